@@ -21,6 +21,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->"
+SHORT = (" --steps 300", " --epochs 4 --lr 0.0005")
+"""Options for the two programs where the text is the short one that comes with Counterfoil: of what is read too often,
+nothing is learned but the text itself."""
+LONG = ("", " --epochs 1 --lr 0.0005")
 PROGRAMS = {"counterfoil": [sys.executable, "-m", "counterfoil.cli"], "python": [sys.executable]}
 
 
@@ -82,8 +86,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fine-tune a small language model from beginning to end.")
     parser.add_argument("--folder", type=Path, default=Path("counterfoil-example"))
     parser.add_argument("--text", help="the plays to learn; 100 kB that come with Counterfoil unless given")
-    parser.add_argument("--small", default="", help="options for small_gpt.py")
-    parser.add_argument("--order", default=" --epochs 1 --lr 0.0005", help="options for 'counterfoil order hf'")
+    parser.add_argument("--small", help="options for small_gpt.py")
+    parser.add_argument("--order", help="options for 'counterfoil order hf'")
     parser.add_argument("--write", type=Path, help="a page that takes the figures")
     given = parser.parse_args()
     folder = given.folder.resolve()
@@ -92,8 +96,10 @@ def main() -> None:
         (folder / key).unlink(missing_ok=True)
     text = None if given.text is None else str(Path(given.text).resolve())
 
+    small, order = SHORT if text is None else LONG
+    small, order = (f" {chosen.strip()}" for chosen in (given.small or small, given.order or order))
     taken, printed = [], []
-    for what, command in commands(text, given.small, given.order):
+    for what, command in commands(text, small.rstrip(), order):
         each, output = run(what, command, folder)
         taken.append(each)
         printed.append(output)

@@ -14,6 +14,8 @@ import pytest
 import counterfoil
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
+from counterfoil.program import update
+from counterfoil.program.update import torchs
 from counterfoil.training.custom import CustomJob
 from support.bundles import test_key
 from support.jobs import audited, record_run
@@ -78,7 +80,13 @@ def test_the_pages_models_are_verified_under_an_exact_profile(module: str, folde
 
 
 def test_the_page_lists_every_field_and_every_rule() -> None:
-    fields = {field for row in re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE) for field in re.findall(r"`(\w+)", row)}
-    rules = {"Sgd", "Adam", "AdamW", "Adagrad", "RmsProp", "Lion", "ClipByNorm", "ClipByValue", "ParameterGroups"}
-    assert fields == {*CustomJob.__dataclass_fields__, *rules, "WeightAverage"}
-    assert (rules | {"WeightAverage", "CustomJob", "uniform"}) <= set(counterfoil.__all__)
+    sections = {part.split("\n", 1)[0]: part for part in PAGE.split("\n## ")}
+
+    def listed(title: str) -> set[str]:
+        cells = re.findall(r"^\| (`.*?) \|", sections[title], re.MULTILINE)
+        return {name for cell in cells for name in re.findall(r"`(?:torch\.optim\.)?(\w+)", cell)}
+
+    assert listed("What a job consists of") == set(CustomJob.__dataclass_fields__)
+    rules = set(update.__all__) - {"AtSlot", "UpdateRule", "clip_by_norm", "ParameterGroup"}
+    assert listed("Optimizers") == rules | {kind.__name__ for kind in torchs._KINDS}
+    assert (rules | {"CustomJob", "PROFILES", "uniform"}) <= set(counterfoil.__all__)

@@ -19,7 +19,7 @@ from fuzz.targets import Corpus, Target
 
 CASES = 40
 NAMES = (
-    *("reader", "bundle", "data file", "capsule", "manifest", "program", "program, computed"),
+    *("reader", "bundle", "data file", "capsule", "weights", "manifest", "program", "program, computed"),
     *("log codec, CNN", "log codec, GPT", "log codec, turns"),
     *(f"{what}, signed by {who}" for what in ("claim", "verdict", "heads") for who in ("nobody", "a stranger")),
     *(f"{what}, signed by its own key" for what in ("claim", "verdict", "heads")),

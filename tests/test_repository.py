@@ -19,9 +19,11 @@ ROOT = Path(__file__).parents[1]
 PUBLIC_NAMES = sorted(
     line.strip()
     for line in """
+Adadelta
 Adagrad
 Adam
 AdamW
+Adamax
 Adjudication
 AdjudicationFinished
 AdjudicationOutcome
@@ -67,14 +69,16 @@ Gpt2Size
 Kept
 LabelFlip
 Limits
-Lora
 Lion
+LocalWorkers
 Lora
 MerkleComparison
+NAdam
 NeighbourOperator
 OperatorDone
 OperatorRecorded
 Outcome
+PROFILES
 ParameterGroup
 ParameterGroups
 Passphrase
@@ -84,6 +88,7 @@ PlanRow
 Precision
 ProgressRestored
 PublicKey
+RAdam
 Recognised
 RecordFinished
 RecordStarted
@@ -118,6 +123,8 @@ TurnsJob
 Verdict
 WeightAverage
 WeightsFile
+WorkerState
+WorkersReported
 account_of
 adjudicate
 basis_of

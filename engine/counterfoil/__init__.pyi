@@ -143,6 +143,9 @@ from .audit.values.events import (
 from .audit.values.events import (
     StepReplayed as StepReplayed,
 )
+from .audit.values.events import (
+    WorkersReported as WorkersReported,
+)
 from .audit.values.orders import (
     with_client_order as with_client_order,
 )
@@ -210,6 +213,12 @@ from .audit.values.steptable import (
     StepTable as StepTable,
 )
 from .audit.values.summary import BundleSummary as BundleSummary
+from .audit.values.workers import (
+    LocalWorkers as LocalWorkers,
+)
+from .audit.values.workers import (
+    WorkerState as WorkerState,
+)
 from .bundle.capsule import (
     CapsuleContents as CapsuleContents,
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
+from counterfoil import BundleSummary
+from counterfoil.audit.values.summary import SourceSummary
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.comparison import compared_fields
@@ -82,3 +84,29 @@ def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bu
     window.session.compare_with(bundle.with_name("order.cfoil"))
     qtbot.waitUntil(lambda: window.overview.compare.shown is None)
     assert window.session.client is not None
+
+
+class FromFiles(FakeEngine):
+    """Its order names the files that it was made from: more than are shown."""
+
+    def summary(self, path: Path, order: Path | None) -> BundleSummary:
+        files = [
+            SourceSummary("model", f"<b>{n}</b>.safetensors", 7, digest(str(n)), "607a30d783df") for n in range(14)
+        ]
+        found = super().summary(path, order)
+        return replace(found, order=replace(found.order, sources=tuple(files)))
+
+
+def test_the_overview_names_the_files_that_the_order_was_made_from(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot
+) -> None:
+    window = window_of(FromFiles())
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    assert window.session.summary is not None
+    fields = window.overview._data_fields(window.session.summary)
+    made = [field.value for field in fields if field.name == "Made from"]
+    assert made[0] == f"<b>0</b>.safetensors, SHA-256 {digest('0').hex}"
+    assert made[-1] == "2 more files"
+    assert len(made) == 13
+    assert [field.value for field in fields if field.name == "Revision"] == ["607a30d783df"]

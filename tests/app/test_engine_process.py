@@ -20,12 +20,16 @@ from counterfoil import (
     AuditRequest,
     CancelToken,
     CounterfoilError,
+    DeliveryOutcome,
+    DeliveryReport,
     Event,
+    FileUse,
     OperatorDone,
     Outcome,
     Plan,
     StepReplayed,
 )
+from counterfoil.sentence import Sentence
 from counterfoil_app.engine.child import Item, Outbox, Returned
 from counterfoil_app.engine.messages import loads
 from counterfoil_app.engine.process import ProcessEngine
@@ -102,6 +106,15 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
     assert reading.verdict.headline == "VERIFIED"
     assert reading.bundle_matches is True
     assert engine.read_verdict(tmp_path / "v.json", (public,), run.with_name("job.cfoil")).bundle_matches is False
+    # Delivered weights, by this verdict and by the report of the replay.
+    *_, weights = counterfoil.export_weights(run, tmp_path / "model")
+    assert isinstance(weights, Path)
+    assert engine.recognise(weights.parent).kind is FileUse.WEIGHTS
+    for verdict, replay in ((tmp_path / "v.json", None), (None, report)):
+        *_, found = engine.verify_weights(weights.parent, run, verdict, (public,), replay, CancelToken())
+        assert isinstance(found, DeliveryReport)
+        assert found.outcome is DeliveryOutcome.DELIVERED
+        assert isinstance(found.sentence, Sentence)  # which knows what it was made of
     tampered = envelope.replace(b'"sig":"', b'"sig":"AAAA')
     (tmp_path / "forged.json").write_bytes(tampered)
     with pytest.raises(CounterfoilError, match=r"does not hold|malformed"):

@@ -146,10 +146,11 @@ def test_tampered_run_is_disputed_at_the_step(
     assert model.index(36, 0).data(Qt.ItemDataRole.BackgroundRole) == QColor(window.theme.tokens.bad_tint)
     assert model.index(35, 0).data(Qt.ItemDataRole.BackgroundRole) is None
     assert model.index(37, 1).data() == "unjudged"
-    assert model.index(37, 7).data() == "5"
+    assert model.index(37, 7).data() == "\u2013", "the log of an unjudged step belongs to other values"
     assert model.index(37, 0).data(Qt.ItemDataRole.BackgroundRole) is None, "what could not be judged is not wrong"
     assert window.session.report is not None
-    assert window.header.sentence.text() == window.session.report.reason
+    assert window.header.sentence.text() == window.dispute.account.text(), "what it comes to stands first"
+    assert window.header.sentence.text().endswith("the model that was delivered is not the one that was ordered.")
     assert not window.overview.sentence.isVisibleTo(window.overview)
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()

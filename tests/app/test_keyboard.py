@@ -29,6 +29,7 @@ from counterfoil_app.shell.window import MainWindow, first_size
 from counterfoil_app.views import frame
 from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.frame import Frame
+from counterfoil_app.views.parts import Page
 from support.docks import views_in_front
 from support.fake_engine import FakeEngine
 from support.waiting import reached
@@ -47,6 +48,7 @@ def has_keyboard(window: MainWindow) -> str | None:
 def active(opened: MainWindow, qtbot: QtBot) -> MainWindow:
     opened.resize(1350, 700)  # with room for the overview beside the others
     opened.desk.restore()
+    qtbot.waitUntil(lambda: [bar.count() for bar in opened.desk.findChildren(QTabBar)] == [5])
     opened.activateWindow()
     opened.header.primary.setFocus()
     qtbot.waitUntil(opened.header.primary.hasFocus)
@@ -197,7 +199,8 @@ def test_the_window_fits_a_small_screen(
         assert window.size() == room, f"{name} needs more"
         around = window.docks[name].widget()
         assert isinstance(around, Frame)
-        assert around.horizontalScrollBar().maximum() == 0, f"{name} is cut off on the right"
+        pages = [around, *around.findChildren(Page)]
+        assert [page.horizontalScrollBar().maximum() for page in pages] == [0] * len(pages), f"{name} is cut off"
     assert clipped(window.header) == []
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QImage
+from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QIcon, QImage
 from PySide6.QtWidgets import QApplication, QCheckBox, QMessageBox, QProgressBar
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError
 from counterfoil_app.driver.waiting import wait_until
-from counterfoil_app.looks import fonts
+from counterfoil_app.looks import fonts, icons
 from counterfoil_app.looks.theme import DARK, LIGHT, ThemeChoice, Tokens
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -128,6 +128,13 @@ def test_a_selected_mismatch_still_looks_like_one(window: MainWindow, tokens: To
 
 
 # Folds, titles, progress
+
+
+def test_a_selected_icon_keeps_its_colour(qapp: QApplication, tokens: Tokens) -> None:
+    made = icons.icon("failed", tokens.bad)
+    plain, selected = (made.pixmap(16, 16, mode).toImage() for mode in (QIcon.Mode.Normal, QIcon.Mode.Selected))
+    assert selected == plain
+    assert any(plain.pixelColor(x, y).name() == tokens.bad for x in range(16) for y in range(16))
 
 
 def test_passed_checks_are_folded_and_unfolded(window: MainWindow, qtbot: QtBot) -> None:

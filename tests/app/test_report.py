@@ -26,6 +26,7 @@ from counterfoil import (
     StepReplayed,
 )
 from counterfoil.audit.values.summary import SourceSummary
+from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.model.finished import VerdictMaterial
@@ -268,3 +269,14 @@ def test_an_order_that_is_gone_has_no_hash(qapp: QApplication, tmp_path: Path) -
     assert (page.order_name, page.order_file) == ("gone.job", None)
     text = document(page).toPlainText()
     assert "gone.job\nits SHA-256\ncould not be read" in text
+
+
+def test_the_report_says_where_segments_were_replayed() -> None:
+    page = contents(FakeEngine())
+    assert "Where the segments were replayed" not in document(page).toPlainText()
+    places = (Place("node-1", (("device", "cuda:0"),)), Place("<node-2>", (("device", "cpu"),)))
+    replayed_at = (ReplayedAt(places[0], ((1, 2), (4, 4))), ReplayedAt(places[1], ((3, 3),)))
+    shared = document(replace(page, report=replace(page.report, replayed_at=replayed_at))).toPlainText()
+    assert "Where the segments were replayed" in shared
+    for words in ("node-1, cuda:0", "1\u20132, 4", "<node-2>, cpu"):
+        assert words in shared

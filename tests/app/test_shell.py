@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.exceptions import capture_exceptions
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CounterfoilError, Outcome
+from counterfoil import CounterfoilError, LocalWorkers, Outcome
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.theme import DARK
@@ -293,6 +293,8 @@ def test_preferences_are_stored_and_used(
     dialog.text_size.setCurrentIndex(dialog.text_size.findData(150))
     dialog.device.setCurrentIndex(dialog.device.findData("cuda:0"))
     dialog.threads.setValue(3)
+    assert dialog.workers.value() == 1
+    dialog.workers.setValue(4)
     dialog.notify.setChecked(True)
     dialog.key.setText(str(tmp_path / "missing.pem"))
     assert not dialog.ok.isEnabled()
@@ -311,6 +313,7 @@ def test_preferences_are_stored_and_used(
     opened.commands["replay"].trigger()
     concluded(opened, qtbot)
     assert (engine.plans[-1].device, engine.plans[-1].threads) == ("cuda:0", 3)
+    assert engine.plans[-1].workers == LocalWorkers(4)
 
 
 def test_cancelled_preferences_change_nothing(opened: MainWindow, settings: Settings, qtbot: QtBot) -> None:
@@ -325,10 +328,17 @@ def test_cancelled_preferences_change_nothing(opened: MainWindow, settings: Sett
 
 
 def test_junk_in_the_new_settings_falls_back(settings: Settings) -> None:
-    for key, junk in (("text_percent", "1000"), ("threads", "-3"), ("threads", "9999999"), ("threads", "\u0663")):
+    for key, junk in (
+        ("text_percent", "1000"),
+        ("threads", "-3"),
+        ("threads", "9999999"),
+        ("threads", "\u0663"),
+        ("workers", "0"),
+    ):
         settings.store.setValue(key, junk)
     assert settings.text_percent == 100
     assert settings.threads is None
+    assert settings.workers == 1
     settings.threads = 2
     assert settings.threads == 2
     settings.threads = None

@@ -35,6 +35,7 @@ from counterfoil import (
     start_signer,
 )
 from counterfoil_app.looks import words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
@@ -266,7 +267,7 @@ def test_the_report_says_everything(qapp: object) -> None:
     assert report.bundle_digest is not None
     for needed in (
         "DISPUTED", report.reason, report.bundle_digest.hex, KEY_ID, "2026-11-21", report.dispute.trainer_leaf.hex,
-        report.dispute.replay_leaf.hex, *(check.detail for check in report.checks), "counterfoil verify",
+        report.dispute.replay_leaf.hex, *(translated(check.detail) for check in report.checks), "counterfoil verify",
         "blocks.0.bn1.running_mean", float(report.dispute.replay_loss).hex(),
     ):  # fmt: skip
         assert needed in text, needed

@@ -13,6 +13,7 @@ from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
+from counterfoil.cli.exits import show_error
 from counterfoil.delivery.verification import verify_weights
 from counterfoil.errors import CommitmentError, CounterfoilError, FileChangedError, WeightsError
 from counterfoil.signing import generate_key, load_private_key
@@ -108,20 +109,20 @@ def test_another_key_another_run_and_no_verdict(digits_job, cheat_job, honest, f
     weights = delivered(tmp_path / "w", honest)
     assert _command(folder, weights, digits_job.run, "auditor") == 0
     assert "DELIVERED" in capsys.readouterr().out
-    assert _command(folder, weights, digits_job.run, "stranger") == 3
+    assert _command(folder, weights, digits_job.run, "stranger") == DeliveryOutcome.REFUSED.exit_code
     assert "does not hold" in capsys.readouterr().err
     # The cheat's own weights with the verdict on the honest run.
     cheat = tmp_path / "cheat"
     exported(cheat_job.run, cheat)
-    assert _command(folder, cheat, cheat_job.run, "auditor") == 3
+    assert _command(folder, cheat, cheat_job.run, "auditor") == DeliveryOutcome.REFUSED.exit_code
     assert "another run" in capsys.readouterr().err
-    assert _command(folder, cheat, digits_job.run, "auditor") == 1
+    assert _command(folder, cheat, digits_job.run, "auditor") == DeliveryOutcome.DIFFERENT.exit_code
     # A run of another order with the same steps would have other names for its tensors, or another adapter's factor.
     other = record_job(tmp_path, digits_order(learning_rate=0.2), trainer_key)
-    assert _command(folder, weights, other.run, "auditor") == 3
-    assert main(["verify-weights", str(weights), str(digits_job.run)]) == 2
+    assert _command(folder, weights, other.run, "auditor") == DeliveryOutcome.REFUSED.exit_code
+    assert main(["verify-weights", str(weights), str(digits_job.run)]) == DeliveryOutcome.INCONCLUSIVE.exit_code
     unsigned = ["verify-weights", str(weights), str(digits_job.run), "--verdict", str(folder / "stranger.json")]
-    assert main(unsigned) == 2
+    assert main(unsigned) == DeliveryOutcome.INCONCLUSIVE.exit_code
 
 
 def test_a_final_state_that_is_not_the_leafs(copied_run, digits_job, honest, tmp_path):
@@ -148,8 +149,9 @@ def test_weights_that_change_while_they_are_compared(digits_job, honest, tmp_pat
 
     assert compared(good.parent, digits_job.run).outcome is DeliveryOutcome.DELIVERED
     monkeypatch.setattr(SteadyFile, "settle", swapped)
-    with pytest.raises(FileChangedError):
+    with pytest.raises(FileChangedError) as caught:
         compared(bad.parent, digits_job.run)
+    assert show_error(caught.value) == DeliveryOutcome.INCONCLUSIVE.exit_code
 
 
 def _header(path: Path, edit) -> None:

@@ -23,6 +23,7 @@ from counterfoil.audit.inspection import Inspection, check_claim, make_checks
 from counterfoil.audit.published_heads import read_tree_heads
 from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil.audit.step.replayer import read_log
+from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil.bundle.capsule import CapsuleReader
@@ -31,9 +32,13 @@ from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.precision import Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.state import tensor_digest
+from counterfoil.delivery.export import export_weights
+from counterfoil.delivery.tensorfile import open_tensors
+from counterfoil.delivery.verification import verify_weights
 from counterfoil.errors import (
     CommitmentError,
     CounterfoilError,
@@ -45,6 +50,7 @@ from counterfoil.errors import (
     RefusedError,
     SignatureError,
     SignerError,
+    WeightsError,
 )
 from counterfoil.execution.admission import read_program
 from counterfoil.generators import finish
@@ -57,6 +63,7 @@ from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from support.bundles import make_contents, write_bundle
 from support.capsules import crafted
+from support.delivered import basis_for
 from support.hdf5_files import blocks_of, read_by_us
 from support.hdf5_fuzz import spoil_structure
 from support.heads import record_with_heads
@@ -153,7 +160,7 @@ class Corpus:
 
     def targets(self) -> tuple[Target, ...]:
         """Every target, with what its seeds say."""
-        kinds = (self._hdf5(), self._records(), self._signed(), self._keys(), self._unfinished())
+        kinds = (self._hdf5(), self._weights(), self._records(), self._signed(), self._keys(), self._unfinished())
         return tuple(_known(target) for targets in kinds for target in targets)
 
     # Files of arrays.
@@ -233,6 +240,27 @@ class Corpus:
         prove_leaves(contents, claim)
         judged = (contents.manifest, contents.programs.all, contents.leaves, contents.state, contents.logs)
         return (*map(plain, judged), plain(contents.fingerprints), plain(claim), plain(contents.part))
+
+    # Delivered weights.
+
+    def _weights(self) -> tuple[Target, ...]:
+        run = self._runs[1]
+        *_, file = export_weights(run, self._folder / "weights")
+        assert isinstance(file, Path)
+        basis = basis_for(run)
+
+        def read(data: bytes) -> Any:
+            path = self._written(data)
+            *_, report = verify_weights(path, run, basis)
+            assert isinstance(report, DeliveryReport)
+            if report.outcome is not DeliveryOutcome.DELIVERED:
+                raise WeightsError("These are other weights.")
+            with SteadyFile.open(path) as opened:
+                finish(opened.settle())
+                found = open_tensors(opened)
+                return plain({name: found.read(tensor) for name, tensor in found.tensors.items()})
+
+        return (Target("weights", (file.read_bytes(),), _spoil_weights, read, bound=True),)
 
     # Records.
 
@@ -391,6 +419,15 @@ def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
         except (OverflowError, UnicodeEncodeError):  # what no such file can hold
             body = b""
     return kept.MARK + hashlib.sha256(body).digest() + body
+
+
+def _spoil_weights(data: bytes, chance: random.Random) -> bytes:
+    """Mostly what the header says, with its length made right."""
+    if chance.random() < 0.3:
+        return spoil_bytes(data, chance)
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = spoil_json(data[8:start], chance)
+    return len(header).to_bytes(8, "little") + header + data[start:]
 
 
 def _all_among(found: tuple[Any, ...], known: tuple[Any, ...]) -> bool:

@@ -59,6 +59,8 @@ from counterfoil import (
     TensorDetail,
     TensorDivergence,
     Verdict,
+    WorkersReported,
+    WorkerState,
     canonical,
 )
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
@@ -133,6 +135,7 @@ class FakeEngine:
         failing: Checks that fail before any replay.
         gate: The replay waits here before every step; set to let it run.
         halt: The gate closes before this step.
+        crew: What workers do, if a replay is to have any.
         inspect_gate: Inspection waits here.
         checks_gate: Inspection waits here between its first summary and the whole one.
         plan_error: Raised at the end of a measurement.
@@ -152,6 +155,7 @@ class FakeEngine:
     has_run: bool = True
     gate: threading.Event = field(default_factory=threading.Event)
     halt: int | None = None
+    crew: tuple[WorkerState, ...] = ()
     inspect_gate: threading.Event = field(default_factory=threading.Event)
     checks_gate: threading.Event = field(default_factory=threading.Event)
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
@@ -252,6 +256,8 @@ class FakeEngine:
         for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
             checks[number] = Check(number, CheckState.RUNNING)
             yield CheckChanged(checks[number])
+        if plan.workers is not None:
+            yield WorkersReported(self.crew)
         done = judged = 0
         for step in steps:
             if step == self.halt:

@@ -68,10 +68,15 @@ def gan_job(**settings: Any) -> TurnsJob:
     return TurnsJob(**{**chosen, **settings})
 
 
+def gan_order(precision: AnyPrecision | None = None, **often: int) -> OrderDraft:
+    """The order of :func:`gan_job`; ``often`` says how often states are digested and stored."""
+    made = _gan_draft(precision)
+    return replace(made, manifest=replace(made.manifest, **often))
+
+
 @cache
-def gan_order(precision: AnyPrecision | None = None, **settings: Any) -> OrderDraft:
-    """The order of :func:`gan_job`; captured once in a process."""
-    return order_turns(gan_job(precision=precision, **settings))
+def _gan_draft(precision: AnyPrecision | None) -> OrderDraft:
+    return order_turns(gan_job(precision=precision))
 
 
 class Mirror(nn.Module):

@@ -43,6 +43,7 @@ _OTHERS = frozenset(
         "pathlib": ("PosixPath", "WindowsPath"),
         "pathlib._local": ("PosixPath", "WindowsPath"),
         "datetime": ("datetime", "timedelta", "timezone"),
+        "msgspec._core": ("UNSET",),  # a field that a statement lacks
         __name__: ("array", "scalar"),
     }.items()
     for name in names

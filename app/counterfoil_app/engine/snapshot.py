@@ -29,6 +29,8 @@ from counterfoil import (
     ResumedFromCheckpoint,
     StepReplayed,
     StepRow,
+    WorkersReported,
+    WorkerState,
 )
 
 Item = TypeVar("Item")
@@ -49,6 +51,7 @@ class Snapshot:
         restored: How many of the first steps are those of an earlier replay, once all of them were reported.
         report: The report, once everything before it was taken.
         kept: Beside the report: what another replay can go on from.
+        workers: What the workers of the replay do; None where nothing new is known of them.
     """
 
     started: AuditStarted | None
@@ -61,6 +64,7 @@ class Snapshot:
     report: AuditReport | None
     restored: int | None = None
     kept: Kept | None = None
+    workers: tuple[WorkerState, ...] | None = None
 
 
 class Latest(Generic[Item]):
@@ -102,6 +106,7 @@ class ReplaySink:
         self._report: AuditReport | None = None
         self._restored: int | None = None
         self._kept: Kept | None = None
+        self._workers: tuple[WorkerState, ...] | None = None
 
     @property
     def drained(self) -> bool:
@@ -127,6 +132,8 @@ class ReplaySink:
                     self._resumed = step
                 case AuditStarted():
                     self._started = event
+                case WorkersReported(workers=workers):
+                    self._workers = workers
                 case ProgressRestored(steps=steps):
                     self._restored = steps
                 case AuditFinished(report=report, kept=kept):
@@ -158,8 +165,9 @@ class ReplaySink:
                 report=report,
                 restored=self._restored,
                 kept=self._kept,
+                workers=self._workers,
             )
-            self._started = self._operator = self._dispute = self._resumed = self._restored = None
+            self._started = self._operator = self._dispute = self._resumed = self._restored = self._workers = None
             self._checks = {}
             return snapshot
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil import OperatorDone
+from counterfoil import OperatorDone, WorkerState
 from counterfoil_app.engine.snapshot import Snapshot
 from counterfoil_app.model.rate import AwakeClock, RateMeter
 
@@ -20,6 +20,7 @@ class Progress:
         step: The step in work.
         rate: Steps per second; None while unknown.
         seconds_left: None while unknown.
+        workers: Who replays; empty where the engine replays by itself.
     """
 
     done: float
@@ -28,6 +29,7 @@ class Progress:
     step: int
     rate: float | None
     seconds_left: float | None
+    workers: tuple[WorkerState, ...] = ()
 
 
 class ProgressMeter:
@@ -38,17 +40,18 @@ class ProgressMeter:
         self._awake = AwakeClock()
         self._total = 0
         self._operator: OperatorDone | None = None
+        self._workers: tuple[WorkerState, ...] = ()
         self._restoring = False
         """Whether the steps that come in are those of an earlier replay."""
         self._restored: int | None = None
 
     def forget(self) -> None:
         """No replay is followed."""
-        self._total, self._operator = 0, None
+        self._total, self._operator, self._workers = 0, None, ()
 
     def begin(self, total: int, *, resume: bool) -> None:
         """Follow a replay of so many steps; with ``resume`` it first tells the steps of an earlier one."""
-        self._total, self._operator = total, None
+        self._total, self._operator, self._workers = total, None, ()
         self._restoring, self._restored = resume, None
         self._rate.restart()
 
@@ -76,7 +79,9 @@ class ProgressMeter:
             self._total = snapshot.started.planned_steps or snapshot.started.steps
         if snapshot.operator is not None:
             self._operator = snapshot.operator
-        if not snapshot.rows and snapshot.operator is None and snapshot.started is None:
+        if snapshot.workers is not None:
+            self._workers = snapshot.workers
+        if not snapshot.rows and snapshot.operator is None and snapshot.started is None and snapshot.workers is None:
             return False
         if snapshot.restored is not None:
             self._restored = snapshot.restored
@@ -94,11 +99,14 @@ class ProgressMeter:
         step = last + 1 if operator is None else max(last + 1, operator.step)
         if operator is not None and operator.step == step and operator.total > 0:
             inside = min(1.0, operator.done / operator.total)
+        # Of what workers replay the rows come segment by segment; they say how far they are in between.
+        ahead = (self._restored or 0) + sum(worker.steps for worker in self._workers) if self._workers else 0
         return Progress(
-            done=min(replayed + inside, float(self._total)),
+            done=min(max(replayed + inside, float(ahead)), float(self._total)),
             replayed=replayed,
             total=self._total,
             step=step,
             rate=self._rate.steps_per_second,
             seconds_left=self._rate.seconds_left(self._total),
+            workers=self._workers,
         )

@@ -22,6 +22,7 @@ from counterfoil import (
     Device,
     FileUse,
     Kept,
+    LocalWorkers,
     Recognised,
     SegmentRequest,
     limits_for,
@@ -85,6 +86,7 @@ class Session(OpenBundle):
         self.devices: tuple[Device, ...] = ()
         self._device = "cpu"
         self.threads: int | None = None
+        self.workers = 1
 
     @property
     def busy(self) -> bool:
@@ -248,6 +250,7 @@ class Session(OpenBundle):
             heads=self.heads,
             segments=self.segments,
             threads=self.threads,
+            workers=LocalWorkers(self.workers) if self.workers > 1 else None,
             limits=limits_for(self.allow_large),
             resume=resume,
         )

@@ -14,6 +14,7 @@ SCHEMA_VERSION = 1
 MAX_RECENT = 10
 MAX_KEYS = 20
 MAX_THREADS = 1024
+MAX_WORKERS = 64
 TEXT_PERCENTS = (100, 125, 150, 175, 200)
 
 Value = TypeVar("Value")
@@ -75,6 +76,12 @@ def _threads(held: object) -> int | None:
     text = _text(held)
     short = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_THREADS))
     return int(text) if short and 1 <= int(text) <= MAX_THREADS else None
+
+
+def _workers(held: object) -> int:
+    text = _text(held)
+    short = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_WORKERS))
+    return int(text) if short and 1 <= int(text) <= MAX_WORKERS else 1
 
 
 def _folder(held: object) -> Path:
@@ -145,6 +152,8 @@ class Settings:
     """Size of the text in percent of the system's, one of :data:`TEXT_PERCENTS`."""
     threads = Setting(_threads, _or_empty)
     """Threads of a replay on the CPU; None leaves the number to torch."""
+    workers = Setting(_workers, str)
+    """Processes that replay segments side by side; 1 for a replay without workers."""
     notify = _yes_unless_no()
     """Whether the end of a replay is notified when the window is not in front."""
     stay_awake = _yes_unless_no()

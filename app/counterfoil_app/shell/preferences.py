@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.settings import MAX_THREADS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.model.settings import MAX_THREADS, MAX_WORKERS, TEXT_PERCENTS, Settings, ThemeChoice
 from counterfoil_app.views.frame import Body
 from counterfoil_app.views.parts import caption, label
 
@@ -61,6 +61,16 @@ class PreferencesDialog(QDialog):
         self.threads.setRange(0, MAX_THREADS)
         self.threads.setSpecialValueText(self.tr("as many as there are cores"))
         self.threads.setValue(settings.threads or 0)
+        self.workers = QSpinBox()
+        self.workers.setRange(1, MAX_WORKERS)
+        self.workers.setSpecialValueText(self.tr("none"))
+        self.workers.setValue(settings.workers)
+        self.workers.setToolTip(
+            self.tr(
+                "Processes that replay segments side by side, each with memory for a step; they share the cores. The "
+                "verdict is the same."
+            )
+        )
         self.stay_awake = QCheckBox(self.tr("&Keep the computer awake during a replay"))
         self.stay_awake.setChecked(settings.stay_awake)
         self.notify = QCheckBox(self.tr("&Notify me at the end when the window is not in front"))
@@ -77,7 +87,8 @@ class PreferencesDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setProperty("primary", True)
 
-        self.threads.setMinimumHeight(self.device.sizeHint().height())
+        for box in (self.threads, self.workers):
+            box.setMinimumHeight(self.device.sizeHint().height())
         self._grid = QGridLayout()
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(12)
@@ -90,6 +101,7 @@ class PreferencesDialog(QDialog):
         self._section(self.tr("Replay"))
         self._row(self.tr("&Device"), self.device)
         self._row(self.tr("Threads on the &CPU"), self.threads)
+        self._row(self.tr("&Workers"), self.workers)
         self._below(self.stay_awake)
         self._below(self.notify)
         self._section(self.tr("Files"))
@@ -159,6 +171,7 @@ class PreferencesDialog(QDialog):
         settings.text_percent = self.text_size.currentData()
         settings.device = self.device.currentData()
         settings.threads = self.threads.value() or None
+        settings.workers = self.workers.value()
         settings.stay_awake = self.stay_awake.isChecked()
         settings.notify = self.notify.isChecked()
         settings.key_file = Path(self.key.text()).expanduser() if self.key.text() else None

@@ -83,7 +83,7 @@ class Shell(QObject):
         )
         self.layouts: LayoutHistory | None = None
         self._help: HelpWindow | None = None
-        session.threads = settings.threads
+        session.threads, session.workers = settings.threads, settings.workers
         session.phase_changed.connect(self._follow_phase)
         self.samples.made.connect(lambda files: self.journal.note(Kind.GOOD, self._made(str(files.run))))
         self.samples.failed.connect(self._sample_failed)
@@ -248,6 +248,7 @@ class Shell(QObject):
         self._theme.choose(self._settings.theme)
         self._session.device = self._settings.device
         self._session.threads = self._settings.threads
+        self._session.workers = self._settings.workers
         self._session.devices_changed.emit()
         self.long_jobs.refresh()
         self.settings_changed.emit()

@@ -169,6 +169,7 @@ def sections(contents: Contents, captions: Sequence[str], width: int, height: in
         )
         parts.append(Section(_tr("The replay"), body, whole=True))
     parts += _environments(report, width)
+    parts += _places(report, width)
     parts.append(Section(_tr("Signature"), _table(_signature(contents), width), whole=True))
     parts.append(Section(_tr("How to verify this report"), _how_to_verify(contents), whole=True))
     parts.append(Section(_tr("Glossary"), _table([(word, escape(said)) for word, said in _glossary()], width)))
@@ -469,6 +470,20 @@ def _environments(report: AuditReport, width: int) -> list[Section]:
         )
         if pairs
     ]
+
+
+def _places(report: AuditReport, width: int) -> list[Section]:
+    """Where the segments were replayed, if not in one place."""
+    if not report.replayed_at:
+        return []
+    rows = [
+        (
+            f"{at.place.machine}, {at.place.device}",
+            ", ".join(str(first) if first == last else f"{first}\u2013{last}" for first, last in at.segments),
+        )
+        for at in report.replayed_at
+    ]
+    return [Section(_tr("Where the segments were replayed"), _table(rows, width), whole=True)]
 
 
 def _how_to_verify(contents: Contents) -> str:

@@ -67,7 +67,7 @@ class CapsuleDialog(QDialog):
         self.facts = FieldGrid()
         page.column.addWidget(self.facts)
         page.column.addStretch(1)
-        self.choose_order = QPushButton(self.tr("Compare with the client's &order\u2026"))
+        self.choose_order = QPushButton(self.tr("Choose the &order\u2026"))
         self.start = QPushButton()
         self.sign = QPushButton(self.tr("S&ign\u2026"))
         self.stop = QPushButton(self.tr("&Stop"))

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from counterfoil import SegmentRequest
+from counterfoil import SegmentRequest, WorkerState
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
@@ -262,13 +262,30 @@ class HeaderView(QFrame):
             return
         progress = session.progress
         parts = [self.tr("{0} of {1} steps").format(text.count(progress.replayed), text.count(progress.total))]
-        if progress.done > progress.replayed:
+        if progress.workers:
+            at_work = [worker for worker in progress.workers if worker.segment is not None]
+            parts.append(self.tr("{0} of {1} workers").format(len(at_work), len(progress.workers)))
+        elif progress.done > progress.replayed:
             percent = int(100 * (progress.done - progress.replayed))
             parts.append(self.tr("step {0}: {1} %").format(text.count(progress.step), percent))
         if progress.rate is not None and progress.seconds_left is not None:
             parts.append(text.rate(progress.rate))
             parts.append(self.tr("{0} left").format(text.duration(progress.seconds_left)))
         self.progress.setText("   \u00b7   ".join(parts))
+        self.progress.setToolTip("\n".join(map(self._at_work, progress.workers)))
+
+    def _at_work(self, worker: WorkerState) -> str:
+        """What a worker does, in a line."""
+        if worker.trouble:
+            return self.tr("{0}: {1}").format(worker.number, translated(worker.trouble))
+        if not worker.machine:
+            return self.tr("{0}: opening the run").format(worker.number)
+        done = self.tr("{0} segments").format(text.count(worker.segments))
+        if worker.rate:
+            done += f", {text.rate(worker.rate)}"
+        if worker.segment is None:
+            return self.tr("{0}: waiting; {1}").format(worker.number, done)
+        return self.tr("{0}: segment {1}; {2}").format(worker.number, text.count(worker.segment), done)
 
     def _next_actions(self) -> tuple[QAction | None, QAction | None]:
         actions, session = self._actions, self._session

@@ -33,6 +33,8 @@ from counterfoil_app.views.programs import program_lines
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
+SOURCES_SHOWN = 12
+"""So many of the files that an order was made from have a line; 'counterfoil inspect' lists all."""
 
 
 class ComparisonGrid(QWidget):
@@ -249,8 +251,13 @@ class OverviewView(Page):
     def _source_fields(self, summary: BundleSummary) -> list[Field]:
         """The files that the order was made from, as the client says."""
         sources = summary.order.sources
+        more = len(sources) - SOURCES_SHOWN
         revisions = {file.revision: None for file in sources if file.revision is not None}
         return [
             *(Field(self.tr("Revision"), revision, exact=True) for revision in revisions),
-            *(Field(self.tr("Made from"), f"{file.file}, SHA-256 {file.digest.hex}", exact=True) for file in sources),
+            *(
+                Field(self.tr("Made from"), f"{file.file}, SHA-256 {file.digest.hex}", exact=True)
+                for file in sources[:SOURCES_SHOWN]
+            ),
+            *([Field(self.tr("Made from"), self.tr("{0} more files").format(text.count(more)))] if more > 0 else []),
         ]

@@ -624,11 +624,11 @@ class _Replay:
             progress.places[part.number] = self._here
             raise WorkerError(
                 say(
-                    "Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the "
+                    "Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the "
                     "workers say cannot be relied on.",
                     part.number,
                     machine,
-                    where.rstrip("."),
+                    where,
                 ),
                 remedy=say("Audit the run again without workers, and look what is wrong with that machine."),
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 from counterfoil import canonical
 from counterfoil.bundle.precision import AnyPrecision, precision_from_json
-from counterfoil.bundle.sources import Source
+from counterfoil.bundle.sources import MAX_SOURCES, Source
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
@@ -381,7 +381,7 @@ def _turns_from_json(fields: Fields) -> Turns[Digest]:
 
 
 def _sources(value: Any) -> dict[str, Source]:
-    if not isinstance(value, dict) or not value:
+    if not isinstance(value, dict) or not 1 <= len(value) <= MAX_SOURCES:
         raise BundleError(say("The sources of the order are not a list of files by part."))
     return {check_name(name): Source.from_json(item) for name, item in value.items()}
 

@@ -13,6 +13,10 @@ from counterfoil.sentence import say
 
 MAX_FILE_BYTES = 2**53 - 1
 MAX_TEXT = 200
+MAX_SOURCES = 8
+"""The most parts of an order that name where they came from."""
+MAX_FILES = 256
+"""The most files of one source: an order is also shown."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,8 @@ class Source:
         fields = Fields(value, what, BundleError)
         listed = fields.take("files", dict)
         fields.end()
-        if not listed:
-            raise BundleError(say("The {0} names no file.", what))
+        if not 1 <= len(listed) <= MAX_FILES:
+            raise BundleError(say("The {0} names {1} files; it should name 1 to {2}.", what, len(listed), MAX_FILES))
         return cls({check_source_text(name): _file(item) for name, item in listed.items()}, revision)
 
 

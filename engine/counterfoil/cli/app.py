@@ -19,6 +19,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.auditing import audit, merge
 from counterfoil.cli.delivery import verify_weights
 from counterfoil.cli.developer import bench_app, vectors
+from counterfoil.cli.differences import diff
 from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import Done, exit_code, show_error
 from counterfoil.cli.exporting import export_app
@@ -48,6 +49,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "adjudicate": adjudicate,
     "referee": referee,
     "panel": panel,
+    "diff": diff,
     "verify": verify,
     "export": export_app,
     "verify-weights": verify_weights,

@@ -22,20 +22,6 @@ KARATSUBA_BLOCK = 1 << 15
 """The same where operands are sums of two digits, -128 to 127: 2^15 * 128 * (128 + 128) < 2^31."""
 
 
-def int8_product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-    """Return the matrix product of int8 matrices, int32; ``out`` takes it where it is given.
-
-    A single row that is a transposed column has a stride of 1 from row to row, of which torch 2.13 makes a wrong product,
-    another one each time. It gets the stride that rows of its length have.
-    """
-    a, b = _single_row(a), _single_row(b)
-    return torch._int_mm(a, b) if out is None else torch._int_mm(a, b, out=out)
-
-
-def _single_row(x: Tensor) -> Tensor:
-    return x.reshape(-1).view(1, -1) if x.shape[0] == 1 and x.stride(0) < x.shape[1] else x
-
-
 def digit_count(bits: int, digit_bits: int = INT8_DIGIT_BITS) -> int:
     """Return how many digits an integer of magnitude ``2^bits`` at most takes."""
     return -(-(bits + 1) // (digit_bits + 1))

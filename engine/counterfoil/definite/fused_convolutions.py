@@ -22,8 +22,9 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import cuts, fused
-from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count, int8_product
+from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.geometry import Geometry
+from counterfoil.definite.int8 import int8_product
 
 Int64Array = npt.NDArray[np.int64]
 

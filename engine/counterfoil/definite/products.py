@@ -20,10 +20,10 @@ from counterfoil.definite.digits import (
     KARATSUBA_BLOCK,
     digit_count,
     float32_block,
-    int8_product,
     recombined,
     split,
 )
+from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import check_operands, float64_block
 from counterfoil.definite.quantise import Quantised, quantise
 from counterfoil.definite.single import from_float64, from_int64, power_of_two

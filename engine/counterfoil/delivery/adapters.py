@@ -20,6 +20,7 @@ from counterfoil.sentence import say
 
 Array = NDArray[Any]
 _LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")
+_NAMED = re.compile(r"\.lora_([AB])\.(?!weight$)[^.]+")
 _WRAPPED = ".base_layer."
 _WRAPPER = "base_model.model."
 """What PEFT puts before the names of a model that it adapts."""
@@ -91,6 +92,11 @@ def merged_name(name: str, state: Collection[str]) -> str:
     """Return how a state tensor is called once the adapters are merged and what PEFT wraps them in is taken off."""
     name = name.replace(_WRAPPED, ".")
     return name.removeprefix(_WRAPPER) if all(other.startswith(_WRAPPER) for other in state) else name
+
+
+def adapter_file_name(name: str) -> str:
+    """Return how PEFT calls a tensor of an adapter that it saves by itself: without the name of the adapter."""
+    return _NAMED.sub(r".lora_\1", name)
 
 
 def find_adapters(programs: Sequence[Program], named: Mapping[str, tuple[str, str]]) -> dict[str, Adapter]:

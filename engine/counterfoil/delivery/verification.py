@@ -29,7 +29,14 @@ from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_tree
-from counterfoil.delivery.adapters import Adapter, adapter_names, find_adapters, merge, merged_name
+from counterfoil.delivery.adapters import (
+    Adapter,
+    adapter_file_name,
+    adapter_names,
+    find_adapters,
+    merge,
+    merged_name,
+)
 from counterfoil.delivery.comparison import compare, compare_merge, misfit
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.weights import Weights
@@ -49,6 +56,7 @@ class _Found:
     """What the comparison found so far."""
 
     tied: tuple[str, ...]
+    frozen: int
     compared: list[ComparedTensor] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     surplus: list[str] = field(default_factory=list)
@@ -166,21 +174,28 @@ class _Names:
         allowed: Those that may be there: what files of the module leave out, and second names of tied tensors.
         adapters: The adapters that were merged, by the state tensor that they adapt.
         tied: The second names that are there.
+        frozen: How many tensors that training leaves as they were ordered need not be there, beside an adapter.
     """
 
     wanted: Mapping[str, str]
     allowed: Mapping[str, str]
     adapters: Mapping[str, Adapter]
     tied: tuple[str, ...]
+    frozen: int
 
 
 def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Names:
     manifest = state.reader.manifest
     saved = saved_names(manifest, state.layout, average=average)
-    adapters = {} if average else _merged(delivered, state, saved)
+    named = {} if average else adapter_names(saved)
+    programs = [Program.from_bytes(state.reader.program(name)) for name in manifest.programs.parts] if named else []
+    by_itself = any(".lora_" in name for name in delivered.tensors)
+    adapters = find_adapters(programs, named) if named and not by_itself else {}
     adapting = {name for adapter in adapters.values() for name in (adapter.a, adapter.b)}
 
     def called(name: str) -> str:
+        if by_itself and name.removeprefix(prefix) not in delivered.tensors:
+            name = adapter_file_name(name)
         return (merged_name(name, saved) if adapters else name).removeprefix(prefix)
 
     wanted = {called(name): of for name, of in saved.items() if of not in adapting}
@@ -189,31 +204,28 @@ def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Na
             say("Without {0}, two tensors of the run have one name.", repr(prefix)),
             remedy=say("Give as --prefix what the names of the files lack."),
         )
+    # An adapter is delivered without what it adapts, which the order holds.
+    updated = {name for program in programs for name in program.updates}
+    frozen = {name for name, of in wanted.items() if by_itself and of not in updated} - delivered.tensors.keys()
+    wanted = {name: of for name, of in wanted.items() if name not in frozen}
     unsaved = () if manifest.module is None else manifest.module.unsaved
     allowed = {called(name): name for name in unsaved if name in state.layout}
-    tied = []
+    tied, named_so = [], dict(wanted)
     for name, target in tied_names(manifest).items():
         second, first = called(name), called(target)
-        if second in delivered.tensors and first in wanted:
+        if second in delivered.tensors and first in named_so:
             tied.append(second)
-            # Either name will do; where both are there, both are compared.
-            allowed[second] = wanted[first] if first in delivered.tensors else wanted.pop(first)
-    return _Names(wanted, allowed, adapters, tuple(tied))
-
-
-def _merged(delivered: Weights, state: _State, saved: Mapping[str, str]) -> dict[str, Adapter]:
-    """The adapters that were merged, by the weight that they adapt: all, where none of them was delivered by itself."""
-    named = adapter_names(saved)
-    if not named or any(".lora_" in name for name in delivered.tensors):
-        return {}
-    programs = [Program.from_bytes(state.reader.program(name)) for name in state.reader.manifest.programs.parts]
-    return find_adapters(programs, named)
+            # Any of the names will do; where several are there, all are compared.
+            allowed[second] = named_so[first]
+            if first not in delivered.tensors:
+                wanted.pop(first, None)
+    return _Names(wanted, allowed, adapters, tuple(tied), len(frozen))
 
 
 def _compare_all(
     delivered: Weights, state: _State, names: _Names, cancel: CancelToken | None
 ) -> Generator[DeliveryProgress, None, _Found]:
-    found = _Found(tied=names.tied)
+    found = _Found(tied=names.tied, frozen=names.frozen)
     total = sum(tensor.elements for tensor in delivered.tensors.values())
     done = 0
     for name, tensor in delivered.tensors.items():
@@ -250,6 +262,10 @@ def _report(
     if infinite:
         warnings += (
             say("Tensors with values that are infinite, since the smaller dtype ends before them: {0}.", len(infinite)),
+        )
+    if found.frozen:
+        warnings += (
+            say("Not delivered, since training leaves them as they were ordered, tensors: {0}.", found.frozen),
         )
     if not right:
         outcome, sentence = DeliveryOutcome.DIFFERENT, _differences(len(differing), found)

@@ -66,10 +66,15 @@ def words(blocks: range, *, seed: int, step: int, draw: int, device: torch.devic
     if torch.device(device).type == "cpu":
         filled = _fill(blocks.start, len(blocks), 32 - upper, seed & _MASK, seed >> 32, step & _MASK, draw & _MASK)
         return torch.from_numpy(filled.view(np.int32) if upper < 32 else filled.astype(np.int64))
+    return words_by_torch(blocks, seed=seed, step=step, draw=draw, device=device) >> (32 - upper)
+
+
+def words_by_torch(blocks: range, *, seed: int, step: int, draw: int, device: torch.device | str) -> Tensor:
+    """The same, all bits of each word, with torch's operators: int64."""
     numbers = torch.arange(blocks.start, blocks.stop, dtype=torch.int64, device=device)
     counter: tuple[Word, Word, Word, Word] = (numbers & _MASK, numbers >> 32, step & _MASK, draw & _MASK)
     found = philox4x32(counter, (seed & _MASK, seed >> 32))
-    return torch.stack([word for word in found if isinstance(word, Tensor)], dim=1).flatten() >> (32 - upper)
+    return torch.stack([word for word in found if isinstance(word, Tensor)], dim=1).flatten()
 
 
 def uniform(

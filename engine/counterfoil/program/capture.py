@@ -52,6 +52,7 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 
 _DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 _LABEL = "counterfoil_module"
+_LINE_LABEL = "counterfoil_line"
 _META_KEY = "nn_module_stack"
 """A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path, file and line)``."""
 
@@ -374,7 +375,7 @@ def _forward(
             return loss, dict(self.model.named_buffers())
 
     replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
-    with location.attribute_forward(model), PhiloxDropout(), substitutes:
+    with location.attribute_forward(model), whereabouts.Lines(_label_line), PhiloxDropout(), substitutes:
         loss, held = functional_call(Step(), replaced, ())
     return loss, {name: held[name] for name in buffers}
 
@@ -400,13 +401,16 @@ class _Location:
         """The place in words, to begin a sentence with."""
         return f"The module {self._path!r}" if self._path else "The step"
 
-    def _set(self, phase: str, path: str) -> None:
-        self._phase, self._path = phase, path
+    def _set(self, phase: str, path: str, line: str = "") -> None:
+        self._phase, self._path, self._line = phase, path, line
         self.at_line("")
 
     def at_line(self, line: str) -> None:
-        """Attribute the operators that follow to a line of the client's code, or a library's; empty for none."""
-        _node_meta()[_META_KEY] = (self._phase, self._path, line)
+        """Attribute the operators that follow to a line of the client's code, or a library's.
+
+        Empty for none; in a backward pass it is that of the operator whose gradient is computed.
+        """
+        _node_meta()[_META_KEY] = (self._phase, self._path, line or self._line)
 
     @contextmanager
     def attribute_forward(self, model: nn.Module) -> Iterator[None]:
@@ -423,7 +427,7 @@ class _Location:
         def leave(path: str) -> Callable[..., None]:
             def hook(_module: nn.Module, _args: Any, output: Any) -> None:
                 for tensor in _tensors(output):
-                    _label(tensor, path)
+                    _label(tensor, _LABEL, path)
                 self._stack.pop()
                 self._set("forward", self._stack[-1] if self._stack else "")
 
@@ -440,7 +444,7 @@ class _Location:
 
     def attribute_backward(self, loss: Tensor) -> None:
         """Attribute the backward pass of each forward operator to the module that ran it."""
-        _label(loss, "")
+        _label(loss, _LABEL, "")
         seen: set[Any] = set()
         waiting = [loss.grad_fn]
         while waiting:
@@ -448,8 +452,8 @@ class _Location:
             if node is None or node in seen:
                 continue
             seen.add(node)
-            path = _metadata(node).get(_LABEL, "")
-            node.register_prehook(lambda _gradients, path=path: self._set("backward", path))
+            path, line = _metadata(node).get(_LABEL, ""), _metadata(node).get(_LINE_LABEL, "")
+            node.register_prehook(lambda _gradients, path=path, line=line: self._set("backward", path, line))
             waiting.extend(parent for parent, _ in node.next_functions)
         # The Python objects must live until the backward pass, else their hooks are lost.
         self._kept = seen
@@ -475,15 +479,21 @@ def _metadata(node: Any) -> dict[str, Any]:
     return metadata
 
 
-def _label(tensor: Tensor, path: str) -> None:
+def _label(tensor: Tensor, key: str, text: str) -> None:
     # Inner modules finish first and label their part; what is left without a label belongs to the outer one.
     waiting = [tensor.grad_fn]
     while waiting:
         node = waiting.pop()
-        if node is None or _LABEL in _metadata(node):
+        if node is None or key in _metadata(node):
             continue
-        _metadata(node)[_LABEL] = path
+        _metadata(node)[key] = text
         waiting.extend(parent for parent, _ in node.next_functions)
+
+
+def _label_line(result: Any, line: str) -> None:
+    for tensor in _tensors(result):
+        if tensor.requires_grad:
+            _label(tensor, _LINE_LABEL, line)
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
 from counterfoil.program.whereabouts import frames_raised
@@ -12,7 +14,12 @@ _GRAPH = (
     "is known then when the order is written. Edges that come with the batch must be prepared before: add the loops, "
     "and say add_self_loops=False."
 )
-_BY_LIBRARY = {"torch_geometric": _GRAPH}
+_POOLED = (
+    "Which nodes stay is told by learned scores, so every step would have a graph of its own: weigh the nodes by their "
+    "scores instead, or pool by groups that are known before."
+)
+_BY_FOLDERS = {("torch_geometric", "nn", "pool"): _POOLED, ("torch_geometric",): _GRAPH}
+"""By folders that the file of a frame lies in, the narrower ones first."""
 _BY_FUNCTION = {
     "pack_padded_sequence": "Give the padded sequence to the recurrent layer as it is, and take of the results what "
     "counts: weigh by a mask, or gather the last step of each row.",
@@ -34,8 +41,9 @@ def for_decision(error: Exception) -> str:
     for name, function in reversed(frames_raised(error)):
         if function in _BY_FUNCTION:
             return _BY_FUNCTION[function]
-        for library, remedy in _BY_LIBRARY.items():
-            if library in name.replace("\\", "/").split("/"):
+        parts = Path(name).parts
+        for folders, remedy in _BY_FOLDERS.items():
+            if any(parts[start : start + len(folders)] == folders for start in range(len(parts))):
                 return remedy
     asked = getattr(error, "func", None)
     if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)) and asked is not None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
 _OWN = str(Path(__file__).parent) + os.sep
@@ -63,6 +66,26 @@ def here() -> str:
     """Return file and line of :func:`client_frame`; empty where there is none."""
     frame = client_frame()
     return "" if frame is None else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+class Lines(TorchFunctionMode):
+    """While active, says at which line each result was computed.
+
+    Args:
+        label: Told a result, and the line.
+    """
+
+    def __init__(self, label: Callable[[Any, str], None]) -> None:
+        super().__init__()
+        self._label = label
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Pass on every call, and label what it made."""
+        result = func(*args, **(kwargs or {}))
+        self._label(result, here())
+        return result
 
 
 def where_raised(error: BaseException) -> str:

@@ -70,8 +70,8 @@
             <translation>Prüfungen</translation>
         </message>
         <message>
-            <source>Compare with the client's &amp;order…</source>
-            <translation>Mit dem &amp;Auftrag des Auftraggebers vergleichen…</translation>
+            <source>Choose the &amp;order…</source>
+            <translation>Auftrag &amp;wählen…</translation>
         </message>
         <message>
             <source>Dispute capsule: {0}</source>
@@ -1229,6 +1229,30 @@
             <translation>{0} von {1} Schritten</translation>
         </message>
         <message>
+            <source>{0} of {1} workers</source>
+            <translation>{0} von {1} Helfern</translation>
+        </message>
+        <message>
+            <source>{0} segments</source>
+            <translation>{0} Segmente</translation>
+        </message>
+        <message>
+            <source>{0}: opening the run</source>
+            <translation>{0}: öffnet den Lauf</translation>
+        </message>
+        <message>
+            <source>{0}: segment {1}; {2}</source>
+            <translation>{0}: Segment {1}; {2}</translation>
+        </message>
+        <message>
+            <source>{0}: waiting; {1}</source>
+            <translation>{0}: wartet; {1}</translation>
+        </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. A replay was stopped. {2}</source>
             <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
         </message>
@@ -1885,6 +1909,10 @@
             <translation>{0} Einträge, {1}</translation>
         </message>
         <message>
+            <source>{0} more files</source>
+            <translation>{0} weitere Dateien</translation>
+        </message>
+        <message>
             <source>{0} parameters; {1} state tensors, {2}</source>
             <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
         </message>
@@ -2075,6 +2103,10 @@ Lauf zu finden</translation>
             <translation>&amp;Farben</translation>
         </message>
         <message>
+            <source>&amp;Workers</source>
+            <translation>&amp;Helfer</translation>
+        </message>
+        <message>
             <source>Appearance</source>
             <translation>Aussehen</translation>
         </message>
@@ -2123,6 +2155,10 @@ Lauf zu finden</translation>
             <translation>Privater Schlüssel</translation>
         </message>
         <message>
+            <source>Processes that replay segments side by side, each with memory for a step; they share the cores. The verdict is the same.</source>
+            <translation>Prozesse, die Segmente nebeneinander nachrechnen, jeder mit Speicher für einen Schritt; sie teilen sich die Kerne. Das Urteil ist dasselbe.</translation>
+        </message>
+        <message>
             <source>Replay</source>
             <translation>Nachrechnung</translation>
         </message>
@@ -2149,6 +2185,10 @@ Lauf zu finden</translation>
         <message>
             <source>asked for at the first verdict</source>
             <translation>wird beim ersten Urteil erfragt</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
         </message>
         <message>
             <source>{0} %</source>
@@ -2731,7 +2771,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Choose the auditor's public &amp;key…</source>
-            <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
+            <translation>Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
         <message>
             <source>Compare with a &amp;bundle…</source>
@@ -3298,7 +3338,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ask for fewer workers.</source>
-            <translation type="unfinished" />
+            <translation>Verlangen Sie weniger Helfer.</translation>
         </message>
         <message>
             <source>Ask for fewer, or all.</source>
@@ -3386,7 +3426,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Audit the run again without workers, and look what is wrong with that machine.</source>
-            <translation type="unfinished" />
+            <translation>Prüfen Sie den Lauf noch einmal ohne Helfer, und sehen Sie nach, was mit jenem Rechner nicht stimmt.</translation>
         </message>
         <message>
             <source>Check that you have permission to read it.</source>
@@ -3578,11 +3618,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Go on with --resume without workers, or on machines with more memory.</source>
-            <translation type="unfinished" />
+            <translation>Fahren Sie mit --resume ohne Helfer fort oder auf Rechnern mit mehr Speicher.</translation>
         </message>
         <message>
             <source>Go on with --resume, with other workers or without.</source>
-            <translation type="unfinished" />
+            <translation>Fahren Sie mit --resume fort, mit anderen Helfern oder ohne.</translation>
         </message>
         <message>
             <source>Hashing the file: {0} %.</source>
@@ -3630,7 +3670,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Install it here and on the machines: pip install counterfoil[cluster]</source>
-            <translation type="unfinished" />
+            <translation>Installieren Sie es hier und auf den Rechnern: pip install counterfoil[cluster]</translation>
         </message>
         <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
@@ -3638,19 +3678,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It answered what it was not asked.</source>
-            <translation type="unfinished" />
+            <translation>Er antwortete auf etwas, wonach er nicht gefragt war.</translation>
         </message>
         <message>
             <source>It ended by itself: {0}.</source>
-            <translation type="unfinished" />
+            <translation>Er endete von selbst: {0}.</translation>
         </message>
         <message>
             <source>It gave no reason.</source>
-            <translation type="unfinished" />
+            <translation>Er nannte keinen Grund.</translation>
         </message>
         <message>
             <source>It has something else. What differs: {0}.</source>
-            <translation type="unfinished" />
+            <translation>Er hat etwas anderes. Verschieden: {0}.</translation>
         </message>
         <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
@@ -3690,7 +3730,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Leave it out, or give the run that it was made of.</source>
-            <translation type="unfinished" />
+            <translation>Lassen Sie sie weg, oder geben Sie den Lauf an, aus dem sie entstand.</translation>
         </message>
         <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
@@ -3706,7 +3746,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
-            <translation type="unfinished" />
+            <translation>Erzeugen Sie sie neu: counterfoil audit run.cfoil --segments ... --partial FILE</translation>
         </message>
         <message>
             <source>Make one with 'counterfoil keygen'.</source>
@@ -3770,7 +3810,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Name another device, or start machines for it.</source>
-            <translation type="unfinished" />
+            <translation>Nennen Sie ein anderes Gerät, oder starten Sie Rechner dafür.</translation>
         </message>
         <message>
             <source>New passphrase: </source>
@@ -3798,7 +3838,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>No process can be started for worker {0}: {1}.</source>
-            <translation type="unfinished" />
+            <translation>Für Helfer {0} lässt sich kein Prozess starten: {1}.</translation>
         </message>
         <message>
             <source>No progress of an audit of this run was kept.</source>
@@ -3810,7 +3850,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>No worker is left. {0}</source>
-            <translation type="unfinished" />
+            <translation>Kein Helfer ist mehr da. {0}</translation>
+        </message>
+        <message>
+            <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
+            <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
@@ -3882,7 +3926,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ray is not installed.</source>
-            <translation type="unfinished" />
+            <translation>Ray ist nicht installiert.</translation>
         </message>
         <message>
             <source>Reading {0} failed: the file is damaged.</source>
@@ -3910,11 +3954,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Replay them: counterfoil audit ... --segments {0} --partial FILE</source>
-            <translation type="unfinished" />
+            <translation>Rechnen Sie sie nach: counterfoil audit ... --segments {0} --partial FILE</translation>
         </message>
         <message>
             <source>Replaying segment {0} here too, as a check of {1}.</source>
-            <translation type="unfinished" />
+            <translation>Segment {0} wird auch hier nachgerechnet, zur Probe auf {1}.</translation>
         </message>
         <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
@@ -3937,12 +3981,12 @@ Lauf zu finden</translation>
             <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
         <message>
-            <source>Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the workers say cannot be relied on.</source>
-            <translation type="unfinished" />
+            <source>Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the workers say cannot be relied on.</source>
+            <translation>Segment {0} kam auf dem Rechner {1} richtig heraus, wie er sagte, und hier nicht ({2}). Auf das, was die Helfer sagen, ist kein Verlass.</translation>
         </message>
         <message>
             <source>Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.</source>
-            <translation type="unfinished" />
+            <translation>Segment {0} beendete {1} Helfer, jeden mitten im Nachrechnen; es wurde deshalb nicht nachgerechnet.</translation>
         </message>
         <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
@@ -3954,7 +3998,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Segments that are in none of the parts: {0}.</source>
-            <translation type="unfinished" />
+            <translation>Segmente, die in keinem der Teile stehen: {0}.</translation>
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -3986,7 +4030,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Start one with: ray start --head, or give the address of another.</source>
-            <translation type="unfinished" />
+            <translation>Starten Sie einen mit: ray start --head, oder geben Sie die Adresse eines anderen an.</translation>
         </message>
         <message>
             <source>Start the audit anew, or give the file or folder of its progress.</source>
@@ -4018,7 +4062,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's.</source>
-            <translation type="unfinished" />
+            <translation>Schritt {0} kam anders heraus als beim Trainer.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's. {1}</source>
@@ -4098,7 +4142,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The Ray cluster {0} cannot be reached.</source>
-            <translation type="unfinished" />
+            <translation>Der Ray-Verbund {0} ist nicht zu erreichen.</translation>
         </message>
         <message>
             <source>The adapter of {0} has shapes that do not fit it.</source>
@@ -4186,7 +4230,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The cluster has no {0} for a worker.</source>
-            <translation type="unfinished" />
+            <translation>Der Verbund hat keine {0} für einen Helfer.</translation>
         </message>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
@@ -5293,8 +5337,8 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
-            <source>The {0} names no file.</source>
-            <translation>Die {0} nennt keine Datei.</translation>
+            <source>The {0} names {1} files; it should name 1 to {2}.</source>
+            <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -5558,7 +5602,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>a part of an audit</source>
-            <translation type="unfinished" />
+            <translation>ein Teil einer Prüfung</translation>
         </message>
         <message>
             <source>a part of it</source>
@@ -5574,11 +5618,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>a segment was replayed on two machines</source>
-            <translation type="unfinished" />
+            <translation>ein Segment wurde auf zwei Rechnern nachgerechnet</translation>
         </message>
         <message>
             <source>a segment was replayed that was not chosen</source>
-            <translation type="unfinished" />
+            <translation>ein Segment wurde nachgerechnet, das nicht gewählt war</translation>
         </message>
         <message>
             <source>a simple verification result</source>
@@ -6018,7 +6062,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>it says VERIFIED, but not where every segment was replayed</source>
-            <translation type="unfinished" />
+            <translation>sie sagt VERIFIED, aber nicht von jedem Segment, wo es nachgerechnet wurde</translation>
         </message>
         <message>
             <source>it says VERIFIED, but the log is at fault</source>
@@ -6158,7 +6202,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>multiplies values in an order that differs between machines</source>
-            <translation type="unfinished" />
+            <translation>multipliziert Werte in einer Reihenfolge, die zwischen Rechnern verschieden ist</translation>
         </message>
         <message>
             <source>names of the order's module</source>
@@ -6222,7 +6266,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>segments of a machine</source>
-            <translation type="unfinished" />
+            <translation>Segmente eines Rechners</translation>
         </message>
         <message>
             <source>source of the order</source>
@@ -6235,6 +6279,10 @@ Lauf zu finden</translation>
         <message>
             <source>step record</source>
             <translation>Schritteintrag</translation>
+        </message>
+        <message>
+            <source>step {0} differs</source>
+            <translation>Schritt {0} ist verschieden</translation>
         </message>
         <message>
             <source>steps were replayed although a check before that was not passed</source>
@@ -6353,12 +6401,16 @@ Lauf zu finden</translation>
             <translation>der Name ist zu lang</translation>
         </message>
         <message>
+            <source>the number of steps differs</source>
+            <translation>die Anzahl der Schritte ist verschieden</translation>
+        </message>
+        <message>
             <source>the order</source>
             <translation>der Auftrag</translation>
         </message>
         <message>
             <source>the part of an audit</source>
-            <translation type="unfinished" />
+            <translation>der Teil einer Prüfung</translation>
         </message>
         <message>
             <source>the per-step scalars</source>
@@ -6562,7 +6614,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
-            <translation>{0} -&gt; {1} Signifikandenbits, {2} Schutzbits</translation>
+            <translation>{0} -&gt; {1} Mantissenbits, {2} Schutzbits</translation>
         </message>
         <message>
             <source>{0} All {1} stored states have the state roots of their steps.</source>
@@ -6790,7 +6842,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is a part of another audit. What differs: {1}.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist ein Teil einer anderen Prüfung. Verschieden: {1}.</translation>
         </message>
         <message>
             <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
@@ -6810,7 +6862,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is damaged.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist beschädigt.</translation>
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6842,7 +6894,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is no part of an audit.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist kein Teil einer Prüfung.</translation>
         </message>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>
@@ -6938,7 +6990,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} significand bits are not supported with {1}; {2}.</source>
-            <translation>{0} Bits Signifikand werden mit {1} nicht unterstützt; {2}.</translation>
+            <translation>{0} Bits Mantisse werden mit {1} nicht unterstützt; {2}.</translation>
         </message>
         <message>
             <source>{0} stores the times of its changes, which no bundle does.</source>
@@ -6966,7 +7018,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} was written by another version of Counterfoil.</source>
-            <translation type="unfinished" />
+            <translation>{0} wurde von einer anderen Version von Counterfoil geschrieben.</translation>
         </message>
         <message>
             <source>{0} with it, from step {1} on ({2}).</source>
@@ -7411,6 +7463,10 @@ Lauf zu finden</translation>
         <message>
             <source>What was audited</source>
             <translation>Was geprüft wurde</translation>
+        </message>
+        <message>
+            <source>Where the segments were replayed</source>
+            <translation>Wo die Segmente nachgerechnet wurden</translation>
         </message>
         <message>
             <source>With Counterfoil: File, Open a verdict, or on the command line:</source>

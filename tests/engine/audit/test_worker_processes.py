@@ -81,7 +81,10 @@ def test_one_is_killed_and_one_has_no_such_device(
     assert all(map(gone, made[0].ids))
 
 
-def test_they_end_when_the_audit_is_stopped(digits_job: Job, made: list[Killed]) -> None:
+def test_they_end_when_the_audit_is_stopped(
+    digits_job: Job, made: list[Killed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Killed, "killed", 0)  # none is
     token = CancelToken()
     report = ended(stopped_after(request_of(digits_job, workers=LocalWorkers(1)), 1, token)).report
     assert report.outcome is Outcome.INCONCLUSIVE

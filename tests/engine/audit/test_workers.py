@@ -18,9 +18,11 @@ from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed
+from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
 from support.resuming import ended, request_of, same_end, stopped_after, whole
+from support.turns import gan_order
 
 __all__ = ["digits_job", "trainer_key"]
 
@@ -58,6 +60,24 @@ def test_any_number_in_any_order(which, count, seed, tmp_path, request, alone, m
     same_end(events, alone(job), tmp_path)
     assert sorted(number for _, number in made[0].replayed) == [1, 2, 3]
     assert any(isinstance(event, WorkersReported) for event in events)
+
+
+@pytest.mark.parametrize("kind", ["exact", "turns", "outside"])
+def test_other_kinds_of_orders(kind, tmp_path, trainer_key, monkeypatch):
+    """An exact profile keeps no account, programs that take turns have one each, a data file is every worker's own."""
+    if kind == "exact":
+        job = record_job(tmp_path, plain_order(steps=6), trainer_key, tamper=LabelFlip(3, classes=CLASSES))
+    elif kind == "turns":
+        job = record_job(tmp_path, gan_order(), trainer_key)
+    else:
+        job = Job(tmp_path / "job.cfoil", tmp_path / "run.cfoil")
+        digits_order().write(job.order, external_data=tmp_path / "big.cfdata", trial=False)
+        record_run(job.order, job.run, trainer_key, data=tmp_path / "big.cfdata")
+    request = request_of(job, data=tmp_path / "big.cfdata" if kind == "outside" else None)
+    expected = whole(request)
+    assert ended(expected).report.outcome is (Outcome.DISPUTED if kind == "exact" else Outcome.VERIFIED)
+    with crewed(monkeypatch, lambda workplace: Bent(workplace, 2)):
+        same_end(whole(request), expected, tmp_path)
 
 
 def test_a_worker_that_dies_has_its_segment_replayed_by_another(digits_job, tmp_path, alone, monkeypatch):

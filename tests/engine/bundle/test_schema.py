@@ -69,6 +69,8 @@ def test_sources_that_are_no_sources_are_refused() -> None:
         {},
         [],
         {"a/b": value["sources"]["model"]},
+        {str(number): value["sources"]["model"] for number in range(9)},
+        {"model": {"files": {str(number): file for number in range(257)}}},
         *({"model": item} for item in ({}, {"files": {}}, {"files": {"a\n": file}}, {"files": {"x" * 201: file}})),
         *({"model": {"files": {"a": {**file, **change}}}} for change in ({"bytes": -1}, {"sha256": "0"}, {"more": 1})),
         *({"model": {"files": {"a": file}, "revision": text}} for text in ("", None, "a\n", 7)),

@@ -15,6 +15,7 @@ from torch import Tensor
 from counterfoil.definite import forms, products
 from counterfoil.definite.digits import INT8_BLOCK, float32_block
 from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import float64_block
 from counterfoil.definite.products import Form, Scope, by_float32, by_int8, by_karatsuba, exact_sums, matmul, operands
 from counterfoil.definite.quantise import Quantised
@@ -294,3 +295,16 @@ def test_an_int8_operator_that_is_wrong_or_missing_is_left_out(
     # Sums of two digits do not fit: 2 * 128 * (128 + 128) = 2^16.
     assert Form.KARATSUBA not in forms.sound_forms.__wrapped__("cpu")
     assert forms.sound_forms.__wrapped__("cpu") >= {Form.FLOAT64, Form.FLOAT32}
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 256, 72), (1, 300, 1), (5, 1, 7)])
+def test_a_transposed_column_is_a_row(rows: int, inner: int, columns: int) -> None:
+    """The strides of an axis of length 1 are as the library writes them, and are not what it reads."""
+    generator = torch.Generator().manual_seed(3)
+    left = torch.randn(inner, rows, generator=generator).t()
+    right = torch.randn(columns, inner, generator=generator).t()
+    expected = matmul(left, right, 20, Form.FLOAT64)
+    for form in (Form.INT8, Form.KARATSUBA):
+        assert torch.equal(matmul(left, right, 20, form), expected)
+    a, b = (x.mul(10).to(torch.int8) for x in (left, right))
+    assert torch.equal(int8_product(a, b).long(), a.long() @ b.long())

@@ -51,6 +51,9 @@ def test_a_merge_by_peft(tmp_path, trainer_key, layers):
     trained.load_state_dict(_state(job.run), strict=False)
     names = {name for name, _ in trained.named_parameters()}
     assert names <= _state(job.run).keys()
+    trained.save_pretrained(tmp_path / "adapter")
+    alone = compared(tmp_path / "adapter", job.run)
+    assert (alone.outcome, alone.relations, alone.missing) == (DeliveryOutcome.DELIVERED, {"bit for bit": 4}, ())
     merged = trained.merge_and_unload()
     for number, dtype in enumerate((torch.float32, torch.bfloat16)):
         folder = delivered(tmp_path / f"merged{number}", {n: t.to(dtype) for n, t in merged.state_dict().items()})

@@ -157,6 +157,21 @@ def test_a_merge_of_the_adapter(tied_job, tmp_path, dtype):
         assert compared(folder, tied_job.run).outcome is DeliveryOutcome.DIFFERENT, what
 
 
+def test_an_adapter_by_itself(tied_job, tmp_path):
+    tensors = exported(tied_job.run, tmp_path / "exported")
+    trained = {name: tensor for name, tensor in tensors.items() if name != "base.weight"}
+    report = compared(delivered(tmp_path / "adapter", trained), tied_job.run)
+    assert report.outcome is DeliveryOutcome.DELIVERED
+    assert "as they were ordered, tensors: 1." in report.warnings[0]
+    # What training changes must be there, and what is there must be right.
+    few = {name: tensor for name, tensor in trained.items() if name != "embedding.weight"}
+    assert compared(delivered(tmp_path / "few", few), tied_job.run).missing == ("embedding.weight",)
+    other = compared(delivered(tmp_path / "other", tensors | {"base.weight": tensors["base.weight"] + 1}), tied_job.run)
+    assert [one.name for one in other.differing] == ["base.weight"]
+    none = {name: tensor for name, tensor in tensors.items() if ".lora_" not in name}
+    assert compared(delivered(tmp_path / "none", none), tied_job.run).outcome is DeliveryOutcome.DIFFERENT
+
+
 def test_the_bound_of_a_merge_holds_for_every_order_and_hardly_more():
     weight, a, b = (
         torch.from_numpy(draw(shape, number)) for number, shape in enumerate([(64, 48), (16, 48), (64, 16)])

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from counterfoil.definite import draws
-from counterfoil.definite.bracket import bracketed
+from counterfoil.definite.bracket import bracketed, bracketed_by_torch
 from counterfoil.definite.drawn_elements import drawn_element
 from counterfoil.execution.draws import drawn
-from counterfoil.execution.philox import words
+from counterfoil.execution.philox import words, words_by_torch
 from counterfoil.program.operators import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
 
 KEY = {"seed": 2**63 + 12345, "step": 2**32 - 1, "draw": 7}
@@ -58,6 +58,17 @@ def test_no_bit_of_the_library_shows():
         plainly_rounded.append((near * (1 + shift * 2.0**-40)).to(torch.float32))
     # The control: errors beyond what is allowed for show.
     assert not torch.equal(plainly_rounded[0], plainly_rounded[1])
+
+
+def test_other_devices_draw_the_same(monkeypatch):
+    """What they compute with torch's operators, computed here."""
+    blocks = range(2**32 - 3, 2**32 + 5000)
+    compiled = words(blocks, device="cpu", **KEY)
+    assert torch.equal(words_by_torch(blocks, device="cpu", **KEY), compiled)
+    expected = draws.normal(compiled), draws.exponential(compiled)
+    monkeypatch.setattr(draws, "bracketed", bracketed_by_torch)
+    assert torch.equal(draws.normal(compiled), expected[0])
+    assert torch.equal(draws.exponential(compiled), expected[1])
 
 
 def distance(values: torch.Tensor, share_below) -> float:

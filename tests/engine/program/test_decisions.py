@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from counterfoil.errors import NonFiniteError, ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.program import lowering
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
@@ -177,6 +178,15 @@ def test_a_refusal_names_the_line_and_a_remedy_that_applies(function: Callable[[
 def test_an_operator_outside_the_allow_list_names_the_line() -> None:
     function = lambda x: torch.special.i0(x)  # noqa: E731
     assert f"({Path(__file__)}, line {function.__code__.co_firstlineno})." in refused(function).sentence
+
+
+def test_an_operator_of_the_backward_pass_names_the_line_of_the_forward_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = lowering.is_allowed
+    monkeypatch.setattr(lowering, "is_allowed", lambda name: allowed(name) and "threshold_backward" not in name)
+    function = lambda x: functional.relu(x)  # noqa: E731
+    sentence = refused(function).sentence
+    assert "threshold_backward.default in the step itself (backward pass)" in sentence
+    assert f"({Path(__file__)}, line {function.__code__.co_firstlineno})." in sentence
 
 
 def test_losses_of_torch_that_check_their_arguments() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.distributions import Gamma
 from torch.nn import functional
 
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.definite.admission import check_exact
 from counterfoil.definite.operators import Profile
 from counterfoil.errors import ProgramError
@@ -18,7 +21,9 @@ from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
-from support.jobs import draw
+from counterfoil.signing import SigningKey
+from support.expectations import verified
+from support.jobs import draw, own_order, record_job
 
 Function = Callable[[Tensor], Tensor]
 BITS = 24
@@ -153,6 +158,9 @@ FUNCTIONS: dict[str, Function] = {
     "nansum": lambda w: (w * 2).nansum(1),
     "lgamma": lambda w: torch.lgamma((w * 4).exp()),
     "digamma": lambda w: torch.digamma((w * 4).exp()),
+    "gamma": lambda w: Gamma((w * 4).exp(), 2.0, validate_args=False).log_prob(torch.tensor(0.7)),
+    "unpooled": lambda w: functional.max_unpool2d(*functional.max_pool2d(image(w), 2, return_indices=True), 2),
+    "zeroed": lambda w: w * 2 + w.clone().zero_(),
     "hardshrink": lambda w: functional.hardshrink(w),
     "softshrink": lambda w: functional.softshrink(w, 0.3),
 }  # fmt: skip
@@ -198,6 +206,35 @@ def test_bags_by_frequency_divide_by_how_often_their_own_row_is_read() -> None:
     found = executed(bag(mode="sum", scale_grad_by_freq=True), exact=False)
     for one, other in zip(found, expected(rows), strict=True):
         within(one, other, 1e-7)
+
+
+class Several(nn.Module):
+    """A few of them in one model: bags of words placed by what is near, and an image sampled where they say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.EmbeddingBag(10, 6)
+        self.centres = nn.Parameter(torch.from_numpy(draw((3, 6), 4)))
+        self.head = nn.utils.parametrizations.weight_norm(nn.Linear(6, 8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.words((x[:, :4] * 4 + 5).to(torch.int64))
+        near = torch.cdist(hidden, self.centres)
+        grid = torch.tanh(self.head(hidden)).reshape(-1, 2, 2, 2)
+        seen = functional.grid_sample(x.reshape(-1, 1, 3, 4), grid, align_corners=False)
+        grown = functional.interpolate(seen, size=(3, 3), mode="bicubic")
+        return grown.square().mean() + near.cumprod(1).mean() + torch.lgamma(near + 1.0).mean()
+
+
+@pytest.mark.parametrize("precision", [None, ExactPrecision(20)], ids=["rounding", "exact"])
+def test_a_run_of_several_is_verified(
+    precision: ExactPrecision | None, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    draft = own_order(
+        Several(), lambda model, batch: model(batch["x"]), {"x": draw((16, 12), 5)}, steps=2, precision=precision
+    )
+    job = record_job(tmp_path, draft, trainer_key)
+    verified(job.run, job.order)
 
 
 def test_a_lookup_that_limits_norms_changes_the_rows_it_reads_once() -> None:

@@ -22,7 +22,15 @@ from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.generators import finish
-from counterfoil.training.huggingface import FineTuning, Lora, Task, order_huggingface, parse_lora, prepare_huggingface
+from counterfoil.training.huggingface import (
+    FineTuning,
+    Lora,
+    Task,
+    order,
+    order_huggingface,
+    parse_lora,
+    prepare_huggingface,
+)
 from counterfoil.training.huggingface.folder import read_folder
 from counterfoil.training.huggingface.records import data_files, read_records
 from counterfoil.training.huggingface.rows import IGNORED, causal
@@ -169,6 +177,15 @@ def prepare_events(folder: Path, data: Path, settings: FineTuning) -> Any:
     yield prepared
 
 
+def test_the_end_token_learns_although_rows_are_padded_with_it(models: Path) -> None:
+    folder = read_folder(models / "llama")
+    tokenizer, config = order._tokenizer(folder), order._config(folder)
+    assert tokenizer.pad_token_id is None
+    model, new = order._model(folder, config, Task.CAUSAL_LM, tokenizer)
+    assert model.get_input_embeddings().padding_idx is None
+    assert (new, model.training, model.config.use_cache) == ((), True, False)
+
+
 @pytest.mark.slow
 def test_a_text_file_is_packed_and_trains_under_an_exact_profile(models: Path, tmp_path: Path) -> None:
     book = tmp_path / "book.txt"
@@ -273,6 +290,7 @@ def test_a_pickle_is_refused_and_never_read(models: Path, rows: Callable[..., Pa
 def test_data_that_cannot_be_used_are_a_sentence(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     model = models / "gpt2"
     assert "--columns" in refused(model, rows([{"content": "x"}]))
+    assert "apply_chat_template" in refused(model, rows([{"messages": []}]))
     path = rows(PAIRS)
     path.write_text(path.read_text() + '{"prompt": "a"}\n')
     with pytest.raises(DataError, match=r"Row 5 .* no 'completion'"):

@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import StepLR
 
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.errors import DataError, ProgramError, TrialError
-from counterfoil.program.update import AdamW, Sgd
+from counterfoil.program.update import Adam, AdamW, Sgd
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns
 from support.jobs import draw
@@ -73,6 +73,25 @@ def test_a_scheduler_moves_on_after_its_optimizers_steps():
     draft = order_turns(gan_job(turns=(first, second)))
     assert draft.manifest.scalar_names == ("lr",)
     assert draft.scalars[:, 0].tolist() == [0.8, 0.4, 0.3, 0.2, 0.1, 0.2, 0.05]
+
+
+def test_optimizers_of_torch_hold_their_own_parameters():
+    model = gan_job().model
+    given = order_turns(
+        gan_job(
+            model=model,
+            turns=(
+                Turn("d", tell_apart, torch.optim.Adam(model.discriminator.parameters(), 0.1)),
+                Turn("g", deceive, torch.optim.SGD(model.generator.parameters(), 0.2, momentum=0.5)),
+            ),
+        )
+    )
+    ours = (
+        Turn("d", tell_apart, Adam(), "discriminator.*", 0.1),
+        Turn("g", deceive, Sgd(momentum=0.5), "generator.*", 0.2),
+    )
+    expected = order_turns(gan_job(model=model, turns=ours))
+    assert given.manifest.digest == expected.manifest.digest
 
 
 def test_the_model_is_left_as_it_was():

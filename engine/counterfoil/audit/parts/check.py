@@ -13,6 +13,7 @@ import numpy as np
 from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.values.sampling import Segment
 from counterfoil.commit.digest import Digest
+from counterfoil.sentence import say
 
 _COLUMNS = ("entries", "corrections", "steerable", "steered")
 """What a step counts and the account of steering adds up site by site, in the account's order."""
@@ -74,7 +75,7 @@ def parted(one: SegmentResult, other: SegmentResult) -> str:
             np.float64(theirs.loss).tobytes(),
             theirs.counted.entries,
         ):
-            return f"step {mine.step}"
+            return say("step {0} differs", mine.step)
     if len(one.steps) != len(other.steps):
-        return "the number of steps"
+        return say("the number of steps differs")
     return ""

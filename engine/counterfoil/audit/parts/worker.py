@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import queue
 import signal
-import sys
 import threading
 from typing import BinaryIO
 
 import msgspec
 
 from counterfoil.audit.parts.frames import Replay, Start, receive, send
-from counterfoil.audit.parts.result import Ready, SegmentDone, StepDone, Unable
-from counterfoil.audit.parts.work import Task, open_workplace
-from counterfoil.errors import CounterfoilError
 
 
 def main() -> None:
@@ -23,7 +19,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    # What a library prints must not come between the messages.
+    # What a library prints, when it is loaded too, must not come between the messages.
     os.dup2(2, 1)
     start = receive(questions, Start)
     if start is not None:
@@ -38,8 +34,13 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
             asked.put(question.number)
         os._exit(0)  # nobody waits for what is being computed
 
-    worker = start.worker
     threading.Thread(target=listen, daemon=True).start()
+    # What takes seconds to load is loaded now that somebody listens.
+    from counterfoil.audit.parts.result import Ready, SegmentDone, StepDone, Unable
+    from counterfoil.audit.parts.work import Task, open_workplace
+    from counterfoil.errors import CounterfoilError
+
+    worker = start.worker
     try:
         with open_workplace(msgspec.msgpack.decode(start.task, type=Task)) as workplace:
             send(answers, Ready(worker, workplace.identity, workplace.place))
@@ -57,4 +58,3 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
 
 if __name__ == "__main__":
     main()
-    sys.stdout.flush()

@@ -21,5 +21,5 @@ EXPANSIONS: Mapping[Any, Callable[..., Any]] = {
     **terms.TABLE,
 }
 """What takes the place of an operator while a step is traced, in the form that ``make_fx`` takes."""
-WRITING: Mapping[Any, Callable[..., Any]] = norms.WRITING
+WRITING: Mapping[Any, Callable[..., Any]] = {**norms.WRITING, **terms.WRITING}
 """The same for operators that write, when mutations have been removed."""

@@ -156,6 +156,17 @@ def _polygamma(order: int, x: Tensor) -> Tensor:
     return torch.where(small, slope + sum(part * part for part in parts), slope)
 
 
+# Places that a maximum was taken from.
+
+
+def _unpool(x: Tensor, indices: Tensor, output_size: Sequence[int], *_: Any) -> Tensor:
+    """Each element to its place in a plane, or volume, of zeros."""
+    lead = x.shape[: x.dim() - len(output_size)]
+    planes = x.new_zeros((*lead, math.prod(output_size)))
+    placed = torch.scatter(planes, -1, indices.reshape(*lead, -1), x.reshape(*lead, -1))
+    return placed.view(*lead, *output_size)
+
+
 # Shrinking.
 
 
@@ -185,8 +196,12 @@ TABLE: Mapping[Any, Callable[..., Any]] = {
     _aten.lgamma.default: _lgamma,
     _aten.digamma.default: _digamma,
     _aten.polygamma.default: _polygamma,
+    _aten.max_unpool2d.default: _unpool,
+    _aten.max_unpool3d.default: _unpool,
     _aten.hardshrink.default: _hardshrink,
     _aten.hardshrink_backward.default: _hardshrink_backward,
     _aten.softshrink.default: _softshrink,
     _aten.softshrink_backward.default: _hardshrink_backward,
 }
+WRITING: Mapping[Any, Callable[..., Any]] = {_aten.zero.default: torch.zeros_like}
+"""What a write becomes when mutations have been removed."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from counterfoil.errors import DataError
 from counterfoil.program.update.rule import AtSlot, UpdateRule, check_not_negative
 
+_MOST_DESCRIBED = 12
 _NAME = re.compile(r"[A-Za-z0-9_]{1,50}")
 
 
@@ -121,13 +122,16 @@ class ParameterGroups:
         return new
 
     def describe(self) -> str:
-        """The rule in words."""
-        return "; ".join(
+        """The rule in words; of many groups the first ones."""
+        shown = self.groups if len(self.groups) <= _MOST_DESCRIBED else self.groups[:_MOST_DESCRIBED]
+        words = [
             f"{group.name}: {group.rule.describe()}"
             + ("" if group.lr_factor == 1.0 else f", learning rate times {group.lr_factor:g}")
             + ("" if group.learning_rates is None else f", learning rate {group.learning_rates[0]:g} at step 1")
-            for group in self.groups
-        )
+            for group in shown
+        ]
+        left = len(self.groups) - len(shown)
+        return "; ".join([*words, *([f"{left} more groups"] if left else [])])
 
     def _members(self, parameters: Mapping[str, Tensor]) -> list[tuple[ParameterGroup, list[str]]]:
         members: dict[str, list[str]] = {group.name: [] for group in self.groups}

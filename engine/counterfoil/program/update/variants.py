@@ -49,7 +49,7 @@ class Adadelta(ParameterRule):
 
     def describe(self) -> str:
         """The rule in words."""
-        return f"Adadelta, rho {self.rho:g}, eps {self.eps:g}, weight decay {self.weight_decay:g}"
+        return f"Adadelta, rho {self.rho:g}, epsilon {self.eps:g}, weight decay {self.weight_decay:g}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Variant(ParameterRule):
     def describe(self) -> str:
         """The rule in words."""
         return (
-            f"{type(self).__name__}, betas {self.betas[0]:g} and {self.betas[1]:g}, eps {self.eps:g}, "
+            f"{type(self).__name__}, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.eps:g}, "
             f"weight decay {self.weight_decay:g}"
         )
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.bundle.precision import AnyPrecision
-from counterfoil.bundle.sources import Source, SourceFile, check_source_text
+from counterfoil.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, CounterfoilError, DataError
@@ -187,6 +187,7 @@ def prepare_huggingface(
     most = _most_tokens(settings, config, tokenizer)
     unit = "characters" if _joins(records, settings) else "rows"
     rows = yield from _staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
+    yield Preparing("Capturing the step", "steps", 0, 1)
     with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
         model, new = _model(model_folder, config, task, tokenizer)
         _check_vocabulary(model, rows, model_folder)
@@ -217,6 +218,11 @@ def _source(
     files: tuple[Path, ...], revision: str | None, cancel: CancelToken | None
 ) -> Generator[Preparing, None, Source]:
     """Digest the files that a part of the order is made from."""
+    if len(files) > MAX_FILES:
+        raise DataError(
+            f"An order names at most {MAX_FILES} files; {files[0].parent} holds {len(files)}.",
+            remedy="Join some of them.",
+        )
     found: dict[str, SourceFile] = {}
     for number, path in enumerate(files):
         yield Preparing("Hashing", "files", number, len(files))
@@ -365,8 +371,6 @@ def _model(folder: ModelFolder, config: Any, task: Task, tokenizer: Any) -> tupl
     """Load the model, float32, ready to be trained; returns also the names of weights that the folder lacks."""
     transformers = library("transformers", "A model of Hugging Face")
     config.use_cache = False
-    if config.pad_token_id is None:
-        config.pad_token_id = padding(tokenizer)
     automatic = {
         Task.CAUSAL_LM: transformers.AutoModelForCausalLM,
         Task.CLASSIFICATION: transformers.AutoModelForSequenceClassification,
@@ -383,8 +387,9 @@ def _model(folder: ModelFolder, config: Any, task: Task, tokenizer: Any) -> tupl
     missing = tuple(sorted(loaded["missing_keys"]))
     if task is Task.CAUSAL_LM:
         _check_causal(folder, model, missing)
-    if loaded["mismatched_keys"]:
-        raise DataError(f"The weights in {folder.path} have other shapes than its {'config.json'} says.")
+    else:
+        # By this token some find the end of a row. Said before, it would keep the token's embedding from learning.
+        model.config.pad_token_id = padding(tokenizer)
     return model.train(), missing
 
 

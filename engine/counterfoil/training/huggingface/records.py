@@ -123,9 +123,16 @@ def _kind(row: Mapping[str, Any], columns: Mapping[str, str], file: Path) -> Kin
         if all(columns.get(name, name) in row for name in _NAMES[kind] if name):
             return kind
     names = ", ".join(repr(name) for name in list(row)[:8])
+    remedy = "Say which column is which, for instance with --columns text=content."
+    if "messages" in row:
+        # A tokenizer's template is a program in the folder of the model.
+        remedy = (
+            "Write conversations as texts, with tokenizer.apply_chat_template(messages, tokenize=False), or as prompt "
+            "and completion."
+        )
     raise DataError(
         f"The rows of {file} have {names or 'no column'}; they should have {_COLUMNS}.",
-        remedy="Say which column is which, for instance with --columns text=content.",
+        remedy=remedy,
     )
 
 

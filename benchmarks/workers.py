@@ -1,0 +1,94 @@
+"""``python -m benchmarks.workers``: what workers gain on this machine, and what a segment costs them.
+
+An audit of one run without workers, with one worker process and with several, each with one thread. The time of the
+replay is taken from the first judged step to the last, so that the start of the processes is told apart from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.audit.replay import run_audit
+from counterfoil.audit.values.events import AuditFinished, StepReplayed, WorkersReported
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.workers import LocalWorkers, RayWorkers, Workers
+from counterfoil.signing import generate_key, load_private_key
+from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.training.recorder import record
+
+TEXT = b"Measured on a machine that does nothing else. " * 2000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How long an audit took.
+
+    Attributes:
+        whole: Seconds from its call to its end.
+        replay: Seconds from the moment at which all workers were ready, or at which the replay could begin.
+    """
+
+    whole: float
+    replay: float
+
+
+def measured(run: Path, workers: Workers | None) -> Measured:
+    """Audit a run; raises ValueError when it is not VERIFIED."""
+    begun = ready = time.perf_counter()
+    request = AuditRequest(run, threads=1, workers=workers, recheck=0)
+    for event in run_audit(request):
+        match event:
+            case WorkersReported() if not all(worker.machine for worker in event.workers):
+                ready = time.perf_counter()
+            case StepReplayed() if workers is None and event.row.step == 1:
+                ready = time.perf_counter() - event.row.seconds
+            case AuditFinished() if event.report.outcome is not Outcome.VERIFIED:
+                raise ValueError("the run was not verified")
+    ended = time.perf_counter()
+    return Measured(ended - begun, ended - ready)
+
+
+def recorded(folder: Path, segments: int, width: int) -> Path:
+    """Record a run of so many segments of one step."""
+    generate_key(folder / "trainer.pem", None)
+    key = load_private_key(folder / "trainer.pem", None)
+    size = Gpt2Size(layers=2, heads=4, width=width, context=64)
+    draft = order_gpt2(TEXT, size=size, steps=segments, batch_size=8, warmup=2, checkpoint_every=1, seed=1)
+    draft.write(folder / "job.cfoil", trial=False)
+    for _ in record(folder / "job.cfoil", folder / "run.cfoil", key):
+        pass
+    return folder / "run.cfoil"
+
+
+def main() -> None:
+    """Print a table."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--segments", type=int, default=40)
+    options.add_argument("--width", type=int, default=128)
+    options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--ray", help="address of a Ray cluster, or auto")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run = recorded(Path(folder), chosen.segments, chosen.width)
+        ways: dict[str, Workers | None] = {"no workers": None, "1 process": LocalWorkers(1)}
+        ways[f"{chosen.workers} processes"] = LocalWorkers(chosen.workers)
+        if chosen.ray:
+            ways |= {"1 Ray actor": RayWorkers(chosen.ray, 1), f"{chosen.workers} Ray actors": RayWorkers(chosen.ray)}
+        times = {name: measured(run, workers) for name, workers in ways.items()}
+    alone = times["no workers"].replay
+    print(f"load {os.getloadavg()[0]:.1f}; {chosen.segments} segments of one step of gpt2, width {chosen.width}")
+    print("| audit | whole | replay | replay, times no workers | more for each segment |")
+    print("|---|---|---|---|---|")
+    for name, found in times.items():
+        more = f"{1000 * (found.replay - alone) / chosen.segments:.1f} ms" if name.startswith("1 ") else "-"
+        print(f"| {name} | {found.whole:.1f} s | {found.replay:.1f} s | {alone / found.replay:.2f} | {more} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+"""Where two runs first differ: order, step, operator, element. Nobody is judged, and nothing is believed.
+
+For whoever wonders why two machines, or two versions of a library, do not give the same training. The step is found by
+binary search over Merkle trees of what the steps gave, without the rounding logs, which two honest machines need not
+have in common. The operator is found by fingerprints, which are comparable under one order alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.step.compare import compare_states, detail_difference
+from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
+from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log, step_replayer
+from counterfoil.audit.values.difference import (
+    ComparedRun,
+    Difference,
+    OperatorElements,
+    StateDifference,
+    Unlike,
+)
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil.errors import CommitmentError, GivenFileError
+from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import finish
+from counterfoil.machine import open_machine
+from counterfoil.program.graph import Program
+from counterfoil.training.order import load_order, with_data_file
+
+Array = NDArray[Any]
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, how much of it, and of how much."""
+
+
+class _Run:
+    """One open run, compared with what its trainer signed."""
+
+    def __init__(self, reader: BundleReader, cancel: CancelToken | None, progress: Progress) -> None:
+        if not reader.has_run:
+            raise GivenFileError(
+                f"{reader.path.name} is an order that nobody has run.", remedy="Give the trainer's run of it."
+            )
+        self.reader = reader
+        self.manifest: OrderManifest = reader.manifest
+        claim = check_claim(reader.claim(), reader.manifest, None)
+        what = f"Hashing {reader.path.name}"
+        self.records = reader.step_records(cancel, lambda done, total: progress(what, done, total))
+        if run_tree(self.records).root != claim.run_root:
+            raise CommitmentError(f"The steps of {reader.path.name} are not those that its trainer signed.")
+        self.facts = ComparedRun(
+            reader.path.name, reader.manifest.digest, claim.run_root, reader.manifest.steps, claim.environment
+        )
+
+    def program(self, step: int) -> Program:
+        return Program.from_bytes(self.reader.program(self.manifest.programs.name(step)))
+
+    def state(self, step: int) -> dict[str, Array]:
+        """The stored state after a step, which is one that the run commits to."""
+        if step == 0:
+            return self.reader.initial_state()
+        state = self.reader.checkpoint(step)
+        self.reader.check_checkpoint(step, state)
+        return state
+
+
+def compare_runs(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    replay: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+    progress: Progress = lambda _what, _done, _total: None,
+) -> Difference:
+    """Find where two runs first differ.
+
+    Args:
+        first: A run.
+        second: Another.
+        replay: Replay the differing step here, with each run's own log, to compare the operator's elements.
+        data: The data file, for an order that keeps data outside; only a replay needs it.
+        device: Where to replay.
+        threads: Threads on the CPU.
+        cancel: Looked at now and then.
+        progress: Told how far it is.
+
+    Raises:
+        GivenFileError: A file is not there, or is an order that nobody has run.
+        RefusedError: A run is damaged, or not what its trainer signed.
+        CancelledError: The token was cancelled.
+    """
+    with obstacles_noticed(), ExitStack() as stack:
+        one, other = (_Run(stack.enter_context(BundleReader.open(path)), cancel, progress) for path in (first, second))
+        orders = unlike_orders(one.manifest, other.manifest)
+        same_order = not orders
+        if one.manifest.programs != other.manifest.programs:
+            orders += _unlike_programs(one, other)
+        trees = [_results(run, other_run, same_order) for run, other_run in ((one, other), (other, one))]
+        step, path = first_difference(*trees)
+        difference = Difference(
+            sentence="",
+            runs=(one.facts, other.facts),
+            orders=orders,
+            machines=_unlike_machines(one.facts, other.facts),
+            compared=trees[0].size - 1,
+            step=step,
+            path=path,
+            parts=(),
+            losses=None,
+            log_step=_first_log(one.records, other.records) if same_order else None,
+            inputs=(),
+            operator=None,
+            elements=None,
+            state=None,
+        )
+        if step is not None:
+            difference = _located(difference, one, other, step, same_order)
+            if replay and difference.operator is not None:
+                job = with_data_file(load_order(one.reader), data, stack, cancel)
+                machine = open_machine(device, threads)
+                with step_replayer(job, machine, cancel=cancel) as replayer:
+                    difference = replace(difference, elements=_elements(replayer, one, other, step, progress))
+        return replace(difference, sentence=_sentence(difference))
+
+
+def _results(run: _Run, other: _Run, same_order: bool) -> MerkleTree:
+    """The tree over what the steps gave that both runs have: under two orders fingerprints say nothing."""
+    kept = []
+    for record, beside in zip(run.records, other.records, strict=False):
+        record = replace(record, log=None)
+        if not same_order:
+            record = replace(record, fingerprints=None)
+        kept.append(record if beside.state_root is not None else replace(record, state_root=None))
+    return run_tree(kept)
+
+
+def _located(difference: Difference, one: _Run, other: _Run, step: int, same_order: bool) -> Difference:
+    records = one.records[step], other.records[step]
+    parts = differing_parts(*records)
+    if not same_order:
+        parts = tuple(part for part in parts if part != "fingerprints")
+    losses = None
+    inputs: tuple[str, ...] = ()
+    operator = None
+    if step:
+        losses = float(records[0].loss or 0.0), float(records[1].loss or 0.0)
+        if same_order:
+            program = one.program(step)
+            fingerprints = one.reader.fingerprints(step), other.reader.fingerprints(step)
+            inputs = differing_inputs(program, *fingerprints)
+            operator = None if inputs else first_differing_operator(program, *fingerprints)
+    return replace(
+        difference,
+        parts=parts,
+        losses=losses,
+        inputs=inputs,
+        operator=operator,
+        state=_stored_difference(one, other, step),
+    )
+
+
+def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | None:
+    least = min(one.manifest.steps, other.manifest.steps)
+    stored = [0] if step == 0 else []
+    stored += [at for at in one.manifest.checkpoint_steps if step <= at <= least and other.manifest.is_checkpoint(at)]
+    if not stored:
+        return None
+    states = one.state(stored[0]), other.state(stored[0])
+    layouts = [{name: (array.dtype, array.shape) for name, array in state.items()} for state in states]
+    same = [name for name in layouts[0] if layouts[0][name] == layouts[1].get(name)]
+    found = compare_states(*({name: state[name] for name in same} for state in states))
+    differing = tuple(tensor for tensor in found if tensor.differing)
+    detail = None
+    if differing:
+        worst = differing[0].name
+        detail = detail_difference(worst, states[0][worst], states[1][worst])
+    unlike = sorted((layouts[0].keys() | layouts[1].keys()) - set(same))
+    return StateDifference(stored[0], differing, len(same) - len(differing), tuple(unlike), detail)
+
+
+def _elements(replayer: StepReplayer, one: _Run, other: _Run, step: int, progress: Progress) -> OperatorElements | None:
+    """Replay the step with each run's log from the state on which both agree, and compare the operator's output."""
+    begin = one.manifest.checkpoint_before(step)
+    state: State = {name: torch.from_numpy(array) for name, array in one.state(begin).items()}
+
+    def run(side: _Run, at: int, before: State, observe: int | None = None) -> ReplayedStep:
+        logs = read_log(replayer.job, side.records[at], side.reader.log(at))
+        return finish(replayer.replay(side.records[at], before, logs, observe=observe))
+
+    total = step - begin + 1
+    for number, at in enumerate(range(begin + 1, step)):
+        progress("Replaying", number, total)
+        state = run(one, at, state).result.state
+    recorded = [side.reader.fingerprints(step) for side in (one, other)]
+    place = int(np.flatnonzero(recorded[0] != recorded[1])[0])
+    values, reproduced = [], []
+    for number, side in enumerate((one, other)):
+        progress("Replaying", total - 2 + number, total)
+        replayed = run(side, step, state, place)
+        seen = replayed.observation.after if replayed.observation is not None else None
+        if seen is None and replayed.watched is not None:
+            seen = replayed.watched.value
+        if seen is None:
+            return None
+        values.append(seen.cpu().numpy().astype(np.float64))
+        reproduced.append(bool(replayed.fingerprints[place] == recorded[number][place]))
+    progress("Replaying", total, total)
+    program = replayer.job.programs.of(step)
+    where = program.places[place]
+    shape = () if where.node is None else getattr(program.nodes[where.node].outputs[where.output], "shape", ())
+    return _compared(values[0], values[1], shape, (reproduced[0], reproduced[1]))
+
+
+def _compared(one: Array, other: Array, shape: Sequence[int], reproduced: tuple[bool, bool]) -> OperatorElements:
+    differs = one.view(np.int64) != other.view(np.int64)
+    count = int(np.count_nonzero(differs))
+    if not count:
+        return OperatorElements(reproduced, one.size, 0, (), 0.0, 0.0, 0.0)
+    first = int(np.flatnonzero(differs)[0])
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(one - other)
+    index = tuple(int(place) for place in np.unravel_index(first, tuple(shape)))
+    largest = float(np.nan_to_num(distance[differs], nan=np.inf).max())
+    return OperatorElements(reproduced, one.size, count, index, float(one[first]), float(other[first]), largest)
+
+
+def unlike_orders(one: OrderManifest, other: OrderManifest) -> tuple[Unlike, ...]:
+    """Return in what two orders differ; nothing when they are the same. Pure."""
+    if one.digest == other.digest:
+        return ()
+    pairs: dict[str, tuple[object, object]] = {
+        name: (getattr(one, name), getattr(other, name))
+        for name in ("title", "recipe", "optimizer", "seed", "steps", "batch_size", "commit_every", "checkpoint_every")
+    }
+    pairs["precision"] = one.precision.describe(), other.precision.describe()
+    pairs["schedule"] = one.schedule.digest, other.schedule.digest
+    pairs["per-step scalars"] = one.scalars.digest, other.scalars.digest
+    pairs["initial state"] = one.initial_root, other.initial_root
+    pairs["programs"] = _digests(one), _digests(other)
+    for name in sorted(one.data.keys() | other.data.keys()):
+        pairs[f"data {name}"] = tuple(
+            "none" if (spec := side.data.get(name)) is None else spec.digest for side in (one, other)
+        )  # type: ignore[assignment]
+    found = tuple(
+        Unlike(what, _short(mine), _short(theirs)) for what, (mine, theirs) in pairs.items() if mine != theirs
+    )
+    return found or (Unlike("order digest", one.digest.short, other.digest.short),)
+
+
+def _digests(manifest: OrderManifest) -> str:
+    return ", ".join(f"{name or 'program'} {digest.short}" for name, digest in manifest.programs.parts.items())
+
+
+def _short(value: object) -> str:
+    return value.short if isinstance(value, Digest) else str(value)
+
+
+def _unlike_programs(one: _Run, other: _Run) -> tuple[Unlike, ...]:
+    """The first operator of the first step's program that is not the same in both orders."""
+    programs = one.program(1), other.program(1)
+    for number, nodes in enumerate(zip(programs[0].nodes, programs[1].nodes, strict=False), 1):
+        if nodes[0] != nodes[1]:
+            return (Unlike(f"operator {number} of the program", nodes[0].where, nodes[1].where),)
+    counts = [str(len(program.nodes)) for program in programs]
+    return (Unlike("operators of the program", *counts),) if counts[0] != counts[1] else ()
+
+
+def _unlike_machines(one: ComparedRun, other: ComparedRun) -> tuple[Unlike, ...]:
+    mine: Mapping[str, str] = dict(one.environment)
+    theirs: Mapping[str, str] = dict(other.environment)
+    return tuple(
+        Unlike(name, mine.get(name, ""), theirs.get(name, ""))
+        for name in sorted(mine.keys() | theirs.keys())
+        if mine.get(name) != theirs.get(name)
+    )
+
+
+def _first_log(one: Sequence[StepRecord], other: Sequence[StepRecord]) -> int | None:
+    return next((mine.step for mine, theirs in zip(one, other, strict=False) if mine.log != theirs.log), None)
+
+
+def _sentence(found: Difference) -> str:
+    sentences = []
+    if found.orders:
+        named = ", ".join(unlike.what for unlike in found.orders[:6])
+        sentences.append(f"The runs are of different orders; what differs: {named}.")
+    if found.step is None:
+        sentences.append(f"All {found.compared} steps that were compared are equal.")
+    elif found.step == 0:
+        sentences.append("They differ from the beginning: the initial states are not the same.")
+    else:
+        sentences.append(f"The first step that differs is {found.step} of {found.compared}: {', '.join(found.parts)}.")
+        if found.inputs:
+            sentences.append(f"What it reads differs already: {', '.join(found.inputs)}.")
+        elif found.operator is not None:
+            operator = found.operator
+            sentences.append(f"The first operator is {operator.number} of {operator.total}, {operator.where}.")
+    return " ".join(sentences)

@@ -1,0 +1,50 @@
+"""A replay with workers, as the window shows it."""
+
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from counterfoil import LocalWorkers, WorkerState
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.shell.window import MainWindow
+from support.fake_engine import FakeEngine
+from support.waiting import reached
+
+CREW = (
+    WorkerState(1, "node-1", "cuda:0", segment=4, segments=3, steps=17, seconds=10.0),
+    WorkerState(2, "node-1", "cuda:1", segments=2, steps=10, seconds=10.0),
+    WorkerState(3),
+    WorkerState(4, trouble="No CUDA device can be used on this machine."),
+)
+
+
+def test_the_header_says_what_each_does(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.crew = CREW
+    opened.session.workers = 4
+    engine.halt = 12
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: opened.session.steps.done == 11)
+    assert engine.plans[-1].workers == LocalWorkers(4)
+    shown = opened.header.progress
+    assert "1 of 4 workers" in shown.text()
+    assert opened.session.progress.done == 27, "steps of segments that are not whole count too"
+    assert shown.toolTip().split("\n") == [
+        "1: segment 4; 3 segments, 1.7 steps/s",
+        "2: waiting; 2 segments, 1.0 steps/s",
+        "3: opening the run",
+        "4: No CUDA device can be used on this machine.",
+    ]
+    engine.gate.set()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+
+
+def test_a_replay_without_workers_shows_none(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.crew = CREW
+    engine.halt = 12
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: opened.session.steps.done == 11)
+    assert engine.plans[-1].workers is None
+    assert "workers" not in opened.header.progress.text()
+    assert not opened.header.progress.toolTip()
+    engine.gate.set()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
