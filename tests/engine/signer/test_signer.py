@@ -186,11 +186,12 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         assert name not in loaded
     ours = {name for name in loaded if name.startswith("counterfoil.") and not name.startswith("counterfoil.signer")}
     assert ours <= {
-        "counterfoil.bundle", "counterfoil.bundle.precision", "counterfoil.bundle.schema", "counterfoil.cancel",
-        "counterfoil.canonical",
+        "counterfoil.bundle", "counterfoil.bundle.precision", "counterfoil.bundle.schema", "counterfoil.bundle.sources",
+        "counterfoil.cancel", "counterfoil.canonical",
         "counterfoil.commit", "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.dtypes",
         "counterfoil.errors", "counterfoil.fields", "counterfoil.inputs", "counterfoil.intoto",
-        "counterfoil.obstacles", "counterfoil.sentence", "counterfoil.signing", "counterfoil.wholefiles",
+        "counterfoil.obstacles", "counterfoil.sentence", "counterfoil.signing", "counterfoil.turns",
+        "counterfoil.wholefiles",
     }  # fmt: skip
 
 
