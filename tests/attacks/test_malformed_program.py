@@ -60,6 +60,10 @@ CASES: dict[str, tuple[bytes, str]] = {
     "a way of rounding that there is not": (
         single("aten.div.Tensor_mode", [X, X], [A], A, rounding_mode="up"), "is not one of floor, trunc",
     ),
+    "a scatter of products": (
+        single("aten.scatter_reduce.two", [X, 0, {"value": 1}, X, "prod"], [A], A, ("int64", [4, 4])),
+        "is not one of amax, amin",
+    ),
     "pieces that nobody counts": (
         single("aten.split.Tensor", [X, 1], [("float32", [1])], ("float32", [2**36])), f"1 outputs, not {2**36}",
     ),
@@ -80,6 +84,7 @@ def test_is_refused_with_operator_and_argument(name: str, tmp_path: Path, capsys
 SOUND: list[tuple[str, list[Any], list[Any], Any]] = [
     ("aten.exp.default", [X], [A], A),
     ("aten.unsqueeze.default", [X, 1], [("float32", [4, 1, 4])], A),
+    ("aten.scatter_reduce.two", [X, 0, {"value": 1}, X, "amax"], [A], (A, ("int64", [4, 4]))),
     ("aten.sum.dim_IntList", [X, [-1]], [("float32", [4])], A),
     ("aten.eq.Scalar", [X, 2], [("bool", [4, 4])], A),
     ("aten.avg_pool2d.default", [X, [2, 2], [2, 2]], [("float32", [1, 1, 2, 2])], IMAGE),
@@ -89,4 +94,5 @@ SOUND: list[tuple[str, list[Any], list[Any], Any]] = [
 
 @pytest.mark.parametrize(("operator", "args", "outputs", "given"), SOUND)
 def test_the_same_without_the_fault_is_accepted(operator: str, args: list[Any], outputs: list[Any], given: Any) -> None:
-    read_program(single(operator, args, outputs, given), Precision())
+    inputs = given if isinstance(given[0], tuple) else (given,)
+    read_program(single(operator, args, outputs, *inputs), Precision())

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import ProgramError
-from counterfoil.program.capture import CapturedStep
-from counterfoil.program.graph import Program
-from counterfoil.program.update import AdamW
+from counterfoil.program.capture import CapturedStep, capture
+from counterfoil.program.graph import Program, TensorType
+from counterfoil.program.update import AdamW, Sgd
 from counterfoil.signing import SigningKey
 from support.expectations import verified
 from support.jobs import capture_on, draw, own_order, record_job
@@ -148,3 +148,20 @@ def test_a_constant_of_a_dtype_that_no_program_has_is_refused() -> None:
     constant = torch.arange(3, dtype=torch.float64)
     with pytest.raises(ProgramError, match=r"torch\.float64"):
         capture_on(Using(lambda x: (x * constant).float()), (4, 3))
+
+
+def test_a_hugging_face_model_keeps_its_cache() -> None:
+    """The default of its library, whose cache begins with tensors without elements."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {
+        "vocab_size": 11,
+        "hidden_size": 8,
+        "intermediate_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).train()
+    assert model.config.use_cache
+    tokens = {"tokens": TensorType("int64", (2, 5))}
+    captured = capture(model, lambda m, b: m(input_ids=b["tokens"], labels=b["tokens"]).loss, Sgd(), tokens)
+    assert not any(name.startswith("constant") and not t.numel() for name, t in captured.initial_state.items())
