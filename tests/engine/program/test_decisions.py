@@ -18,6 +18,7 @@ from counterfoil.program import lowering
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
+from support.asserting import asserts
 
 EDGES = torch.tensor([[0, 1, 2, 3, 3, 1], [1, 2, 3, 0, 3, 1]])
 X = torch.arange(12.0).reshape(4, 3) / 7 - 0.5
@@ -100,11 +101,6 @@ def test_constants_of_unknown_values_and_changed_buffers_are_refused() -> None:
     assert "by the values of a tensor" in refused(written).sentence
     # Control: what is written may be known, too.
     assert loss_of(captured_with(Layer(lambda x: x[:, torch.zeros(3).fill_(1.0) > 0]))) > 0
-
-
-def asserts(x: Tensor) -> Tensor:
-    assert torch.isfinite(x).all() and not (x.abs() > 9).any(), "out of range"  # noqa: PT018
-    return x
 
 
 def raises(x: Tensor) -> Tensor:
