@@ -82,8 +82,8 @@ def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bu
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.overview.compare.shown is window.commands["compare"]
     window.session.compare_with(bundle.with_name("order.cfoil"))
+    qtbot.waitUntil(lambda: window.session.client is not None)
     qtbot.waitUntil(lambda: window.overview.compare.shown is None)
-    assert window.session.client is not None
 
 
 class FromFiles(FakeEngine):

@@ -73,7 +73,7 @@ def found(wanted: str) -> list[int]:
         ("abs(difference) > 0", [7]),
         ("difference > 0", [7]),
         ("2 < step <= 4", [3, 4]),
-        ("corrections >= 0", list(range(1, 11))),
+        ("corrections >= 0", [1, 2, 3, 4, 5, 6, 8, 9, 10]),  # 7 differs: its log was not judged
         ("entries * 10 == bytes and step - 1 >= 8", [9, 10, 11, 12]),
         ("-loss < -11", [1]),
         ("unjudged", []),
