@@ -262,6 +262,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     dialog.verdict_chosen.emit(verdict)
     qtbot.waitUntil(lambda: dialog.headline.text().startswith("DELIVERED"))
     assert not dialog.table.isVisible()
+    assert not dialog.property("tone")
     dialog.close()
     window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
@@ -274,6 +275,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     assert "was replayed here and verified" in dialog.basis.text()
     engine.gate.set()
     qtbot.waitUntil(lambda: dialog.headline.text().startswith("DIFFERENT"))
+    assert dialog.property("tone") == "bad"
     assert [dialog.model.index(row, 0).data() for row in range(dialog.model.rowCount())] == [
         "blocks.0.conv1.weight",
         "backdoor.weight",

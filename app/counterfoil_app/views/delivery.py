@@ -61,7 +61,7 @@ class DeliveryDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setRange(0, 1000)
         self.progress.setAccessibleName(self.tr("Progress of the comparison"))
-        page = Page(self.tr("What was found"))
+        self.page = page = Page(self.tr("What was found"))
         self._table_title = caption(self.tr("Tensors that are not as in the run"), "section")
         self.model: RecordTable[_Line] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Tensors that are not as in the run"))
@@ -116,6 +116,10 @@ class DeliveryDialog(QDialog):
         colour = self._theme.tokens.tone(look.tone)
         self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
+        inside = self.page.widget()
+        assert inside is not None
+        for part in (self, inside):
+            restyle(part, "tone", Tone.BAD.value if look.tone is Tone.BAD else "")
         self.headline.setText(look.word)
         self.sentence.setText(sentence)
         known, words = self._basis()
