@@ -136,9 +136,10 @@ def figures(folder: Path, taken: list[Taken], printed: list[str], losses: str, t
     ordered = [line for line in printed[3].splitlines() if "rows of" in line or line.startswith("Ordered")]
     source = "the text that comes with Counterfoil" if text is None else Path(text).name
     return (
-        f"Measured on {time.strftime('%Y-%m-%d')} on {name}, {os.cpu_count()} cores, threads: {torch.get_num_threads()}, "
-        f"mean load {load:.1f} over the last 5 minutes; torch {torch.__version__}, transformers "
-        f"{transformers.__version__}, Python {platform.python_version()}; {source}.\n\n"
+        f"Measured on {time.strftime('%Y-%m-%d')} on {name}, {os.cpu_count()} cores, "
+        f"threads: {torch.get_num_threads()}, mean load {load:.1f} over the last 5 minutes; "
+        f"torch {torch.__version__}, transformers {transformers.__version__}, "
+        f"Python {platform.python_version()}; {source}.\n\n"
         f"{printed[0].strip().splitlines()[-1]} {' '.join(ordered)}\n\n"
         f"| | by the clock | of processors | memory |\n|---|---|---|---|\n{rows}{total}\n"
         f"| | |\n|---|---|\n"
