@@ -97,7 +97,7 @@ def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
         "run root": report.run_root.hex,
         "order": report.order_digest.hex,
         "verdict": f"{report.headline}, signed with the key {report.key_id}" if signed else "",
-        "weights": f"{report.tensors} tensors, {report.elements:,} elements in {len(report.files)} files",
+        "weights": f"{report.tensors} tensors, {report.elements:,} elements; files: {len(report.files)}",
         "equal": ", ".join(f"{relation}: {count}" for relation, count in report.relations.items()),
         "second names": ", ".join(report.tied),
         "merged": ""
