@@ -56,7 +56,10 @@ def _kernels_agree(a: Tensor, b: Tensor) -> bool:
 
 
 def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:
-    """Pairs of int64 matrices: pseudo-random ones, and the largest digits of equal and of opposite sign."""
+    """Pairs of int64 matrices: pseudo-random ones, the largest digits of equal and of opposite sign, and a single row.
+
+    The row is a transposed column, whose strides are 1 and 1: a library may take the first for the length of a row.
+    """
     left, right = _ROWS * _INNER, _INNER * _COLUMNS
     count = torch.arange(left + right, device=device)
     # The high bits of a linear congruential generator's numbers (Knuth's MMIX), wrapped to int64.
@@ -64,7 +67,8 @@ def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:
     a, b = drawn[:left].view(_ROWS, _INNER), drawn[left:].view(_INNER, _COLUMNS)
     low_a, low_b = (torch.full_like(x, _MOST_NEGATIVE) for x in (a, b))
     high_a, high_b = (torch.full_like(x, _MOST_POSITIVE) for x in (a, b))
-    return [(a, b), (low_a, low_b), (high_a, high_b), (low_a, high_b)]
+    column = torch.empty_strided((_INNER, 1), (1, 1), dtype=torch.int64, device=device).copy_(a[:1].t())
+    return [(a, b), (low_a, low_b), (high_a, high_b), (low_a, high_b), (column.t(), b)]
 
 
 def _whole(integers: Tensor) -> Quantised:

@@ -308,3 +308,18 @@ def test_a_transposed_column_is_a_row(rows: int, inner: int, columns: int) -> No
         assert torch.equal(matmul(left, right, 20, form), expected)
     a, b = (x.mul(10).to(torch.int8) for x in (left, right))
     assert torch.equal(int8_product(a, b).long(), a.long() @ b.long())
+
+
+def test_a_library_that_reads_beside_a_transposed_column_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    if Form.KARATSUBA not in sound_forms("cpu"):
+        pytest.skip("this machine has no sound 8-bit products")
+    monkeypatch.setattr("counterfoil.definite.int8._one_row", lambda x: x)
+    # As the library of this machine may do, made certain: what it reads there is not defined.
+    real = torch._int_mm
+
+    def beside(a: torch.Tensor, b: torch.Tensor, **out: torch.Tensor) -> torch.Tensor:
+        found = real(a.contiguous(), b, **out)
+        return found.add_(1) if a.shape[0] == 1 and a.stride() == (1, 1) else found
+
+    monkeypatch.setattr(torch, "_int_mm", beside)
+    assert Form.KARATSUBA not in forms.sound_forms.__wrapped__("cpu")
