@@ -212,11 +212,15 @@ def test_the_crosshair_leaves_with_the_mouse(window: MainWindow, qtbot: QtBot) -
     front(window, "divergence", qtbot)
     view = window.divergence
     viewport = view.canvas.viewport()
-    place = view.canvas.mapFromScene(view.loss.getViewBox().mapViewToScene(QPointF(20, 1.0)))
-    QTest.mouseMove(viewport, place + QPoint(1, 1))
-    QTest.mouseMove(viewport, place)
-    qtbot.waitUntil(lambda: all(markers.crosshair.isVisible() for markers in view.markers))
-    assert "Step 20" in view.readout.text()
+
+    def points() -> bool:
+        # Axes may still be laid out: where step 20 lies is asked each time.
+        place = view.canvas.mapFromScene(view.loss.getViewBox().mapViewToScene(QPointF(20, 1.0)))
+        QTest.mouseMove(viewport, place + QPoint(1, 1))
+        QTest.mouseMove(viewport, place)
+        return all(markers.crosshair.isVisible() for markers in view.markers) and "Step 20" in view.readout.text()
+
+    qtbot.waitUntil(points)
     QApplication.sendEvent(viewport, QEvent(QEvent.Type.Leave))
     assert not any(markers.crosshair.isVisible() for markers in view.markers)
     assert f"Step {DISPUTED}" in view.readout.text()
