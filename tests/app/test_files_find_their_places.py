@@ -189,7 +189,7 @@ def test_a_capsule_is_adjudicated_in_the_window(
     drop(window, qtbot, capsule)
     dialog = capsule_dialog(window)
     assert dialog.headline.text() == "An accusation, not yet checked"
-    assert "whether this step was ordered is not known" in dialog.order.text()
+    assert "whether this step was ordered is not known" in dialog.notice.text()
     engine.gate.clear()
     qtbot.mouseClick(dialog.start, LEFT)
     qtbot.waitUntil(lambda: dialog.checks.rows[CheckNumber.FORMAT].detail.text() != "")
@@ -204,7 +204,7 @@ def test_a_capsule_is_adjudicated_in_the_window(
     qtbot.mouseClick(dialog.choose_order, LEFT)
     qtbot.waitUntil(lambda: engine.hearings == [(capsule, None), (capsule, job)])
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
-    assert dialog.order.text() == "It is compared with the order job.cfoil."
+    assert dialog.notice.text() == "It is compared with the order job.cfoil."
     assert no_box(window)
 
 
@@ -258,7 +258,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     qtbot.waitUntil(lambda: dialog.delivery.report is not None)
     # Nobody has said that the run is verified.
     assert dialog.headline.text() == "INCONCLUSIVE"
-    assert "choose the verdict" in dialog.basis.text()
+    assert "choose the verdict" in dialog.notice.text()
     dialog.verdict_chosen.emit(verdict)
     qtbot.waitUntil(lambda: dialog.headline.text().startswith("DELIVERED"))
     assert not dialog.table.isVisible()
@@ -272,7 +272,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     dialog = window.findChildren(DeliveryDialog)[-1]
     qtbot.waitUntil(lambda: dialog.sentence.text().startswith("Comparing"))
     assert dialog.progress.isVisible()
-    assert "was replayed here and verified" in dialog.basis.text()
+    assert "was replayed here and verified" in dialog.notice.text()
     engine.gate.set()
     qtbot.waitUntil(lambda: dialog.headline.text().startswith("DIFFERENT"))
     assert dialog.property("tone") == "bad"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject
 
 from counterfoil import (
     AdjudicationReport,
@@ -17,15 +18,15 @@ from counterfoil import (
     OperatorDone,
 )
 from counterfoil_app.engine.port import Engine, HearingStarted
-from counterfoil_app.engine.snapshot import Latest
 from counterfoil_app.engine.strangers import plain
-from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.model.inquiry import Inquiry
 from counterfoil_app.model.session import Session
 
-LOOK_MILLISECONDS = 60
+_Standing = tuple[tuple[Check, ...], float]
+"""Where the checks stand, and the share of the steps that is replayed."""
 
 
-class Hearing(QObject):
+class Hearing(Inquiry[_Standing]):
     """Adjudicates a capsule in the session's worker.
 
     Args:
@@ -39,55 +40,21 @@ class Hearing(QObject):
         report: What was found; None until it is over.
         found: The same as the engine said it, to be signed.
         signed: Where the signed adjudication lies, once there is one.
-        failure: Why there is none.
         share: How much of its steps is replayed, 0 to 1.
     """
 
-    changed = Signal()
-
     def __init__(self, session: Session, path: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
+        super().__init__(session, parent)
         self.path = path
         self.order: Path | None = None
-        self._token: CancelToken | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(LOOK_MILLISECONDS)
-        self._timer.timeout.connect(self._look)
-        self._forget()
 
     def _forget(self) -> None:
+        super()._forget()
         self.checks = {number: Check(number, CheckState.PENDING) for number in list(CheckNumber)}
         self.report: AdjudicationReport | None = None
         self.found: AdjudicationReport | None = None
         self.signed: Path | None = None
-        self.failure: Failure | None = None
         self.share = 0.0
-        self._seen: Latest[tuple[tuple[Check, ...], float]] = Latest()
-
-    @property
-    def working(self) -> bool:
-        """Whether it is under way."""
-        return self._token is not None
-
-    def start(self) -> None:
-        """Begin, unless it is under way; :attr:`changed` follows, several times."""
-        if self.working:
-            return
-        self._forget()
-        self._token = CancelToken()
-        session, path, order, token = self._session, self.path, self.order, self._token
-        session.ask(lambda engine: self._hear(engine, path, order, token), partial(self._ended, token))
-        self._timer.start()
-        self.changed.emit()
-
-    def stop(self) -> None:
-        """Stop; what still comes is ignored."""
-        if self._token is not None:
-            self._token.cancel()
-            self._token = None
-            self._timer.stop()
-            self.changed.emit()
 
     def note_signed(self, report: AdjudicationReport, path: Path) -> None:
         """Know that a report was signed; one that was found before says nothing of what is shown now."""
@@ -95,7 +62,10 @@ class Hearing(QObject):
             self.signed = path
             self.changed.emit()
 
-    def _hear(self, engine: Engine, path: Path, order: Path | None, token: CancelToken) -> AdjudicationReport | None:
+    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+        return partial(self._hear, self.path, self.order, token)
+
+    def _hear(self, path: Path, order: Path | None, token: CancelToken, engine: Engine) -> AdjudicationReport | None:
         """In the worker thread."""
         checks: dict[CheckNumber, Check] = {}
         first, count, share = 1, 1, 0.0
@@ -111,20 +81,11 @@ class Hearing(QObject):
             self._seen.put((tuple(checks.values()), share))
         return None
 
-    def _look(self) -> None:
-        if (seen := self._seen.take()) is not None:
-            checks, self.share = seen
-            self.checks.update({check.number: plain(check) for check in checks})
-            self.changed.emit()
+    def _show(self, seen: _Standing) -> None:
+        checks, self.share = seen
+        self.checks.update({check.number: plain(check) for check in checks})
 
-    def _ended(self, token: CancelToken, result: JobResult) -> None:
-        if token is not self._token:
-            return
-        self._look()
-        self._token = None
-        self._timer.stop()
-        self.failure = result.failure
-        if isinstance(result.value, AdjudicationReport):
-            self.found, self.report = result.value, plain(result.value)
+    def _answer(self, value: object) -> None:
+        if isinstance(value, AdjudicationReport):
+            self.found, self.report = value, plain(value)
             self.checks.update({check.number: check for check in self.report.checks})
-        self.changed.emit()

@@ -153,10 +153,7 @@ class VerdictViewer(DropDialog):
     def _show(self, look: Look, sentence: str) -> None:
         # What does not count must not look like a verdict in which a line is red.
         bad = Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else ""
-        inside = self.page.widget()
-        assert inside is not None
-        for part in (self, inside):
-            restyle(part, "tone", bad)
+        self.page.colour(self, bad)
         colour = self._theme.tokens.tone(look.tone)
         self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)

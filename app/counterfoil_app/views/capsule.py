@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.finding import FindingView
-from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
+from counterfoil_app.views.inquiry import InquiryDialog
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle
 
-ICON_PIXELS = 36
 SIZE = (820, 680)
 
 
-class CapsuleDialog(QDialog):
+class CapsuleDialog(InquiryDialog):
     """One capsule, adjudicated here.
 
     Args:
@@ -46,17 +38,9 @@ class CapsuleDialog(QDialog):
     """The user wants to sign what was found."""
 
     def __init__(self, hearing: Hearing, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(hearing, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Dispute capsule: {0}").format(name_of(hearing.path)))
-        fit_to_screen(self, QSize(*SIZE))
         self.hearing = hearing
-        self._theme = theme
-        self.icon = QLabel()
-        self.headline = label("", "title")
-        self.sentence = label()
-        self.order = label("", "notice")
-        self.progress = QProgressBar()
-        self.progress.setRange(0, 1000)
         self.progress.setAccessibleName(self.tr("Progress of the replay"))
         page = Page(self.tr("What was found"))
         self.finding = FindingView(theme)
@@ -72,32 +56,12 @@ class CapsuleDialog(QDialog):
         self.sign = QPushButton(self.tr("S&ign\u2026"))
         self.stop = QPushButton(self.tr("&Stop"))
         self.close_button = QPushButton(self.tr("&Close"))
-        top, column_of_words = QHBoxLayout(), QVBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.icon)
-        column_of_words.addWidget(self.headline)
-        column_of_words.addWidget(self.sentence)
-        top.addLayout(column_of_words, 1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.choose_order)
-        buttons.addStretch(1)
-        for button in (self.start, self.stop, self.sign, self.close_button):
-            buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.order)
-        column.addWidget(self.progress)
-        column.addWidget(page, 1)
-        column.addLayout(buttons)
         self.choose_order.clicked.connect(self.order_wanted)
         self.start.clicked.connect(hearing.start)
         self.sign.clicked.connect(self.signature_wanted)
         self.stop.clicked.connect(hearing.stop)
         self.close_button.clicked.connect(self.close)
-        hearing.changed.connect(self.refresh)
-        theme.changed.connect(self.refresh)
-        self.refresh()
+        self.arrange(page, self.choose_order, (self.start, self.stop, self.sign, self.close_button))
 
     def use_order(self, order: Path | None) -> None:
         """Compare with this order from now on; what was found without it is found anew."""
@@ -107,31 +71,16 @@ class CapsuleDialog(QDialog):
         if again:
             self.hearing.start()
 
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
-        """Stop what goes on."""
-        self.hearing.stop()
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        """Stop what goes on, and close."""
-        self.hearing.stop()
-        super().reject()
-
     def refresh(self) -> None:
         """Show where the adjudication stands."""
         hearing, report = self.hearing, self.hearing.report
-        look, sentence = self._headline()
-        colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        self.headline.setText(look.word)
-        self.sentence.setText(sentence)
-        self.order.setText(
+        self.show_headline(*self._headline())
+        self.notice.setText(
             self.tr("It is not compared with the client's own order: whether this step was ordered is not known.")
             if hearing.order is None
             else self.tr("It is compared with the order {0}.").format(name_of(hearing.order))
         )
-        restyle(self.order, "tone", (Tone.WARN if hearing.order is None else Tone.INFO).value)
+        restyle(self.notice, "tone", (Tone.WARN if hearing.order is None else Tone.INFO).value)
         self.progress.setVisible(hearing.working)
         self.progress.setValue(int(1000 * hearing.share))
         dispute = report.dispute if report is not None else None

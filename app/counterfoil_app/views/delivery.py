@@ -6,23 +6,20 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from counterfoil import DeliveryOutcome, DeliveryReport, Relation
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.looks import icons, text
+from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.delivery import Delivery
-from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
+from counterfoil_app.views.inquiry import InquiryDialog
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
-ICON_PIXELS = 36
 SIZE = (820, 600)
 
 
@@ -37,7 +34,7 @@ class _Line:
     place: str = ""
 
 
-class DeliveryDialog(QDialog):
+class DeliveryDialog(InquiryDialog):
     """One comparison of weights with a run.
 
     Args:
@@ -49,17 +46,9 @@ class DeliveryDialog(QDialog):
     """The user names the verdict on the run."""
 
     def __init__(self, delivery: Delivery, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(delivery, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Delivered weights: {0}").format(name_of(delivery.weights)))
-        fit_to_screen(self, QSize(*SIZE))
         self.delivery = delivery
-        self._theme = theme
-        self.icon = QLabel()
-        self.headline = label("", "title")
-        self.sentence = label()
-        self.basis = label("", "notice")
-        self.progress = QProgressBar()
-        self.progress.setRange(0, 1000)
         self.progress.setAccessibleName(self.tr("Progress of the comparison"))
         self.page = page = Page(self.tr("What was found"))
         self._table_title = caption(self.tr("Tensors that are not as in the run"), "section")
@@ -73,58 +62,21 @@ class DeliveryDialog(QDialog):
         self.start = QPushButton(self.tr("&Compare again"))
         self.stop = QPushButton(self.tr("&Stop"))
         self.close_button = QPushButton(self.tr("C&lose"))
-        top, column_of_words = QHBoxLayout(), QVBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.icon)
-        column_of_words.addWidget(self.headline)
-        column_of_words.addWidget(self.sentence)
-        top.addLayout(column_of_words, 1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.choose_verdict)
-        buttons.addStretch(1)
-        for button in (self.start, self.stop, self.close_button):
-            buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.basis)
-        column.addWidget(self.progress)
-        column.addWidget(page, 1)
-        column.addLayout(buttons)
         self.choose_verdict.clicked.connect(self._ask_verdict)
         self.start.clicked.connect(delivery.start)
         self.stop.clicked.connect(delivery.stop)
         self.close_button.clicked.connect(self.close)
-        delivery.changed.connect(self.refresh)
-        theme.changed.connect(self.refresh)
-        self.refresh()
-
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
-        """Stop what goes on."""
-        self.delivery.stop()
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        """Stop what goes on, and close."""
-        self.delivery.stop()
-        super().reject()
+        self.arrange(page, self.choose_verdict, (self.start, self.stop, self.close_button))
 
     def refresh(self) -> None:
         """Show where the comparison stands."""
         delivery, report = self.delivery, self.delivery.report
         look, sentence = self._headline()
-        colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        inside = self.page.widget()
-        assert inside is not None
-        for part in (self, inside):
-            restyle(part, "tone", Tone.BAD.value if look.tone is Tone.BAD else "")
-        self.headline.setText(look.word)
-        self.sentence.setText(sentence)
+        self.show_headline(look, sentence)
+        self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, words = self._basis()
-        self.basis.setText(words)
-        restyle(self.basis, "tone", (Tone.INFO if known else Tone.WARN).value)
+        self.notice.setText(words)
+        restyle(self.notice, "tone", (Tone.INFO if known else Tone.WARN).value)
         self.progress.setVisible(delivery.working)
         progress = delivery.progress
         self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))

@@ -197,6 +197,13 @@ class Page(QScrollArea):
         self.column.setSpacing(6)
         self.setWidget(inside)
 
+    def colour(self, dialog: QWidget, tone: str) -> None:
+        """Give the page, and the dialog that it fills, the colour of a tone; an empty one takes it away."""
+        inside = self.widget()
+        assert inside is not None
+        for part in (dialog, inside):
+            restyle(part, "tone", tone)
+
 
 class Folded(QWidget):
     """A part of a page that is folded until it is wanted.
