@@ -16,7 +16,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.machine import open_machine
-from counterfoil.training.order import load_order
+from counterfoil.training.loaded import load_order
 
 _EAGER_STEPS = 10
 _TEXT = b"Two machines add the same numbers in another order. " * 80
