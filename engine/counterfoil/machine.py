@@ -12,7 +12,8 @@ from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Compute, Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import Compute, native
 from counterfoil.execution.perturbed import exactly_perturbed, perturbed
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
