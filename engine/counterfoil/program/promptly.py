@@ -1,4 +1,4 @@
-"""Each tensor of the state updated as soon as its gradient is there, so that gradients need not wait for one another."""
+"""Each tensor of the state updated as soon as its gradient is there, so that no gradient waits for the others."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def check_segments(segments: object) -> None:
 
 
 def computed_again(program: Program) -> int:
-    """Return how many rounded operators of the backward pass do what one of the forward pass did, on the same values."""
+    """Return how many rounded operators of the backward pass repeat one of the forward pass, on the same values."""
     first: dict[object, Node] = {}
     same = {number: number for number in range(len(program.types))}
     count = 0
