@@ -10,7 +10,7 @@ import torch
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.operators import Profile
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.devices import check_memory, environment, environment_after, open_device, set_determinism
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Compute, Interpreter, native
 from counterfoil.execution.perturbed import exactly_perturbed, perturbed
@@ -34,7 +34,7 @@ class Machine:
     @property
     def environment(self) -> tuple[tuple[str, str], ...]:
         """What a claim or a verdict says about it: sorted pairs of text."""
-        return environment(self.device)
+        return environment_after(environment(self.device))
 
     def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
         """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""
