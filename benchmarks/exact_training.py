@@ -20,8 +20,8 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.workloads import WORKLOADS
 from counterfoil.benchmark.forms import Forms
+from counterfoil.benchmark.workloads import WORKLOADS
 from counterfoil.bundle.precision import PROFILES
 from counterfoil.definite.operators import Profile
 from counterfoil.machine import open_machine

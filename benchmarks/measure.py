@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import torch
 
-from benchmarks.workloads import WORKLOADS, Workload
 from counterfoil.benchmark.forms import Forms, peak_memory
+from counterfoil.benchmark.workloads import WORKLOADS, Workload
 from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
 

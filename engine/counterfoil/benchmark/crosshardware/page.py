@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from benchmarks.cross_hardware.results import Machine, Ordered, Part, Recorded, Replayed, Trained
+from counterfoil.benchmark.crosshardware.results import Machine, Ordered, Part, Recorded, Replayed, Trained
 from counterfoil.wholefiles import write_whole
 
 TEMPLATE = """\
