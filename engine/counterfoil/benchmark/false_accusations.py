@@ -124,12 +124,15 @@ def machines() -> tuple[Machine, ...]:
     return tuple(found)
 
 
-def record_honestly(folder: Path, job: str, steps: int, perturbation: str | None = None) -> tuple[Path, Path]:
+def record_honestly(
+    folder: Path, job: str, steps: int, perturbation: str | None = None, device: str = "cpu"
+) -> tuple[Path, Path]:
     """Order and record a job; returns the order and the run."""
     key_file, order, run = folder / "trainer.pem", folder / "job.cfoil", folder / "run.cfoil"
     generate_key(key_file, None)
     JOBS[job](steps).write(order, trial=False)
-    for _ in record(order, run, load_private_key(key_file, None), threads=1, perturbation=perturbation):
+    key = load_private_key(key_file, None)
+    for _ in record(order, run, key, device=device, threads=1, perturbation=perturbation):
         pass
     return order, run
 
