@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from benchmarks.honest_jobs import ORDERS
 from torch import Tensor
 
 from counterfoil.audit.step import exact_arbiter
 from counterfoil.audit.step.exact_arbiter import examine
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node
