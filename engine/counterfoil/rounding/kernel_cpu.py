@@ -268,7 +268,7 @@ class CpuKernel:
         settings = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, key)
         found, total, largest = self._round(address, count, item, 0, settings, PART // 4 + _CHUNK)
         before = (largest >> 52) - FLOAT64_BIAS
-        after = _rounded_magnitude(largest, *settings[:2])
+        after = rounded_magnitude(largest, *settings[:2])
         if not found:
             return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
         entries = np.concatenate(found) if len(found) > 1 else found[0]
@@ -347,7 +347,7 @@ _SUMS, _PAIR = Struct("<3Q"), Struct("<2Q")
 _NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
 
 
-def _rounded_magnitude(bits: int, floor_biased: int, significand_bits: int) -> float:
+def rounded_magnitude(bits: int, floor_biased: int, significand_bits: int) -> float:
     """Round a magnitude, given as its bits, as the kernel does.
 
     Rounding is monotone, and the same on both sides of zero: the largest magnitude of a tensor becomes the largest.
