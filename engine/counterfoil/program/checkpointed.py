@@ -1,4 +1,4 @@
-"""What ``torch.utils.checkpoint`` is given, captured as if it were called: a program says itself what it computes again.
+"""What ``torch.utils.checkpoint`` is given, captured as if it were called: a program says what it computes again.
 
 Checkpointing changes no value, only what is kept. Whoever wants it asks for it in the order, of any model
 (:mod:`counterfoil.program.recompute`).
