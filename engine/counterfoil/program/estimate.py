@@ -129,7 +129,7 @@ def node_flops(types: Sequence[TensorType | None], node: Node) -> int:
     if kind in _PRODUCTS:
         factor = shapes[_PRODUCTS[kind]] if len(shapes) > _PRODUCTS[kind] else ()
         return 2 * made * (factor[-1] if factor else 1)
-    if kind in ("convolution", "convolution_backward"):
+    if kind in _CONVOLUTIONS:
         return _convolution(kind, node.args, shapes)
     if kind == "sort":
         return read * max(math.ceil(math.log2(max(read, 1))), 1)
@@ -138,6 +138,17 @@ def node_flops(types: Sequence[TensorType | None], node: Node) -> int:
     return max(made, read)
 
 
+def product_flops(program: Program) -> int:
+    """Estimate the floating-point operations of a program's matrix products and convolutions alone."""
+    return sum(node_flops(program.types, node) for node in program.nodes if _is_product(node))
+
+
+def _is_product(node: Node) -> bool:
+    kind = node.operator.split(".")[1]
+    return kind in _PRODUCTS or kind in _CONVOLUTIONS
+
+
+_CONVOLUTIONS = ("convolution", "convolution_backward")
 _PRODUCTS = {"mm": 0, "mv": 0, "bmm": 0, "dot": 0, "addmm": 1, "addmv": 1, "baddbmm": 1}
 """Matrix products, and the position of the factor whose last axis is summed."""
 

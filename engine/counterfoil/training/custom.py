@@ -39,7 +39,8 @@ from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
-from counterfoil.training.order import Array, OrderDraft, draft_order
+from counterfoil.training.loaded import Array
+from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.rows import Rows, RowsRead, check_dtype, read_rows
 from counterfoil.training.schedules import (
     SchedulerFactory,
