@@ -15,9 +15,10 @@ from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.digest import Digest
-from counterfoil.execution.interpreter import Operation, native
+from counterfoil.execution.operation import Operation, native
 from counterfoil.signing import SigningKey
-from counterfoil.training.order import OrderDraft, load_order
+from counterfoil.training.loaded import load_order
+from counterfoil.training.order import OrderDraft
 from independent.bundle import Bundle, leaf
 from independent.exact import replayer_of
 from support.bundles import test_key
