@@ -27,7 +27,7 @@ from counterfoil.benchmark.false_accusations import (
     units,
 )
 from counterfoil.benchmark.honest_jobs import JOBS
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
 from counterfoil.training.order import OrderDraft

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult
+from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
+from counterfoil.execution.operation import Compute
+from counterfoil.execution.prepared import Round
 from counterfoil.machine import Machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog

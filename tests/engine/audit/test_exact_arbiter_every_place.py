@@ -20,7 +20,7 @@ from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.rounder import Watched
 from counterfoil.rounding.unrounded import Unrounded
-from counterfoil.training.order import step_inputs
+from counterfoil.training.loaded import step_inputs
 
 BITS = 20
 
