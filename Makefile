@@ -10,7 +10,7 @@ EXAMPLE ?= counterfoil-example
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy arm64 clean
+.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-check bench-paper bench-accuracy arm64 clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -20,6 +20,7 @@ help:
 	@echo "make coverage     the tests once more, with the lines and branches that none of them reaches"
 	@echo "make lint         format, lint, types and import contracts only"
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
+	@echo "make bench-check  measure the ratios of a step's times again; fails when one is worse than the stored one"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
@@ -67,6 +68,9 @@ coverage: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.window
+
+bench-check: setup
+	$(BIN)/python -m benchmarks.check
 
 bench-paper: setup
 	$(BIN)/counterfoil bench paper

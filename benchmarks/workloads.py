@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -24,18 +25,25 @@ from counterfoil_resources.digits import load_digits
 EagerStep = Callable[[], float]
 
 
+class Ordered(Protocol):
+    """Makes the order of a workload."""
+
+    def __call__(self, precision: AnyPrecision | None, steps: int = ..., /) -> OrderDraft:
+        """Return an order of so many steps in a precision profile; None for the recipe's own."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """One training step in two forms.
 
     Attributes:
         name: What it is, for the table.
-        order: Returns the order whose first step is executed, in a precision profile; None for the recipes' own.
+        order: Returns the order whose first step is executed, in a precision profile; None for the recipe's own.
         eager: Returns ordinary eager training of the same model, batch and optimizer in a dtype.
     """
 
     name: str
-    order: Callable[[AnyPrecision | None], OrderDraft]
+    order: Ordered
     eager: Callable[[torch.dtype], EagerStep]
 
 
@@ -61,8 +69,8 @@ def digits() -> Workload:
         x, y = torch.from_numpy(images[:32])[:, None].to(dtype) / 16, torch.from_numpy(labels[:32])
         return _sgd_step(model, lambda: functional.cross_entropy(model(x), y))
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
-        return order_digits(images, labels, steps=4, precision=precision)
+    def order(precision: AnyPrecision | None, steps: int = 4) -> OrderDraft:
+        return order_digits(images, labels, steps=steps, precision=precision)
 
     return Workload("digits-cnn, width 16, batch 32", order, eager)
 
@@ -91,7 +99,7 @@ def wide_cnn() -> Workload:
     labels = rng.integers(0, 10, 16)
     types = {"images": TensorType("uint8", (16, 3, 32, 32)), "labels": TensorType("int64", (16,))}
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
+    def order(precision: AnyPrecision | None, steps: int = 2) -> OrderDraft:
         model, rule = WideNet(), Sgd(momentum=0.9, weight_decay=5e-4)
         fan_in_uniform(model, 0)
         return draft_order(
@@ -105,8 +113,8 @@ def wide_cnn() -> Workload:
                 exact=isinstance(precision, ExactPrecision),
             ),
             rule=rule,
-            learning_rates=cosine(0.1, 2),
-            schedule=shuffled_epochs(16, 16, 2, 0),
+            learning_rates=cosine(0.1, steps),
+            schedule=shuffled_epochs(16, 16, steps, 0),
             data={"images": images, "labels": labels},
             seed=0,
             precision=precision,
@@ -124,8 +132,8 @@ def _gpt2(size: gpt2.Gpt2Size, batch: int) -> Workload:
     rng = np.random.default_rng(0)
     text = rng.integers(0, 256, 4 * batch * (size.context + 1)).astype(np.uint8)
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
-        return gpt2.order_gpt2(text.tobytes(), size=size, batch_size=batch, steps=2, precision=precision)
+    def order(precision: AnyPrecision | None, steps: int = 2) -> OrderDraft:
+        return gpt2.order_gpt2(text.tobytes(), size=size, batch_size=batch, steps=steps, precision=precision)
 
     def eager(dtype: torch.dtype) -> EagerStep:
         model = gpt2.Gpt2(size).to(dtype)
