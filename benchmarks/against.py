@@ -39,6 +39,7 @@ from torch.nn import functional
 from benchmarks.cross_hardware.replays import SETTINGS
 from benchmarks.pages import markdown, origin, replace_part
 from benchmarks.paper_method import Hooks
+from benchmarks.plots import Bars, draw_bars
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
@@ -535,8 +536,6 @@ def page(found: Mapping[str, Any]) -> str:
 
 def plot(found: Mapping[str, Any], path: Path) -> None:
     """Draw the time of each way by that of float32."""
-    from benchmarks.plots import Bars, draw_bars
-
     bars = [
         Bars(CASES[key]().name, {name: found["times"][key][name]["ratio"] for name in WAYS})
         for key in CASES

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -47,7 +48,7 @@ def packed(symbols: Tensor) -> bytes:
 
 def unpacked(data: bytes, count: int) -> Tensor:
     """Return the first ``count`` symbols of bytes."""
-    groups = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+    groups = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
     return torch.stack([groups // place % 3 for place in _PLACES.tolist()], 1).flatten()[:count]
 
 

@@ -29,7 +29,6 @@ class Curve:
     Attributes:
         name: What it is.
         points: x and y of each point, ascending in x.
-        slope: The slope of the straight line through their logarithms.
     """
 
     name: str
@@ -119,8 +118,10 @@ def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
         axes.setLabel("bottom", panel.x)
         axes.setLabel("left", panel.y)
         axes.showGrid(x=True, y=True, alpha=0.2)
-        axes.addLegend(offset=(10, 10))
+        axes.addLegend(offset=(-10, -10))
         axes.getAxis("left").setWidth(60)
+        measured = sorted({x for curve in panel.curves for x, _ in curve.points})
+        axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
         for colour, curve in zip(COLOURS, panel.curves, strict=False):
             x, y = np.array(curve.points).T
             axes.plot(
@@ -130,6 +131,11 @@ def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
             line = np.array(curve.fitted()).T
             axes.plot(line[0], line[1], pen={"color": colour, "width": 1.5, "style": _dashed()})
     _save(layout, path)
+
+
+def _short(x: float) -> str:
+    """A number on an axis in a few characters."""
+    return f"{x / 1e6:.3g}M" if x >= 1e6 else f"{x / 1e3:.3g}k" if x >= 1e4 else f"{x:.4g}"
 
 
 def _dashed() -> Any:

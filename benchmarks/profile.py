@@ -52,30 +52,30 @@ SECONDS = 3.0
 FLOAT64_BYTES = 8
 
 PARTS: tuple[tuple[str, str, str], ...] = (
-    ("execution/interpreter.py", "native|__call__|own_form", "compute"),
-    ("execution/interpreter.py", "_load|_results|stored|_unshared", "state and copies"),
+    ("rounding/(tiles|chains)|execution/chains", "", "chains: compute and rounding in one sweep"),
+    ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
+    ("execution/(interpreter|prepared)", r"\b(_load|load|_results|store|stored|_unshared)$", "state and copies"),
     ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
-    ("execution/chains|rounding/tiles", "", "chains: compute and rounding in one sweep"),
-    ("rounding/(scale|magnitude|infinities|guaranteed)", "", "scale rules"),
-    ("rounding/rounder.py", "_scales|measured", "scale rules"),
+    ("rounding/(scale|magnitude|infinities|guaranteed|norms|statistics)", "", "scale rules"),
+    ("rounding/rounder", "_scales|measured", "scale rules"),
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
     ("rounding/unrounded", "", "fingerprints"),
-    ("rounding/rounder.py", "_round$|directed|_put|_merged", "log"),
+    ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
     ("rounding/(log|neighbours|counts|profiles)", "", "log"),
-    ("rounding/rounder.py", "__call__|_grid|_checked", "dispatch"),
+    ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
     ("rounding/workers", "", ""),
     ("rounding/", "", "rounding"),
     ("commit/", "", "hashing"),
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
     ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
 )
-"""Files of the engine, functions there, and the part that they are: the first that fits. The empty one is its
+"""Files of the engine, qualified names of functions there, and the part that they are: the first that fits. The empty one is its
 caller's."""
 OTHER = "recorder and auditor"
 """What none of them names."""
 BETWEEN = "(before and after)"
 """The kind of what belongs to no operator."""
-_BETWEEN = ("_load", "_results")
+_BETWEEN = ("_load", "load", "store", "_results")
 ORDER = (
     "compute",
     "chains: compute and rounding in one sweep",
@@ -98,7 +98,7 @@ def part_of(file: str, function: str) -> str | None:
     if not found:
         return None
     for pattern, functions, part in PARTS:
-        if re.match(pattern, path) and re.match(functions, function):
+        if re.match(pattern, path) and re.search(functions, function):
             return part
     return OTHER
 
@@ -126,7 +126,7 @@ class Samples:
         part = ""
         kind = ""
         while frame is not None and not (part and kind):
-            part = part or part_of(frame.f_code.co_filename, frame.f_code.co_name) or ""
+            part = part or part_of(frame.f_code.co_filename, frame.f_code.co_qualname) or ""
             kind = kind or _operator(frame)
             frame = frame.f_back
         self.parts[part or OTHER] += seconds
@@ -140,10 +140,13 @@ def _operator(frame: FrameType) -> str:
         return BETWEEN
     if "/counterfoil/" not in frame.f_code.co_filename.replace("\\", "/"):
         return ""
-    for name in ("node", "operation"):
-        if name in frame.f_code.co_varnames:
-            node = frame.f_locals.get(name)
-            node = getattr(node, "node", node)
+    names = frame.f_code.co_varnames
+    if "chain" in names:
+        return "(chain)"
+    for name in ("node", "operation", "self"):
+        if name in names:
+            found = frame.f_locals.get(name)
+            node = found if isinstance(found, Node) else getattr(found, "node", None)
             if isinstance(node, Node):
                 return node.entry.kind
     return ""

@@ -128,7 +128,8 @@ def wide_cnn() -> Workload:
     return Workload("residual CNN, 64 to 256 channels, 32x32, batch 16", order, eager)
 
 
-def _gpt2(size: gpt2.Gpt2Size, batch: int) -> Workload:
+def gpt2_of_size(size: gpt2.Gpt2Size, batch: int) -> Workload:
+    """A GPT-2 of any size on made-up bytes."""
     rng = np.random.default_rng(0)
     text = rng.integers(0, 256, 4 * batch * (size.context + 1)).astype(np.uint8)
 
@@ -157,12 +158,12 @@ def _gpt2(size: gpt2.Gpt2Size, batch: int) -> Workload:
 
 def small_gpt2() -> Workload:
     """The recipe gpt2 at its default size."""
-    return _gpt2(gpt2.Gpt2Size(), 8)
+    return gpt2_of_size(gpt2.Gpt2Size(), 8)
 
 
 def wide_gpt2() -> Workload:
     """Layers of GPT-2 124M's width, two of them."""
-    return _gpt2(gpt2.Gpt2Size(layers=2, heads=12, width=768, context=64), 8)
+    return gpt2_of_size(gpt2.Gpt2Size(layers=2, heads=12, width=768, context=64), 8)
 
 
 WORKLOADS: dict[str, Callable[[], Workload]] = {
