@@ -69,8 +69,8 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
     ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
 )
-"""Files of the engine, qualified names of functions there, and the part that they are: the first that fits. The empty one is its
-caller's."""
+"""Files of the engine, qualified names of functions there, and the part that they are: the first that fits. The empty
+one is its caller's."""
 OTHER = "recorder and auditor"
 """What none of them names."""
 BETWEEN = "(before and after)"
