@@ -7,10 +7,9 @@ from pathlib import Path
 
 from benchmarks.check import STORED, store
 from benchmarks.measure import MEMORY_FORMS, Result, measure
-from benchmarks.pages import markdown, origin, replace_part
-from benchmarks.workloads import WORKLOADS
-
-PART = "measured"
+from benchmarks.pages import markdown, origin
+from counterfoil.benchmark.markers import MEASURED, write_between
+from counterfoil.benchmark.workloads import WORKLOADS
 
 
 def table(results: list[Result], device: str, threads: int | None) -> str:
@@ -71,7 +70,7 @@ def main() -> None:
     measured = table(results, options.device, options.threads)
     print(f"\n{measured}")
     if options.write:
-        replace_part(options.write, PART, measured)
+        write_between(options.write, MEASURED, measured)
 
 
 if __name__ == "__main__":

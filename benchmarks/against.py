@@ -29,6 +29,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.cross_hardware.replays import SETTINGS
-from benchmarks.pages import markdown, origin, replace_part
+from benchmarks.pages import markdown, origin
 from benchmarks.paper_method import Hooks
 from benchmarks.plots import Bars, draw_bars
 from counterfoil.audit.replay import run_audit
@@ -45,9 +46,9 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.benchmark.forms import Forms, peak_memory
+from counterfoil.benchmark.markers import write_between
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form, matmul
 from counterfoil.machine import Machine, open_machine
@@ -213,17 +214,25 @@ class Ordinary(Way):
         self._optimizer.step()
 
     def trained(self) -> str:
-        """Return the digest of the weights, as float32."""
-        return state_root(
-            {
-                name: (tensor.float() if tensor.is_floating_point() else tensor).detach().numpy()
-                for name, tensor in self.model.state_dict().items()
-            }
-        ).hex
+        """Return the digest of the weights, in the dtype in which they are trained."""
+        return _digest(self.model.state_dict())
+
+
+def _digest(state: Mapping[str, Tensor]) -> str:
+    found = sha256()
+    for name in sorted(state):
+        found.update(f"{name} {state[name].dtype} {tuple(state[name].shape)} ".encode())
+        found.update(state[name].detach().contiguous().numpy().tobytes())
+    return found.hexdigest()
 
 
 class Paper(Ordinary):
     """The paper's published method: the trainer's side, or the auditor's, who follows the logs of all steps."""
+
+    def trained(self) -> str:
+        """Return the digest of the weights as float32, to which that method commits."""
+        state = self.model.state_dict()
+        return _digest({name: t.float() if t.is_floating_point() else t for name, t in state.items()})
 
     def __init__(self, key: str, *, audits: bool = False) -> None:
         super().__init__(key, torch.float64)
@@ -581,7 +590,7 @@ def main() -> None:
     text = page(found)
     print(text)
     if options.write:
-        replace_part(options.write, "against", text)
+        write_between(options.write, "against", text)
     if options.plot:
         plot(found, options.plot)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.measure import Result, measure
 from benchmarks.pages import markdown, origin
-from benchmarks.workloads import WORKLOADS
+from counterfoil.benchmark.workloads import WORKLOADS
 
 STORED = Path(__file__).with_name("ratios.json")
 TOLERANCE = 0.15

@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.pages import markdown, origin, replace_part
+from benchmarks.pages import markdown, origin
 from benchmarks.plots import Curve, Panel, draw_panels
-from benchmarks.workloads import EagerStep, gpt2_of_size
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.timing import plan_audit
@@ -28,6 +27,8 @@ from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.benchmark.forms import Forms
+from counterfoil.benchmark.markers import write_between
+from counterfoil.benchmark.workloads import EagerStep, gpt2_of_size
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
@@ -59,7 +60,7 @@ def _steps_of(sizes: Sequence[tuple[int, Gpt2Size, int]], threads: int) -> dict[
     for x, size, batch in sizes:
         workload = gpt2_of_size(size, batch)
         order = workload.order(None)
-        eager: EagerStep = workload.eager(torch.float32)
+        eager: EagerStep = workload.eager(torch.float32, machine.device)
         with machine.kernels() as kernels:
             forms = Forms(order, machine, kernels)
             calls: dict[str, Callable[[], object]] = {
@@ -236,7 +237,7 @@ def main() -> None:
     text = f"{table(kept['found'])}\n\n{measured}"
     print(text)
     if options.write:
-        replace_part(options.write, "growth", text)
+        write_between(options.write, "growth", text)
     if options.plot:
         draw_panels(panels(kept["found"]), options.plot)
 

@@ -1,11 +1,10 @@
-"""What the pages of measurements have in common: the line that says where, and the part that a command replaces."""
+"""What the pages of measurements have in common: the line that says where, and tables."""
 
 from __future__ import annotations
 
 import os
 import platform
 from datetime import UTC, datetime
-from pathlib import Path
 
 import torch
 
@@ -20,21 +19,6 @@ def origin(threads: int | None = None, device: str = "cpu") -> str:
     return (
         f"{machine_name(device)}{held}; torch {torch.__version__}, Python {platform.python_version()}, {today}{load}."
     )
-
-
-def replace_part(page: Path, name: str, text: str) -> None:
-    """Put a text between ``<!-- name: begin -->`` and ``<!-- name: end -->``.
-
-    Raises:
-        ValueError: The page has no such part.
-    """
-    start, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    whole = page.read_text(encoding="utf-8")
-    if whole.count(start) != 1 or whole.count(end) != 1:
-        raise ValueError(f"{page} needs one {start} and one {end}")
-    before, rest = whole.split(start)
-    after = rest.split(end)[1]
-    page.write_text(f"{before}{start}\n{text.strip()}\n{end}{after}", encoding="utf-8")
 
 
 def markdown(heads: list[str], rows: list[list[str]]) -> str:

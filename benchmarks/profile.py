@@ -28,13 +28,14 @@ from types import FrameType
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.pages import markdown, origin, replace_part
-from benchmarks.workloads import WORKLOADS
+from benchmarks.pages import markdown, origin
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.benchmark.forms import Forms
+from counterfoil.benchmark.markers import write_between
+from counterfoil.benchmark.workloads import WORKLOADS
 from counterfoil.dtypes import ITEM_BYTES
 from counterfoil.machine import Machine, open_machine
 from counterfoil.program.graph import Node, Program, node_values
@@ -397,7 +398,7 @@ def main() -> None:
             for form, samples in found.forms.items():
                 print(f"{operator_table(samples, form)}\n", flush=True)
         if options.write:
-            replace_part(options.write, f"profile-{key}", text)
+            write_between(options.write, f"profile-{key}", text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from benchmarks.check import compare, ratios, read_stored, store, table
 from benchmarks.measure import Result
-from benchmarks.pages import replace_part
 
 from benchmarks import check
 
@@ -69,12 +68,3 @@ def test_what_was_stored_is_what_is_compared(
     assert read_stored()["threads 1"]["digits"] == ratios(result(1.2))
     monkeypatch.setattr(check, "measure", lambda *_, **__: result(now))
     assert check.main() == code
-
-
-def test_a_part_of_a_page_is_replaced_and_nothing_else(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- a: begin -->\nold\n<!-- a: end -->\nafter\n")
-    replace_part(page, "a", "new\n")
-    assert page.read_text() == "before\n<!-- a: begin -->\nnew\n<!-- a: end -->\nafter\n"
-    with pytest.raises(ValueError, match="b: begin"):
-        replace_part(page, "b", "new")
