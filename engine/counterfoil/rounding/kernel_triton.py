@@ -25,7 +25,7 @@ import triton.language as tl
 from torch import Tensor
 
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE, Grid
-from counterfoil.rounding.kernel_cpu import INFINITY
+from counterfoil.rounding.kernel_cpu import INFINITY, rounded_magnitude
 from counterfoil.rounding.result import Rounded
 
 Int64Array = npt.NDArray[np.int64]
@@ -391,7 +391,7 @@ class TritonKernel:
             entries = torch.empty(missing, dtype=torch.int64, device=y.device)
             passes.round(y, slot, entries, cursor.zero_(), done)
             found, rest = slot.cpu().numpy(), entries.cpu().numpy()
-        return rounded_of(found, np.concatenate([first, rest]))
+        return rounded_of(found, np.concatenate([first, rest]), grid.significand_bits)
 
     def fingerprint(self, integers: Tensor, key: int) -> int:
         """Return the fingerprint of integers; see :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.fingerprint`.
@@ -428,7 +428,7 @@ def _row(key: int, floor_biased: int, tau: float) -> Int64Array:
     return row
 
 
-def rounded_of(slot: Int64Array, entries: Int64Array) -> Rounded:
+def rounded_of(slot: Int64Array, entries: Int64Array, significand_bits: int) -> Rounded:
     """Return what a pass reported, from the row ``[8]`` of its tensor and the decisions ``[k]``, in any order."""
     ordered = np.sort(entries)
     return Rounded(
@@ -436,4 +436,5 @@ def rounded_of(slot: Int64Array, entries: Int64Array) -> Rounded:
         (ordered & 1).astype(np.bool_),
         int(slot[Slot.FINGERPRINT]) % 2**64,
         (int(slot[Slot.LARGEST]) >> 52) - FLOAT64_BIAS,
+        rounded_magnitude(int(slot[Slot.LARGEST]), int(slot[Slot.FLOOR]), significand_bits),
     )
