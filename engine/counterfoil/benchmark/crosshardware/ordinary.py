@@ -13,7 +13,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.machine import open_machine
-from counterfoil.training.order import load_order
+from counterfoil.training.loaded import load_order
 
 
 def root_of(state: Mapping[str, Tensor]) -> Digest:
