@@ -1,4 +1,4 @@
-"""'counterfoil bench gpu': the time is kept, nothing is done twice, what is strange is said, no CPU passes for a GPU."""
+"""'counterfoil bench gpu': it keeps to its time, does nothing twice, says what is strange, takes no CPU for a GPU."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_task_that_hangs_or_dies_or_fails_takes_no_other_with_it(pretended: Pr
     }  # fmt: skip
     assert not found.undone
     assert len(found.strange) == 3
-    assert any("hang: timed out: It took more than 0.5 s." in line for line in pretended.said)
+    assert any("hang: timed out: It took more than 500 ms." in line for line in pretended.said)
 
 
 def test_what_failed_comes_again_after_what_is_new(pretended: Pretended) -> None:

@@ -15,9 +15,9 @@ from counterfoil.benchmark.gpu.process import Answers, Process, ended_early
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result, Task
+from counterfoil.benchmark.paper import duration
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.devices import open_device
-from counterfoil.terminal import duration
 
 Say = Callable[[str], None]
 _MOST_WORKERS = 8
