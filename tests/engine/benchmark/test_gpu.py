@@ -93,6 +93,8 @@ def test_without_the_device_nothing_begins(settings: Settings) -> None:
 
 PRETENDING = """#!{python} -S
 import json, os, sys, time
+with open({journal!r}, "a") as journal:
+    journal.write(f"process {{os.getpid()}}\\n")
 for line in sys.stdin:
     part, name = json.loads(line)
     with open({journal!r}, "a") as journal:
@@ -123,7 +125,11 @@ class Pretended:
 
     @property
     def journal(self) -> list[str]:
-        return self._journal.read_text().splitlines()
+        return [line for line in self._journal.read_text().splitlines() if not line.startswith("process")]
+
+    @property
+    def processes(self) -> int:
+        return self._journal.read_text().count("process")
 
 
 @pytest.fixture
@@ -154,6 +160,7 @@ def test_a_task_that_hangs_or_dies_or_fails_takes_no_other_with_it(pretended: Pr
     }  # fmt: skip
     assert not found.undone
     assert len(found.strange) == 3
+    assert pretended.processes == 4, "what went wrong in one process says nothing of the next task"
     assert any("hang: timed out: It took more than 500 ms." in line for line in pretended.said)
 
 

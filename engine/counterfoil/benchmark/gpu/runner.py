@@ -185,6 +185,9 @@ class _Run:
             result = ended_early(
                 task, Outcome.FAILED, seconds, "Its process ended: the folder 'logs' has what it said."
             )
+        elif result.outcome is Outcome.FAILED:
+            # An error on a GPU may leave it useless to the process that made it.
+            self._drop(process)
         assert task is not None
         process.task = None
         self._expected += task.seconds
