@@ -60,7 +60,8 @@ from counterfoil.rounding.profiles import encode_log
 from counterfoil.rounding.rounder import Kernels
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
-from counterfoil.training.order import OrderDraft, draft_order, step_inputs
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
 from counterfoil.training.recorder import record
@@ -571,7 +572,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         kind, *arguments = options.child
-        {"alone": _alone, "train": _train}[kind](*arguments)
+        child: Callable[..., None] = {"alone": _alone, "train": _train}[kind]
+        child(*arguments)
         return
     found = read_results()
     for part in options.parts:

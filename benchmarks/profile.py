@@ -17,7 +17,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -116,8 +116,8 @@ class Samples:
         faults: Page faults.
     """
 
-    parts: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kinds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     seconds: float = 0.0
     steps: int = 0
     faults: int = 0
@@ -280,7 +280,7 @@ def operations_of(draft: OrderDraft, machine: Machine) -> int:
     """Return the floating-point operations of the products and convolutions of a step, as torch counts them."""
     with machine.kernels() as kernels, FlopCounterMode(display=False) as counter:
         Forms(draft, machine, kernels).run()
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
 def _best(call: Callable[[], object], rounds: int = 5) -> float:
@@ -365,7 +365,7 @@ def _rate(found: Profile, samples: Samples) -> str:
 
 def operator_table(samples: Samples, form: str, most: int = 20) -> str:
     """Return the operator kinds that take the most time, as Markdown."""
-    totals: Counter[str] = Counter()
+    totals: dict[str, float] = defaultdict(float)
     for (kind, _), seconds in samples.kinds.items():
         totals[kind] += seconds
     parts = [part for part in ORDER if samples.parts[part]]
@@ -375,7 +375,7 @@ def operator_table(samples: Samples, form: str, most: int = 20) -> str:
             f"{1e3 * seconds / samples.steps:.2f}",
             *(f"{1e3 * samples.kinds[kind, part] / samples.steps:.2f}" for part in parts),
         ]
-        for kind, seconds in totals.most_common(most)
+        for kind, seconds in sorted(totals.items(), key=lambda item: -item[1])[:most]
     ]
     return f"{form}, ms a step by operator kind:\n\n{markdown(['operator', 'in all', *parts], rows)}"
 
