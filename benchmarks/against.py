@@ -560,6 +560,11 @@ def read_results() -> dict[str, Any]:
     return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
 
 
+def _keep(found: dict[str, Any], part: str, threads: int) -> None:
+    found.setdefault("origins", {})[part] = origin(threads if part in ("times", "products") else None)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Measure the parts that were asked for, keep them, and print all that is known."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
@@ -587,9 +592,9 @@ def main() -> None:
             else:
                 measured = {"bits": measure_bits, "memory": measure_memory}[part](key)
             found.setdefault(part, {})[key] = measured
-            print(f"{part} of {key}: {measured}", file=sys.stderr, flush=True)
-        found.setdefault("origins", {})[part] = origin(options.threads if part in ("times", "products") else None)
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            _keep(found, part, options.threads)
+            print(f"{part} of {key} is measured", file=sys.stderr, flush=True)
+        _keep(found, part, options.threads)
     text = page(found)
     print(text)
     if options.write:

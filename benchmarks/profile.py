@@ -53,18 +53,18 @@ SECONDS = 3.0
 FLOAT64_BYTES = 8
 
 PARTS: tuple[tuple[str, str, str], ...] = (
-    ("rounding/(tiles|chains)|execution/chains", "", "chains: compute and rounding in one sweep"),
+    ("rounding/workers|definite/(regions|threads)", "", ""),
+    ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
     ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
     ("execution/(interpreter|prepared)", r"\b(_load|load|_results|store|stored|_unshared)$", "state and copies"),
     ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
-    ("rounding/(scale|magnitude|infinities|guaranteed|norms|statistics)", "", "scale rules"),
+    ("rounding/(scale|magnitude|infinities|guaranteed|known)", "", "scale rules"),
     ("rounding/rounder", "_scales|measured", "scale rules"),
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
     ("rounding/unrounded", "", "fingerprints"),
     ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
     ("rounding/(log|neighbours|counts|profiles)", "", "log"),
     ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
-    ("rounding/workers", "", ""),
     ("rounding/", "", "rounding"),
     ("commit/", "", "hashing"),
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
