@@ -56,7 +56,11 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/workers|definite/(regions|threads)", "", ""),
     ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
     ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
-    ("execution/(interpreter|prepared)", r"\b(_load|load|_results|store|stored|_unshared)$", "state and copies"),
+    (
+        "execution/(interpreter|prepared)",
+        r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
+        "state and copies",
+    ),
     ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
     ("rounding/(scale|magnitude|infinities|guaranteed|known)", "", "scale rules"),
     ("rounding/rounder", "_scales|measured", "scale rules"),
@@ -76,7 +80,7 @@ OTHER = "recorder and auditor"
 """What none of them names."""
 BETWEEN = "(before and after)"
 """The kind of what belongs to no operator."""
-_BETWEEN = ("_load", "load", "store", "_results")
+_BETWEEN = ("load", "given", "keep", "store", "result")
 ORDER = (
     "compute",
     "chains: compute and rounding in one sweep",
