@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program import sums
+from counterfoil.program.chains import Chain, Schedule, schedule
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument, node_values
 from counterfoil.program.operators import DRAWS, OperatorClass
 from counterfoil.program.places import PlaceSort
@@ -48,6 +49,22 @@ class Round(Protocol):
 
     def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]], /) -> None:
         """Look at the value of a place that is not rounded."""
+
+
+class Made(Protocol):
+    """What a chain of elementwise operators gave; see :class:`counterfoil.rounding.chains.Made`."""
+
+    @property
+    def results(self) -> Sequence[Tensor]:
+        """Its results in its order."""
+
+    @property
+    def finite(self) -> Sequence[bool]:
+        """For each result whether it is state as it is stored, and all of it finite."""
+
+
+RunChain = Callable[[Chain, Sequence[Tensor], Sequence[float], Round | None, CancelToken | None], Made | None]
+"""Computes a chain of operators from its operands and scalars; None where they must run one after the other."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +160,22 @@ def piece(name: str) -> Operation:
     return replace(make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward")), is_piece=True)
 
 
+@dataclass
+class _Step:
+    """A step that is being executed.
+
+    Attributes:
+        inputs: Its inputs.
+        values: The values that are alive, by number: state that only chains make as it is stored, all else in the
+            compute dtype.
+        finite: Numbers of values that are state as it is stored, and finite.
+    """
+
+    inputs: StepInputs
+    values: dict[int, Any]
+    finite: set[int] = field(default_factory=set)
+
+
 class Interpreter:
     """Runs a program on a device.
 
@@ -151,6 +184,8 @@ class Interpreter:
         device: Where to compute.
         dtype: The compute dtype that takes the place of ``float32``.
         compute: Runs one operator, unless a step is told otherwise.
+        run_chain: Computes chains of elementwise operators together, in float64 on the CPU where operators are computed
+            as the device does; None for one operator after the other.
 
     Raises:
         ProgramError: This version of torch lacks an operator.
@@ -162,11 +197,14 @@ class Interpreter:
         device: torch.device,
         dtype: torch.dtype = torch.float64,
         compute: Compute = native,
+        run_chain: RunChain | None = None,
     ) -> None:
         self.program = program
         self.device = device
         self.dtype = dtype
         self.compute = compute
+        self._run_chain = run_chain if device.type == "cpu" and dtype == torch.float64 else None
+        self._alone = Schedule({}, program.last_uses, frozenset())
         self._operations = tuple(make_operation(node) for node in program.nodes)
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
@@ -218,7 +256,9 @@ class Interpreter:
         compute = compute or self.compute
         # What was kept of values of another step is of no use, and the state may have been changed since.
         cuts.forget()
-        values = self._load(inputs)
+        plan = self._together if compute is native and self._run_chain is not None else self._alone
+        step = _Step(inputs, self._load(inputs, plan.unread))
+        values = step.values
         if rounder is not None:
             for place, number in self._batches:
                 rounder.watch(place, values[number], dict)
@@ -226,13 +266,20 @@ class Interpreter:
         for index, operation in enumerate(self._operations):
             if cancel is not None:
                 cancel.check()
+            if index in plan.skipped:
+                continue
             with cancel.looked_at() if cancel is not None else nullcontext():
-                self._advance(index, operation, values, inputs.draws, compute, rounder)
+                if index in plan.chains:
+                    self._advance_chain(plan.chains[index], step, rounder, cancel)
+                else:
+                    self._advance(index, operation, values, inputs.draws, compute, rounder)
+            for number in plan.dying[index]:
+                del values[number]
             now = time.monotonic()
             if now - reported >= _PROGRESS_SECONDS:
                 reported = now
                 yield index + 1
-        return self._results(values, inputs)
+        return self._results(step)
 
     def check_types(self, cancel: CancelToken | None = None) -> None:
         """Run the program's operators on fake tensors, which have shapes and dtypes but no memory.
@@ -277,18 +324,43 @@ class Interpreter:
     ) -> None:
         outputs = self._compute(index, operation, values, draws, compute, rounder)
         values.update(enumerate(outputs, operation.node.first_value))
-        for number in self.program.last_uses[index]:
+
+    @cached_property
+    def _together(self) -> Schedule:
+        return schedule(self.program)
+
+    def _advance_chain(self, chain: Chain, step: _Step, rounder: Round | None, cancel: CancelToken | None) -> None:
+        assert self._run_chain is not None
+        values, inputs = step.values, self.program.inputs
+        operands = [
+            step.inputs.state[inputs[item.value].name] if item.dtype == "float32" else values[item.value]
+            for item in chain.operands
+        ]
+        scalars = [float(values[one.number] if isinstance(one, Value) else one) for one in chain.scalars]
+        made = self._run_chain(chain, operands, scalars, rounder, cancel)
+        if made is not None:
+            for item, tensor, finite in zip(chain.results, made.results, made.finite, strict=True):
+                values[item.value] = tensor
+                if finite:
+                    step.finite.add(item.value)
+            return
+        lent = [item.value for item in chain.operands if item.dtype == "float32" and item.value not in values]
+        for number in lent:
+            values[number] = self._loaded(number, step.inputs)
+        for index in chain.nodes:
+            self._advance(index, self._operations[index], values, step.inputs.draws, native, rounder)
+        for number in (*lent, *chain.internal):
             del values[number]
 
-    def _load(self, inputs: StepInputs) -> dict[int, Any]:
-        values: dict[int, Any] = {}
-        for number, item in enumerate(self.program.inputs):
-            if item.kind == "scalar":
-                values[number] = torch.tensor(inputs.scalars[item.name], dtype=self.dtype, device=self.device)
-                continue
-            tensor = (inputs.state if item.kind == "state" else inputs.batch)[item.name]
-            values[number] = tensor.to(device=self.device, dtype=self._torch_dtype(item.type.dtype))
-        return values
+    def _load(self, inputs: StepInputs, unread: frozenset[int]) -> dict[int, Any]:
+        return {n: self._loaded(n, inputs) for n in range(len(self.program.inputs)) if n not in unread}
+
+    def _loaded(self, number: int, inputs: StepInputs) -> Tensor:
+        item = self.program.inputs[number]
+        if item.kind == "scalar":
+            return torch.tensor(inputs.scalars[item.name], dtype=self.dtype, device=self.device)
+        tensor = (inputs.state if item.kind == "state" else inputs.batch)[item.name]
+        return tensor.to(device=self.device, dtype=self._torch_dtype(item.type.dtype))
 
     def _torch_dtype(self, name: str) -> torch.dtype:
         return self.dtype if name == "float32" else TORCH_DTYPES[name]
@@ -386,15 +458,17 @@ class Interpreter:
                 agreed.append(output)
         return agreed
 
-    def _results(self, values: dict[int, Any], inputs: StepInputs) -> StepResult:
+    def _results(self, step: _Step) -> StepResult:
+        values = step.values
         # What the program does not take, or does not change, stays as it is.
-        state = dict(inputs.state)
+        state = dict(step.inputs.state)
         for item in self.program.state_inputs():
             update = self.program.updates.get(item.name)
             if update is None:
                 continue
             state[item.name] = stored(values[update.number], item.type)
-            if item.type.floating and not bool(torch.isfinite(state[item.name]).all()):
+            known = update.number in step.finite or not item.type.floating
+            if not known and not bool(torch.isfinite(state[item.name]).all()):
                 raise NonFiniteError(
                     say(
                         "The new state tensor {0} holds a value that is infinite, not a number, or beyond "
