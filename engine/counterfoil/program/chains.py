@@ -171,9 +171,7 @@ def schedule(program: Program, smallest: int = SMALLEST) -> Schedule:
         for value in node_values(node):
             readers.setdefault(value.number, []).append(index)
     kept = {value.number for value in program.updates.values()} | {program.loss.number}
-    chains = {
-        nodes[-1]: _Assembler(program, nodes, links.expressions, readers, kept).chain() for nodes in groups
-    }
+    chains = {nodes[-1]: _Assembler(program, nodes, links.expressions, readers, kept).chain() for nodes in groups}
     ends = {index: groups[number][-1] for index, number in chain_of.items()}
     return Schedule(chains, *_lives(program, chains, ends, readers, kept))
 
@@ -250,11 +248,12 @@ def _clamp(x: Any, low: Any, high: Any) -> Expression | None:
 
 
 _BINARY = ("self", "other")
+_FORMS = ("Tensor", "Scalar")
 _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Expression | None]]] = {
-    **{f"aten.{kind}.{form}": (_BINARY, _plain(kind)) for kind in ("add", "sub", "mul") for form in ("Tensor", "Scalar")},
-    **{f"aten.div.{form}": (_BINARY, _plain("div")) for form in ("Tensor", "Scalar")},
-    **{f"aten.rsub.{form}": (_BINARY, lambda x, y: ("sub", y, x)) for form in ("Tensor", "Scalar")},
-    **{f"aten.{kind}.{form}": (_BINARY, _plain(kind)) for kind in sorted(_COMPARISONS) for form in ("Tensor", "Scalar")},
+    **{f"aten.{kind}.{form}": (_BINARY, _plain(kind)) for kind in ("add", "sub", "mul") for form in _FORMS},
+    **{f"aten.div.{form}": (_BINARY, _plain("div")) for form in _FORMS},
+    **{f"aten.rsub.{form}": (_BINARY, lambda x, y: ("sub", y, x)) for form in _FORMS},
+    **{f"aten.{kind}.{form}": (_BINARY, _plain(kind)) for kind in sorted(_COMPARISONS) for form in _FORMS},
     **{f"aten.{kind}.default": (("self",), _plain(kind)) for kind in ("neg", "abs", "sqrt")},
     "aten.maximum.default": (_BINARY, _plain("max")),
     "aten.minimum.default": (_BINARY, _plain("min")),

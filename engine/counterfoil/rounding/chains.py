@@ -2,8 +2,8 @@
 
 A site's grid needs E before the first element is rounded, and E comes of the largest element. So E is assumed: the
 replayer takes the log's, the recorder the one that the site had in the step before; where the sweep finds another,
-the chain is computed again, since nothing outside of it was overwritten. Whatever is out of the ordinary (an infinity, a
-scale of zero, a value that somebody wants to look at) is left to the ordinary way, operator by operator.
+the chain is computed again, since nothing outside of it was overwritten. Whatever is out of the ordinary (an infinity,
+a scale of zero, a value that somebody wants to look at) is left to the ordinary way, operator by operator.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from torch import Tensor
 
 from counterfoil.cancel import CancelToken
 from counterfoil.program.chains import Chain
-from counterfoil.rounding.rounder import Rounder
+from counterfoil.rounding.rounder import RecordingRounder, ReplayingRounder
 from counterfoil.rounding.tiles import DTYPES, SiteRounding, Swept, sweep
-
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,12 @@ def run_chain(
     def run(sites: Sequence[SiteRounding] | None, watch_keys: Sequence[int]) -> Swept:
         return sweep(chain, whole, scalars, sites, watch_keys, cancel)
 
+    swept: Swept | None = None
     if rounder is None:
-        swept: Swept | None = run(None, ())
-    else:
-        swept = rounder.sweep(chain, run) if isinstance(rounder, Rounder) else None
+        swept = run(None, ())
+    # What is derived from these looks at what single operators give, or changes it.
+    elif type(rounder) is RecordingRounder or type(rounder) is ReplayingRounder:
+        swept = rounder.sweep(chain, run)
     return None if swept is None else Made(swept.results, swept.finite)
 
 

@@ -361,7 +361,8 @@ class RecordingRounder(Rounder):
         assumed = [self._exponents[site] for site in chain.sites]
         # A site's values hang on the sites before it alone, so each time at least one more is right.
         while True:
-            swept = run([self._rounding(*one) for one in zip(chain.sites, assumed, strict=True)], self._watch_keys(chain))
+            roundings = [self._rounding(*one) for one in zip(chain.sites, assumed, strict=True)]
+            swept = run(roundings, self._watch_keys(chain))
             found = [site.largest_exponent for site in swept.sites]
             wrong = next((n for n, pair in enumerate(zip(found, assumed, strict=True)) if pair[0] != pair[1]), None)
             if wrong is None:
@@ -522,9 +523,7 @@ class ReplayingRounder(Rounder):
         swept = run(roundings, self._watch_keys(chain))
         if any(found.largest_exponent != log.exponent for found, log in zip(swept.sites, logs, strict=True)):
             return None
-        fingerprints = [
-            self._follow_swept(*one) for one in zip(chain.sites, logs, grids, swept.sites, strict=True)
-        ]
+        fingerprints = [self._follow_swept(*one) for one in zip(chain.sites, logs, grids, swept.sites, strict=True)]
         return self._take(chain, swept, fingerprints)
 
     def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:

@@ -7,15 +7,15 @@ selection, so the bits are those of torch's operators on the whole tensors: no f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 import torch
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -125,35 +125,31 @@ def sweep(
     assert all(tensor.is_contiguous() and tensor.numel() == chain.elements for tensor in whole)
     addresses = np.array([tensor.data_ptr() for tensor in whole], np.int64)
     widths = np.array([_BYTES[item.dtype] for item in (*chain.operands, *chain.results)], np.int64)
-    rounded = sites is not None
-    listed = _listed(chain.rounding if rounded else chain.plain)
     found = _Sites(sites or ())
+    listed = _listed(chain.plain if sites is None else chain.rounding)
+    numbers, keys = np.array(scalars, np.float64), np.array(watch_keys, np.uint64)
+
+    def run(first: int, end: int) -> Any:
+        return _run(
+            listed, addresses, widths, chain.slots, numbers, first, end, *found.arguments, keys, len(whole)
+        )  # fmt: skip
+
     parts: list[Any] = []
     for start in range(0, chain.elements, _SWEEP):
         if cancel is not None:
             cancel.check()
         count = min(_SWEEP, chain.elements - start)
-        parts += in_parts(
-            count,
-            lambda first, end, start=start: _run(
-                listed,
-                addresses,
-                widths,
-                chain.slots,
-                np.array(scalars, np.float64),
-                start + first,
-                start + end,
-                *found.arguments,
-                np.array(watch_keys, np.uint64),
-                len(whole),
-            ),
-        )
+        parts += in_parts(count, partial(_shifted, run, start))
     finite = tuple(
         item.dtype == "float32" and all(int(part[6][len(operands) + n]) < INFINITY for part in parts)
         for n, item in enumerate(chain.results)
     )
     watched = tuple(sum(int(part[5][n]) for part in parts) % 2**64 for n in range(len(watch_keys)))
     return Swept(results, finite, found.swept(parts), watched)
+
+
+def _shifted(run: Callable[[int, int], Any], start: int, first: int, end: int) -> Any:
+    return run(start + first, start + end)
 
 
 class _Sites:
@@ -212,6 +208,7 @@ def _pointer(typing_context: Any, address: Any = None) -> Any:
     return types.voidptr(types.int64), build
 
 
+carray: Any = numba.carray  # type: ignore[attr-defined]
 _F64, _F32, _U8 = numba.float64, numba.float32, numba.uint8
 _WIDEN, _TRUTH, _FILL = int(Code.WIDEN), int(Code.TRUTH), int(Code.FILL)
 _ADD, _ADD_S, _SUB, _SUB_S, _SUB_FROM_S = (
@@ -221,6 +218,8 @@ _MUL, _MUL_S, _DIV, _DIV_S, _DIV_FROM_S = (
     int(Code.MUL), int(Code.MUL_S), int(Code.DIV), int(Code.DIV_S), int(Code.DIV_FROM_S)
 )  # fmt: skip
 _SQRT, _NEG, _ABS, _MAX, _MIN = int(Code.SQRT), int(Code.NEG), int(Code.ABS), int(Code.MAX), int(Code.MIN)
+_OF_ONE = (_SQRT, _NEG, _ABS)
+_OF_A_NUMBER = (_ADD_S, _SUB_S, _SUB_FROM_S, _MUL_S, _DIV_S, _DIV_FROM_S)
 _LT, _LE, _EQ, _NE, _WHERE = int(Code.LT), int(Code.LE), int(Code.EQ), int(Code.NE), int(Code.WHERE)
 _ROUND, _WATCH, _NARROW, _DECIDE = int(Code.ROUND), int(Code.WATCH), int(Code.NARROW), int(Code.DECIDE)
 
@@ -425,41 +424,34 @@ def _run(
             slot = instructions[row, 1]
             second = instructions[row, 3]
             # Where these are of another type than float64 the view is not used.
-            target = numba.carray(_pointer(at[slot]), (count,), _F64)
-            a = numba.carray(_pointer(at[instructions[row, 2]]), (count,), _F64)
+            target = carray(_pointer(at[slot]), (count,), _F64)
+            a = carray(_pointer(at[instructions[row, 2]]), (count,), _F64)
             if code == _WIDEN:
-                single = numba.carray(_pointer(at[instructions[row, 2]]), (count,), _F32)
+                single = carray(_pointer(at[instructions[row, 2]]), (count,), _F32)
                 for i in range(count):
                     target[i] = np.float64(single[i])
             elif code == _TRUTH:
-                flags = numba.carray(_pointer(at[instructions[row, 2]]), (count,), _U8)
+                flags = carray(_pointer(at[instructions[row, 2]]), (count,), _U8)
                 for i in range(count):
                     target[i] = 1.0 if flags[i] != 0 else 0.0
             elif code == _FILL:
                 target[:] = scalars[second]
-            elif code == _SQRT or code == _NEG or code == _ABS:
+            elif code in _OF_ONE:
                 _one(code, target, a)
-            elif (
-                code == _ADD_S
-                or code == _SUB_S
-                or code == _SUB_FROM_S
-                or code == _MUL_S
-                or code == _DIV_S
-                or code == _DIV_FROM_S
-            ):
+            elif code in _OF_A_NUMBER:
                 _with_number(code, target, a, scalars[second])
             elif code == _WHERE:
-                x = numba.carray(_pointer(at[second]), (count,), _F64)
-                y = numba.carray(_pointer(at[instructions[row, 4]]), (count,), _F64)
+                x = carray(_pointer(at[second]), (count,), _F64)
+                y = carray(_pointer(at[instructions[row, 4]]), (count,), _F64)
                 for i in range(count):
                     target[i] = x[i] if a[i] != 0.0 else y[i]
             elif code == _WATCH:
                 watched[second] += _watch(a, base, watch_keys[second])
             elif code == _NARROW:
-                narrow = numba.carray(_pointer(at[slot]), (count,), _F32)
+                narrow = carray(_pointer(at[slot]), (count,), _F32)
                 narrowed[slot] = max(narrowed[slot], _narrow(narrow, a))
             elif code == _DECIDE:
-                decided = numba.carray(_pointer(at[slot]), (count,), _U8)
+                decided = carray(_pointer(at[slot]), (count,), _U8)
                 for i in range(count):
                     decided[i] = 1 if a[i] != 0.0 else 0
             elif code == _ROUND:
@@ -488,7 +480,7 @@ def _run(
                     entry += 1
                 cursors[second] = entry
             else:
-                _two(code, target, a, numba.carray(_pointer(at[second]), (count,), _F64))
+                _two(code, target, a, carray(_pointer(at[second]), (count,), _F64))
     # The names keep the memory of the slots alive for as long as their addresses are used.
     block[0, 0] = 0.0
     return near_sites[:found], near_indices[:found], near_ups[:found], totals, largest, watched, narrowed
