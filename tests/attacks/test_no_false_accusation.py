@@ -30,7 +30,7 @@ from benchmarks.honest_jobs import JOBS
 
 from counterfoil import machine
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
 from counterfoil.training.order import OrderDraft

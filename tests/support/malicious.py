@@ -17,16 +17,9 @@ from torch import Tensor
 
 from counterfoil import machine
 from counterfoil.cancel import CancelToken
-from counterfoil.execution.interpreter import (
-    Compute,
-    Draws,
-    Interpreter,
-    Operation,
-    Round,
-    StepInputs,
-    StepResult,
-    native,
-)
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
+from counterfoil.execution.operation import Compute, Operation, native
+from counterfoil.execution.prepared import Round
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values

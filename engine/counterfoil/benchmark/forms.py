@@ -8,7 +8,9 @@ from pathlib import Path
 
 import torch
 
-from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult
+from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
+from counterfoil.execution.operation import Compute
+from counterfoil.execution.prepared import Round
 from counterfoil.machine import Machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog

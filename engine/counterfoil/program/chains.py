@@ -139,14 +139,16 @@ class Schedule:
 
     Attributes:
         chains: The chains, each by the index of its last operator.
-        dying: For each operator the values that nothing after it needs: freed when it, or the chain that ends with
-            it, is done.
-        unread: Inputs that nothing but chains reads, and those read them as they are stored.
+        first_used: For each operator the inputs that it, or the chain that ends with it, is the first to need in the
+            compute dtype; state that a chain reads, it reads as it is stored.
+        dying: For each operator the values that nothing needs when it, or the chain that ends with it, is done.
+        final: The same for values that are a new state, but for those that a chain gives as state is stored.
     """
 
     chains: Mapping[int, Chain]
+    first_used: tuple[tuple[int, ...], ...]
     dying: tuple[tuple[int, ...], ...]
-    unread: frozenset[int]
+    final: tuple[tuple[int, ...], ...]
 
     @cached_property
     def skipped(self) -> frozenset[int]:
@@ -165,15 +167,13 @@ def schedule(program: Program, smallest: int = SMALLEST) -> Schedule:
     for index in range(len(program.nodes)):
         links.take(index)
     groups = sorted(tuple(sorted(group.nodes)) for group in links.groups() if len(group.nodes) > 1)
-    chain_of = {index: number for number, nodes in enumerate(groups) for index in nodes}
     readers: dict[int, list[int]] = {}
     for index, node in enumerate(program.nodes):
         for value in node_values(node):
             readers.setdefault(value.number, []).append(index)
     kept = {value.number for value in program.updates.values()} | {program.loss.number}
     chains = {nodes[-1]: _Assembler(program, nodes, links.expressions, readers, kept).chain() for nodes in groups}
-    ends = {index: groups[number][-1] for index, number in chain_of.items()}
-    return Schedule(chains, *_lives(program, chains, ends, readers, kept))
+    return Schedule(chains, *_lives(program, chains, readers))
 
 
 # Which operators a chain may hold.
@@ -582,30 +582,35 @@ _WITH_NUMBER = {
 """Instructions that take one number, by operation and whether the number comes first."""
 
 
-# When values die.
+# When values are needed.
 
 
 def _lives(
-    program: Program,
-    chains: Mapping[int, Chain],
-    ends: Mapping[int, int],
-    readers: Mapping[int, Sequence[int]],
-    kept: set[int],
-) -> tuple[tuple[tuple[int, ...], ...], frozenset[int]]:
-    """Return which values die after each operator, and which inputs nothing but chains reads."""
+    program: Program, chains: Mapping[int, Chain], readers: Mapping[int, Sequence[int]]
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return what each operator, or the chain that ends with it, is the first to need, and what dies or is final."""
+    ends = {index: chain.nodes[-1] for chain in chains.values() for index in chain.nodes}
     stored = {item.value for chain in chains.values() for item in chain.operands if item.dtype == "float32"}
-    internal = {value for chain in chains.values() for value in chain.internal}
-    last: dict[int, int] = {}
+    # What exists in a block only, or comes out as it is stored.
+    nowhere = {value for chain in chains.values() for value in chain.internal}
+    nowhere |= {item.value for chain in chains.values() for item in chain.results if item.dtype == "float32"}
+    needed: dict[int, list[int]] = {}
     for index, node in enumerate(program.nodes):
         for position in range(len(node.outputs)):
-            last[node.first_value + position] = ends.get(index, index)
+            needed[node.first_value + position] = [ends.get(index, index)]
     for value, indices in readers.items():
-        # A chain reads stored state, not the copy in the compute dtype.
-        for index in indices if value not in stored else [i for i in indices if i not in ends]:
-            last[value] = max(last.get(value, 0), ends.get(index, index))
+        together = [ends.get(index, index) for index in indices if value not in stored or index not in ends]
+        if together:
+            needed.setdefault(value, []).extend(together)
+    updated = {value.number for value in program.updates.values()} - {program.loss.number}
+    first_used: list[list[int]] = [[] for _ in program.nodes]
     dying: list[list[int]] = [[] for _ in program.nodes]
-    for value, index in last.items():
-        if value not in kept and value not in internal:
-            dying[index].append(value)
-    unread = frozenset(value for value in stored if value not in last and value not in kept)
-    return tuple(tuple(sorted(values)) for values in dying), unread
+    final: list[list[int]] = [[] for _ in program.nodes]
+    for value in sorted(needed.keys() - nowhere):
+        if value < len(program.inputs):
+            first_used[min(needed[value])].append(value)
+        if value in updated:
+            final[max(needed[value])].append(value)
+        elif value != program.loss.number:
+            dying[max(needed[value])].append(value)
+    return tuple(tuple(map(tuple, lists)) for lists in (first_used, dying, final))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from counterfoil.cancel import CancelToken
 from counterfoil.program.chains import Chain
 from counterfoil.rounding.rounder import RecordingRounder, ReplayingRounder
 from counterfoil.rounding.tiles import DTYPES, SiteRounding, Swept, sweep
@@ -38,7 +37,6 @@ def run_chain(
     operands: Sequence[Tensor],
     scalars: Sequence[float],
     rounder: object,
-    cancel: CancelToken | None = None,
 ) -> Made | None:
     """Compute a chain.
 
@@ -47,20 +45,19 @@ def run_chain(
         operands: Its operands in its order.
         scalars: Its scalars.
         rounder: The rounder of the step; None leaves the results as computed.
-        cancel: Looked at now and then.
 
     Returns:
         What it gave; None where its operators must be computed one after the other.
 
     Raises:
-        CancelledError: ``cancel`` was set.
+        CancelledError: The token that is looked at was set.
     """
     if not all(map(math.isfinite, scalars)) or not _as_declared(chain, operands):
         return None
     whole = [tensor.contiguous() for tensor in operands]
 
     def run(sites: Sequence[SiteRounding] | None, watch_keys: Sequence[int]) -> Swept:
-        return sweep(chain, whole, scalars, sites, watch_keys, cancel)
+        return sweep(chain, whole, scalars, sites, watch_keys)
 
     swept: Swept | None = None
     if rounder is None:

@@ -21,7 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from torch import Tensor
 
-from counterfoil.cancel import CancelToken
+from counterfoil.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.threads import in_parts
 from counterfoil.program.chains import Chain, Code, Instruction
@@ -105,7 +105,6 @@ def sweep(
     scalars: Sequence[float],
     sites: Sequence[SiteRounding] | None,
     watch_keys: Sequence[int] = (),
-    cancel: CancelToken | None = None,
 ) -> Swept:
     """Compute a chain.
 
@@ -115,10 +114,9 @@ def sweep(
         scalars: Its scalars.
         sites: How each site is rounded; None leaves the results as computed, and fingerprints nothing.
         watch_keys: The fingerprint key of each watched value.
-        cancel: Looked at now and then.
 
     Raises:
-        CancelledError: ``cancel`` was set.
+        CancelledError: The token that is looked at was set.
     """
     results = [torch.empty(chain.shape, dtype=DTYPES[item.dtype]) for item in chain.results]
     whole = [*operands, *results]
@@ -136,8 +134,7 @@ def sweep(
 
     parts: list[Any] = []
     for start in range(0, chain.elements, _SWEEP):
-        if cancel is not None:
-            cancel.check()
+        check_cancelled()
         count = min(_SWEEP, chain.elements - start)
         parts += in_parts(count, partial(_shifted, run, start))
     finite = tuple(
@@ -393,9 +390,9 @@ def _run(
     ``addresses`` and ``widths`` are of the first ``whole`` slots: tensors; the others are of one block. The rest is as
     :class:`_Sites` lays it out; ``own`` and ``before`` are written for the logged elements of this part.
 
-    Returns the close decisions, as site, index and whether it went up; of each site the sum of the fingerprint terms and
-    the largest biased exponent; the fingerprint sum of each watched value; of each slot of a tensor that was narrowed
-    the bits of its largest magnitude.
+    Returns the close decisions, as site, index and whether it went up; of each site the sum of the fingerprint terms
+    and the largest biased exponent; the fingerprint sum of each watched value; of each slot of a tensor that was
+    narrowed the bits of its largest magnitude.
     """
     sites = floors.size
     block = np.empty((max(slots - whole, 1), BLOCK), np.float64)

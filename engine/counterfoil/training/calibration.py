@@ -25,7 +25,7 @@ from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
-from counterfoil.execution.interpreter import Operation, native
+from counterfoil.execution.operation import Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import relay

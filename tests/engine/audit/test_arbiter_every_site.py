@@ -22,7 +22,8 @@ from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.errors import NonFiniteError
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.generators import finish
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Node

@@ -15,7 +15,8 @@ from torch.nn import functional
 from counterfoil.audit import replay
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.rounding import scale

@@ -18,7 +18,8 @@ from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form
 from counterfoil.execution import exact_imitations
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Compute, Operation, StepResult, make_operation
+from counterfoil.execution.interpreter import StepResult
+from counterfoil.execution.operation import Compute, Operation, make_operation
 from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, TensorType

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.execution.strides import CONTIGUOUS, RELABELLED
 from counterfoil.program.update import Sgd
 from counterfoil.signing import SigningKey
