@@ -66,6 +66,13 @@ LONGEST_FIRST = (
 HERE = Path(__file__).parent
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Without a CUDA device Triton's interpreter runs its kernels; it is chosen when Triton is first imported."""
+    # The process that hands the tests to others imports nothing itself.
+    if not config.getoption("numprocesses", None) and _no_gpu():
+        os.environ["TRITON_INTERPRET"] = "1"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; skip what cannot run here, and say why."""
     places = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}

@@ -11,7 +11,7 @@ import torch
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.allocation import give_back_freed_memory, keep_freed_memory
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.devices import check_memory, environment, environment_after, open_device, set_determinism
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.operation import Compute, native
@@ -37,7 +37,7 @@ class Machine:
     @property
     def environment(self) -> tuple[tuple[str, str], ...]:
         """What a claim or a verdict says about it: sorted pairs of text."""
-        return environment(self.device)
+        return environment_after(environment(self.device))
 
     def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
         """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""

@@ -27,7 +27,7 @@ from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import RecordingRounder, directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 from support.jobs import record_run, replaced
 
 NEVER = 0

@@ -32,6 +32,7 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, GivenFileError, LimitError, RefusedError
+from counterfoil.execution.devices import environment_after
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import Machine, open_machine
@@ -160,7 +161,7 @@ class _Case:
             contradictions=tally.counts.contradictions,
             omissions=tally.counts.omissions,
             seconds=tally.seconds,
-            environment=self.environment,
+            environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim is not None else (),
         )
 

@@ -90,7 +90,7 @@ from counterfoil.errors import (
     RefusedError,
     WorkerError,
 )
-from counterfoil.execution.devices import environment, open_device
+from counterfoil.execution.devices import environment, environment_after, open_device
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import ByPercent, relay
@@ -99,7 +99,7 @@ from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.selftest import run_selftest
 from counterfoil.sentence import say
-from counterfoil.training.order import LoadedOrder
+from counterfoil.training.loaded import LoadedOrder
 
 _LONG_BYTES = 2**28
 """Hashing a file of more than this takes so long that it is shown."""
@@ -290,7 +290,7 @@ class _Progress:
             log_bytes=tally.log_bytes,
             rounded_values=tally.rounded_values,
             seconds=self.seconds,
-            environment=self.environment,
+            environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim else (),
             sample=self.sample,
             steering=self._steering(),

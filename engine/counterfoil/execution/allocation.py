@@ -25,7 +25,8 @@ def keep_freed_memory() -> bool:
         return False
     # Blocks of any size come out of the heap; mmap's threshold could be raised to 32 MB only.
     wanted = ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, _KEEP), (_TOP_PAD, _GROW), (_ARENA_MAX, 1))
-    return all([library.mallopt(parameter, value) == 1 for parameter, value in wanted])
+    taken = [library.mallopt(parameter, value) == 1 for parameter, value in wanted]
+    return all(taken)
 
 
 def give_back_freed_memory() -> None:

@@ -10,6 +10,7 @@ import torch
 
 import counterfoil
 from counterfoil.errors import DeviceError, MemoryShortageError
+from counterfoil.execution.alerts import allow_nondeterministic, nondeterministic_functions
 from counterfoil.execution.listing import Device
 from counterfoil.sentence import say
 
@@ -111,7 +112,8 @@ def set_determinism(threads: int | None = None) -> int:
     # cuBLAS reads this when it is first used; setdefault would keep a value under which it may vary.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = CUBLAS_WORKSPACE
     # Atomic additions in any order are within the margin; deterministic ones also make two replays on one device equal.
-    torch.use_deterministic_algorithms(True)
+    # An operator that has none must not end a replay: it is noted (execution/alerts.py).
+    allow_nondeterministic()
     # No operator of the allow-list reads uninitialised memory, so there is no need to fill it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined,unused-ignore]
     torch.backends.cudnn.benchmark = False
@@ -147,3 +149,9 @@ def environment(device: torch.device) -> tuple[tuple[str, str], ...]:
             }.items()
         )
     )
+
+
+def environment_after(before: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Return the description of a machine with what its work has shown: functions without a deterministic algorithm."""
+    met = nondeterministic_functions()
+    return tuple(sorted({**dict(before), "nondeterministic": ", ".join(met)}.items())) if met else before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,19 @@ class Watched:
     fingerprint: int
 
 
+class DeviceKernel(Protocol):
+    """A rounding kernel for tensors that lie elsewhere than in the CPU's memory."""
+
+    def round(self, y: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
+        """Round ``[n]`` in place; see :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.round`."""
+
+    def fingerprint(self, integers: Tensor, key: int) -> int:
+        """Return the fingerprint of int64 ``[n]``."""
+
+    def fingerprint_finite(self, values: Tensor, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of float64 or float32 ``[n]``, and whether all of them are finite."""
+
+
 class Kernels:
     """The rounding kernel for each kind of device; close it to end its threads."""
 
@@ -124,8 +137,8 @@ class Kernels:
         self.workers = Workers(threads)
         """The threads, for the scale rules as well."""
         self._cpu = CpuKernel(self.workers)
-        self._torch = TorchKernel()
         self._on_cpu = device.type == "cpu"
+        self._elsewhere = TorchKernel() if self._on_cpu else _device_kernel()
 
     def close(self) -> None:
         """End the threads."""
@@ -135,7 +148,7 @@ class Kernels:
         """Round a contiguous float64 or float32 tensor ``[n]`` in place."""
         if self._on_cpu:
             return self._cpu.round(flat.numpy(), grid, tau, key)
-        return self._torch.round(flat, grid, tau, key)
+        return self._elsewhere.round(flat, grid, tau, key)
 
     def fingerprint(self, flat: Tensor, key: int) -> int:
         """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
@@ -144,14 +157,23 @@ class Kernels:
         integers = flat.long().contiguous()
         if self._on_cpu:
             return self._cpu.fingerprint(integers.numpy().view(np.uint64), key)
-        return self._torch.fingerprint(integers, key)
+        return self._elsewhere.fingerprint(integers, key)
 
     def fingerprint_finite(self, flat: Tensor, key: int) -> tuple[int, bool]:
         """Return the fingerprint of a floating-point tensor ``[n]``, and whether all values are finite: in one pass."""
         values = (flat if flat.dtype in (torch.float32, torch.float64) else flat.double()).contiguous()
         if self._on_cpu:
             return self._cpu.fingerprint_finite(values.numpy(), key)
-        return self._torch.fingerprint_finite(values, key)
+        return self._elsewhere.fingerprint_finite(values, key)
+
+
+def _device_kernel() -> DeviceKernel:
+    """Return the kernel for a CUDA device: that in Triton, which comes with CUDA builds of torch for Linux."""
+    try:
+        from counterfoil.rounding.kernel_triton import TritonKernel
+    except ImportError:
+        return TorchKernel()
+    return TritonKernel()
 
 
 class Fingerprinting:

@@ -39,7 +39,7 @@ from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.selftest import run_selftest
 from counterfoil.signing import SigningKey, sign_claim
 from counterfoil.timestamps import timestamp
-from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 from counterfoil.training.recording import (
     Recording,
     RecordingChecked,

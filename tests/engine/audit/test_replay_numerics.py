@@ -21,7 +21,8 @@ from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.rounding import scale
 from counterfoil.training import recorder
-from counterfoil.training.order import OrderDraft, load_order
+from counterfoil.training.loaded import load_order
+from counterfoil.training.order import OrderDraft
 from support.jobs import Job, audited, classify, draw, own_order, record_job
 
 LABELS = np.arange(64, dtype=np.int64) * 7 % 10

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,10 +9,12 @@ import pytest
 import torch
 
 from counterfoil.errors import DeviceError, MemoryShortageError
+from counterfoil.execution.alerts import nondeterministic_functions
 from counterfoil.execution.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
     environment,
+    environment_after,
     list_devices,
     open_device,
     set_determinism,
@@ -126,3 +129,33 @@ def test_a_step_that_cannot_fit_is_refused_before_it_starts() -> None:
     check_memory(torch.device("cpu"), 1)
     with pytest.raises(MemoryShortageError, match=r"needs at least 1048576\.0 GiB"):
         check_memory(torch.device("cpu"), 2**50)
+
+
+def test_an_operator_without_a_deterministic_algorithm_runs_and_is_noted(capfd):
+    """``put_`` has none, on the CPU too; the allow-list has no such operator there."""
+    set_determinism()
+    device = torch.device("cpu")
+    plain = environment(device)
+    assert environment_after(plain) == plain
+    x = torch.zeros(3)
+    for _ in range(2):
+        x.put_(torch.tensor([1]), torch.tensor([2.0]))
+    assert x.tolist() == [0.0, 2.0, 0.0]
+    assert nondeterministic_functions() == ("put_",)
+    assert dict(environment_after(plain))["nondeterministic"] == "put_"
+    assert capfd.readouterr().err == ""
+    set_determinism()
+    assert nondeterministic_functions() == ()
+
+
+def test_other_warnings_are_shown_as_before():
+    set_determinism()
+    with pytest.warns(UserWarning, match="something else"):
+        warnings.warn("something else", UserWarning, stacklevel=1)
+
+
+def test_control_without_the_switch_it_is_an_error():
+    torch.use_deterministic_algorithms(True)
+    with pytest.raises(RuntimeError, match="deterministic"):
+        torch.zeros(3).put_(torch.tensor([1]), torch.tensor([2.0]))
+    set_determinism()

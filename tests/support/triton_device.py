@@ -1,0 +1,14 @@
+"""Where kernels written in Triton are tested: on a CUDA device, or on the CPU by Triton's interpreter.
+
+Import this module before any that holds such kernels. ``tests/conftest.py`` chooses the interpreter.
+"""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+pytest.importorskip("triton")
+
+DEVICES = [pytest.param("cuda:0", marks=pytest.mark.gpu)] if torch.cuda.is_available() else ["cpu"]
+"""Parameters for a test that takes ``device``."""
