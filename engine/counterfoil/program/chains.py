@@ -187,27 +187,35 @@ def _expression(node: Node, types: Sequence[TensorType | None]) -> Expression | 
     rule = _RULES.get(node.operator)
     if rule is None or len(node.outputs) != 1 or node.outputs[0] is None:
         return None
-    names, build = rule
-    arguments: dict[str, Argument] = dict(zip(names, node.args, strict=False))
-    if len(node.args) > len(names):
+    parameters, build = rule
+    if len(node.args) > len(parameters):
         return None
+    arguments: dict[str, Argument] = dict(zip(parameters, node.args, strict=False))
     for name, argument in node.kwargs:
         if name == "alpha" and argument == 1 and type(argument) is int:
             continue
-        # Where a result lies in memory is no part of it; its dtype is what the program declares.
+        # Where a result lies in memory is no part of it.
         if isinstance(argument, Keyword) and node.operator in _FILLS:
+            if argument.kind == "dtype" and argument.name != "float32":
+                return None
             continue
-        if name not in names:
+        if name not in parameters:
             return None
         arguments[name] = argument
-    found = build(*(arguments.get(name) for name in names))
+    for name, sort in parameters.items():
+        # Which overload takes numbers and which tensors is torch's business: what it refuses is not computed here.
+        if sort != "either" and isinstance(arguments.get(name), Value) != (sort == "tensor"):
+            return None
+    found = build(*(arguments.get(name) for name in parameters))
     output = node.outputs[0]
     expected = "bool" if found is not None and found[0] in _COMPARISONS else "float32"
     if found is None or output.dtype != expected or not _fits(found, output.shape, types):
         return None
     # What a stranger's program declares may be another shape than its operator gives: that is found the ordinary way.
-    shapes = [described.shape for v in node_values(node) if (described := types[v.number]) is not None]
-    return found if output.shape in shapes and (found[0] != "fill" or shapes[0] == output.shape) else None
+    read = [described for v in node_values(node) if (described := types[v.number]) is not None]
+    if found[0] == "fill" and read[0] != output:
+        return None
+    return found if any(described.shape == output.shape for described in read) else None
 
 
 def _fits(expression: Expression, shape: tuple[int, ...], types: Sequence[TensorType | None]) -> bool:
@@ -247,35 +255,44 @@ def _clamp(x: Any, low: Any, high: Any) -> Expression | None:
     return raised if high is None and low is not None else None if high is None else ("min", raised, high)
 
 
-_BINARY = ("self", "other")
-_FORMS = ("Tensor", "Scalar")
-_RULES: dict[str, tuple[tuple[str, ...], Callable[..., Expression | None]]] = {
-    **{f"aten.{kind}.{form}": (_BINARY, _plain(kind)) for kind in ("add", "sub", "mul") for form in _FORMS},
-    **{f"aten.div.{form}": (_BINARY, _plain("div")) for form in _FORMS},
-    **{f"aten.rsub.{form}": (_BINARY, lambda x, y: ("sub", y, x)) for form in _FORMS},
-    **{f"aten.{kind}.{form}": (_BINARY, _plain(kind)) for kind in sorted(_COMPARISONS) for form in _FORMS},
-    **{f"aten.{kind}.default": (("self",), _plain(kind)) for kind in ("neg", "abs", "sqrt")},
-    "aten.maximum.default": (_BINARY, _plain("max")),
-    "aten.minimum.default": (_BINARY, _plain("min")),
-    "aten.relu.default": (("self",), lambda x: ("max", x, 0.0)),
-    "aten.clamp.default": (("self", "min", "max"), _clamp),
-    "aten.clamp_min.default": (("self", "min"), _plain("max")),
-    "aten.clamp_max.default": (("self", "max"), _plain("min")),
-    **{
-        f"aten.where.{form}": (("condition", "self", "other"), _plain("where"))
-        for form in ("self", "ScalarSelf", "ScalarOther")
-    },
-    **{
-        f"aten.masked_fill.{form}": (("self", "mask", "value"), lambda x, mask, value: ("where", mask, value, x))
-        for form in ("Scalar", "Tensor")
-    },
+def _masked_fill(x: Any, mask: Any, value: Any) -> Expression:
+    return "where", mask, value, x
+
+
+def _taking(**sorts: str) -> dict[str, str]:
+    """Parameters in order, each with what it takes: ``tensor``, ``number``, or ``either``."""
+    return sorts
+
+
+_TWO_TENSORS = _taking(self="tensor", other="tensor")
+_WITH_NUMBERS = _taking(self="tensor", other="number")
+_ARITHMETIC = _taking(self="tensor", other="either")
+_RULES: dict[str, tuple[dict[str, str], Callable[..., Expression | None]]] = {
+    **{f"aten.{kind}.Tensor": (_ARITHMETIC, _plain(kind)) for kind in ("add", "sub", "mul", "div")},
+    **{f"aten.{kind}.Scalar": (_WITH_NUMBERS, _plain(kind)) for kind in ("add", "sub", "mul", "div")},
+    "aten.rsub.Tensor": (_TWO_TENSORS, lambda x, y: ("sub", y, x)),
+    "aten.rsub.Scalar": (_WITH_NUMBERS, lambda x, y: ("sub", y, x)),
+    **{f"aten.{kind}.Tensor": (_TWO_TENSORS, _plain(kind)) for kind in sorted(_COMPARISONS)},
+    **{f"aten.{kind}.Scalar": (_WITH_NUMBERS, _plain(kind)) for kind in sorted(_COMPARISONS)},
+    **{f"aten.{kind}.default": (_taking(self="tensor"), _plain(kind)) for kind in ("neg", "abs", "sqrt")},
+    "aten.maximum.default": (_TWO_TENSORS, _plain("max")),
+    "aten.minimum.default": (_TWO_TENSORS, _plain("min")),
+    "aten.relu.default": (_taking(self="tensor"), lambda x: ("max", x, 0.0)),
+    "aten.clamp.default": (_taking(self="tensor", min="number", max="number"), _clamp),
+    "aten.clamp_min.default": (_taking(self="tensor", min="number"), _plain("max")),
+    "aten.clamp_max.default": (_taking(self="tensor", max="number"), _plain("min")),
+    "aten.where.self": (_taking(condition="tensor", self="tensor", other="tensor"), _plain("where")),
+    "aten.where.ScalarSelf": (_taking(condition="tensor", self="number", other="tensor"), _plain("where")),
+    "aten.where.ScalarOther": (_taking(condition="tensor", self="tensor", other="number"), _plain("where")),
+    "aten.masked_fill.Scalar": (_taking(self="tensor", mask="tensor", value="number"), _masked_fill),
+    "aten.masked_fill.Tensor": (_taking(self="tensor", mask="tensor", value="tensor"), _masked_fill),
     "aten.threshold_backward.default": (
-        ("grad_output", "self", "threshold"),
+        _taking(grad_output="tensor", self="tensor", threshold="number"),
         lambda gradient, x, threshold: ("where", ("le", x, threshold), 0.0, gradient),
     ),
-    "aten.zeros_like.default": (("self",), lambda x: ("fill", 0.0)),
-    "aten.ones_like.default": (("self",), lambda x: ("fill", 1.0)),
-    "aten.full_like.default": (("self", "fill_value"), lambda x, number: ("fill", number)),
+    "aten.zeros_like.default": (_taking(self="tensor"), lambda x: ("fill", 0.0)),
+    "aten.ones_like.default": (_taking(self="tensor"), lambda x: ("fill", 1.0)),
+    "aten.full_like.default": (_taking(self="tensor", fill_value="number"), lambda x, number: ("fill", number)),
 }
 _FILLS = frozenset({"aten.zeros_like.default", "aten.ones_like.default", "aten.full_like.default"})
 """Operators that make a tensor of another's shape: they do not read it."""
@@ -353,7 +370,8 @@ class _Links:
 
     def _eligible(self, node: Node) -> Expression | None:
         described = node.outputs[0] if len(node.outputs) == 1 else None
-        if described is None or described.elements < self._smallest:
+        # A tensor without axes stands for one number in a chain.
+        if described is None or described.shape == () or described.elements < self._smallest:
             return None
         entry = node.entry
         if entry.operator_class is OperatorClass.ROUNDED and entry.scale != "output":
