@@ -71,7 +71,7 @@ class Instruction:
 
     Attributes:
         code: What it does.
-        target: The slot that it writes; never one that it reads.
+        target: The slot that it writes; never one that it reads. ``WATCH`` writes none.
         first: The slot that it reads; for ``FILL`` not used.
         second: A further slot, the number of a scalar, of a site or of a watched value within the chain.
         third: A further slot.
