@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
 from counterfoil.errors import DIVERGED, CounterfoilError, NonFiniteError, ProgramError
 from counterfoil.execution import blocked
-from counterfoil.execution.bounds import check_indices
+from counterfoil.execution.bounds import check_indices, kept_inside
 from counterfoil.execution.defined import Definition, definition_of
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.strides import stride_free
@@ -48,6 +48,28 @@ class Round(Protocol):
 
     def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]], /) -> None:
         """Look at the value of a place that is not rounded."""
+
+
+class RunsAhead(Round, Protocol):
+    """One that does not wait for the device; see :mod:`counterfoil.rounding.ahead`."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it does wait, in this step."""
+
+    def flag(self, wrong: Tensor, /) -> None:
+        """Take note that the step must be computed again, by waiting, where ``wrong``, bool ``[]``, is true."""
+
+    def wait(self) -> None:
+        """Begin the step again, and wait for each operator."""
+
+    def finish(self, numbers: Tensor, /) -> list[float] | None:
+        """Return numbers, float64 ``[n]``, from the device; None where the step begins again."""
+
+
+def _running_ahead(rounder: Round | None) -> RunsAhead | None:
+    """Return the rounder if it is one that does not wait for the device in this step."""
+    return None if rounder is None or getattr(rounder, "waits", True) else cast(RunsAhead, rounder)
 
 
 @dataclass(frozen=True)
@@ -215,7 +237,24 @@ class Interpreter:
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
             ObstacleError: Memory is short, or the device failed.
         """
-        compute = compute or self.compute
+        ahead = _running_ahead(rounder)
+        if ahead is not None:
+            try:
+                result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
+            except (NonFiniteError, ProgramError):
+                # What is wrong may have begun before: the operator to name is found by waiting.
+                ahead.wait()
+                result = None
+            if result is not None:
+                return result
+        result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
+        assert result is not None, "a rounder that waits computes nothing again"
+        return result
+
+    def _execute(
+        self, inputs: StepInputs, rounder: Round | None, compute: Compute, cancel: CancelToken | None
+    ) -> Generator[int, None, StepResult | None]:
+        """Execute one step; None where the rounder wants it computed again."""
         # What was kept of values of another step is of no use, and the state may have been changed since.
         cuts.forget()
         values = self._load(inputs)
@@ -232,7 +271,7 @@ class Interpreter:
             if now - reported >= _PROGRESS_SECONDS:
                 reported = now
                 yield index + 1
-        return self._results(values, inputs)
+        return self._results(values, inputs, rounder)
 
     def check_types(self, cancel: CancelToken | None = None) -> None:
         """Run the program's operators on fake tensors, which have shapes and dtypes but no memory.
@@ -322,7 +361,16 @@ class Interpreter:
             assert output is not None
             kwargs["dtype"] = self._torch_dtype(output.dtype)
         with _about(node):
-            check_indices(node.entry.kind, operation.named(args, kwargs))
+            ahead = _running_ahead(rounder)
+            if ahead is not None:
+                instead, wrong = kept_inside(node.entry.kind, operation.named(args, kwargs))
+                for outside in wrong:
+                    ahead.flag(outside)
+                if instead:
+                    args = _exchanged(args, instead)
+                    kwargs = {name: _exchanged(value, instead) for name, value in kwargs.items()}
+            else:
+                check_indices(node.entry.kind, operation.named(args, kwargs))
             result = compute(operation, args, kwargs)
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         outputs = self._agreed(node, outputs)
@@ -386,27 +434,51 @@ class Interpreter:
                 agreed.append(output)
         return agreed
 
-    def _results(self, values: dict[int, Any], inputs: StepInputs) -> StepResult:
+    def _results(self, values: dict[int, Any], inputs: StepInputs, rounder: Round | None) -> StepResult | None:
         # What the program does not take, or does not change, stays as it is.
         state = dict(inputs.state)
+        floating = []
         for item in self.program.state_inputs():
             update = self.program.updates.get(item.name)
-            if update is None:
-                continue
-            state[item.name] = stored(values[update.number], item.type)
-            if item.type.floating and not bool(torch.isfinite(state[item.name]).all()):
-                raise NonFiniteError(
-                    say(
-                        "The new state tensor {0} holds a value that is infinite, not a number, or beyond "
-                        "float32's range.",
-                        repr(item.name),
-                    ),
-                    remedy=DIVERGED,
-                )
-        loss = float(values[self.program.loss.number])
-        if not math.isfinite(loss):
-            raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
-        return StepResult(state, loss)
+            if update is not None:
+                state[item.name] = stored(values[update.number], item.type)
+                if item.type.floating:
+                    floating.append(item.name)
+        loss = values[self.program.loss.number]
+        ahead = _running_ahead(rounder)
+        if ahead is not None:
+            finite = [torch.isfinite(state[name]).all().double() for name in floating]
+            numbers = ahead.finish(torch.stack([loss.double(), *finite]))
+            if numbers is None:
+                return None
+            return _finite_result(
+                state, numbers[0], (name for name, one in zip(floating, numbers[1:], strict=True) if not one)
+            )
+        return _finite_result(
+            state, float(loss), (name for name in floating if not bool(torch.isfinite(state[name]).all()))
+        )
+
+
+def _finite_result(state: dict[str, Tensor], loss: float, infinite: Iterator[str]) -> StepResult:
+    """Return the outcome of a step; ``infinite`` gives the names of state tensors that are not finite."""
+    for name in infinite:
+        raise NonFiniteError(
+            say(
+                "The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.",
+                repr(name),
+            ),
+            remedy=DIVERGED,
+        )
+    if not math.isfinite(loss):
+        raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
+    return StepResult(state, loss)
+
+
+def _exchanged(argument: Any, instead: Mapping[int, Tensor]) -> Any:
+    """An argument with other tensors, by ``id``, in the place of some."""
+    if isinstance(argument, list):
+        return [_exchanged(item, instead) for item in argument]
+    return instead.get(id(argument), argument)
 
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:

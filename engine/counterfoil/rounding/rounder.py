@@ -127,14 +127,25 @@ class DeviceKernel(Protocol):
 
 
 class Kernels:
-    """The rounding kernel for each kind of device; close it to end its threads."""
+    """The rounding kernel for each kind of device; close it to end its threads.
 
-    def __init__(self, device: torch.device, threads: int) -> None:
+    Args:
+        device: The device.
+        threads: Threads on the CPU.
+        run_ahead: Whether rounders run ahead of the device (:mod:`counterfoil.rounding.ahead`), for which there must be
+            Triton; None: where they can, and the device is none of the CPU's.
+    """
+
+    def __init__(self, device: torch.device, threads: int, *, run_ahead: bool | None = None) -> None:
+        self.device = device
+        """The device."""
         self.workers = Workers(threads)
         """The threads, for the scale rules as well."""
         self._cpu = CpuKernel(self.workers)
         self._on_cpu = device.type == "cpu"
         self._elsewhere = TorchKernel() if self._on_cpu else _device_kernel()
+        self.run_ahead = not isinstance(self._elsewhere, TorchKernel) if run_ahead is None else run_ahead
+        """Whether rounders run ahead of the device."""
 
     def close(self) -> None:
         """End the threads."""
@@ -434,24 +445,8 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
-            after, distance = directed(own, before, log.ups, grid)
-            changed = after != before
-            # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than
-            # 2 tau in all.
-            accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            # Further from the midpoint than conforming values differ, both round to the same side: a direction that
-            # is another one was chosen.
-            share = self._margins[self._site].steerable
-            steerable, ties = accepted & (distance > share * grid.tau), distance == 0
-            counts += Counts(
-                entries=len(log.indices),
-                corrections=int(np.count_nonzero(changed)),
-                contradictions=int(np.count_nonzero(~accepted)),
-                steerable=int(np.count_nonzero(steerable)),
-                steered=int(np.count_nonzero(steerable & changed)),
-                ties=int(np.count_nonzero(ties)),
-                broken_ties=int(np.count_nonzero(ties & changed)),
-            )
+            found, after, changed = judged(own, before, log.ups, grid, self._margins[self._site].steerable)
+            counts += found
             if changed.any():
                 fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
         self.counts.append(counts)
@@ -489,6 +484,45 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
     decisions.update(zip(indices.tolist(), ups.tolist(), strict=True))
     order = sorted(decisions)
     return SiteLog(exponent, np.array(order, np.int64), np.array([decisions[i] for i in order], np.bool_))
+
+
+def judged(
+    own: npt.NDArray[np.float64],
+    rounded: npt.NDArray[np.float64],
+    ups: npt.NDArray[np.bool_],
+    grid: Grid,
+    steerable_share: float,
+) -> tuple[Counts, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Apply logged directions to single values, and count what they show.
+
+    Args:
+        own: float64 ``[k]``: the own values before rounding.
+        rounded: float64 ``[k]``: the same, rounded.
+        ups: bool ``[k]``: the trainer's directions.
+        grid: The grid.
+        steerable_share: The share of tau beyond which conforming values round to the same side.
+
+    Returns:
+        The counts; float64 ``[k]``: the values in the directions that are taken; bool ``[k]``: where these differ.
+    """
+    after, distance = directed(own, rounded, ups, grid)
+    changed = after != rounded
+    # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than 2 tau in
+    # all.
+    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
+    # Further from the midpoint than conforming values differ, both round to the same side: a direction that is another
+    # one was chosen.
+    steerable, ties = accepted & (distance > steerable_share * grid.tau), distance == 0
+    counts = Counts(
+        entries=len(own),
+        corrections=int(np.count_nonzero(changed)),
+        contradictions=int(np.count_nonzero(~accepted)),
+        steerable=int(np.count_nonzero(steerable)),
+        steered=int(np.count_nonzero(steerable & changed)),
+        ties=int(np.count_nonzero(ties)),
+        broken_ties=int(np.count_nonzero(ties & changed)),
+    )
+    return counts, after, changed
 
 
 def directed(
