@@ -11,9 +11,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.measure import Result, measure
-from benchmarks.workloads import WORKLOADS
-
-START, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+from counterfoil.benchmark.markers import MEASURED, write_between
+from counterfoil.benchmark.workloads import WORKLOADS
 
 
 def table(results: list[Result], device: str) -> str:
@@ -76,10 +75,7 @@ def main() -> None:
     measured = table(results, options.device)
     print(f"\n{measured}")
     if options.write:
-        page = options.write.read_text()
-        before, rest = page.split(START, 1)
-        after = rest.split(END, 1)[1]
-        options.write.write_text(f"{before}{START}\n{measured}{END}{after}")
+        write_between(options.write, MEASURED, measured)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.workloads import WORKLOADS
 from counterfoil.benchmark.forms import Forms
+from counterfoil.benchmark.workloads import CPU, WORKLOADS
 from counterfoil.bundle.precision import PROFILES
 from counterfoil.definite.operators import Profile
 from counterfoil.machine import open_machine
@@ -57,7 +57,7 @@ def measure(key: str, rounds: int, threads: int) -> Costs:
         threads: Threads on the CPU.
     """
     machine, workload = open_machine("cpu", threads), WORKLOADS[key]()
-    calls: dict[str, Callable[[], object]] = {ORDINARY: workload.eager(torch.float32)}
+    calls: dict[str, Callable[[], object]] = {ORDINARY: workload.eager(torch.float32, CPU)}
     with ExitStack() as stack:
         for profile in RECORDED:
             kernels = stack.enter_context(machine.kernels())

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import torch
 
-from benchmarks.workloads import WORKLOADS, Workload
 from counterfoil.benchmark.forms import Forms, peak_memory
+from counterfoil.benchmark.workloads import WORKLOADS, Workload
 from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
 
@@ -52,15 +52,13 @@ class Result:
 
 def _calls(workload: Workload, forms: Forms, device: torch.device) -> dict[str, Callable[[], object]]:
     """Every form as a call without arguments."""
-    calls: dict[str, Callable[[], object]] = {
+    return {
         "unrounded": forms.run,
         "recorded": forms.record,
         "replayed": forms.replay,
+        "eager float64": workload.eager(torch.float64, device),
+        "eager float32": workload.eager(torch.float32, device),
     }
-    if device.type == "cpu":
-        calls["eager float64"] = workload.eager(torch.float64)
-        calls["eager float32"] = workload.eager(torch.float32)
-    return calls
 
 
 def measure(key: str, rounds: int, device: str = "cpu") -> Result:
@@ -86,8 +84,6 @@ def measure(key: str, rounds: int, device: str = "cpu") -> Result:
                     times[name].append(time.perf_counter() - begun)
 
     def ratio(upper: str, lower: str) -> float:
-        if lower not in times:
-            return float("nan")
         return statistics.median(a / b for a, b in zip(times[upper], times[lower], strict=True))
 
     return Result(

@@ -9,6 +9,7 @@ text that neither has learned. `make example` calls it.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import shlex
@@ -16,8 +17,9 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->"
@@ -59,8 +61,9 @@ def run(what: str, command: str, folder: Path) -> tuple[Taken, str]:
     return taken, "".join(lines)
 
 
-def commands(text: str | None, small: str, order: str) -> list[tuple[str, str]]:
+def commands(text: str | None, small: str, order: str, device: str) -> list[tuple[str, str]]:
     """What is done, in words and as a command line; ``small`` and ``order`` are options of two of them."""
+    where = "" if device == "cpu" else f" --device {device}"
     script = shlex.quote(str(HERE / "small_gpt.py"))
     given = "" if text is None else f" --text {shlex.quote(text)}"
     return [
@@ -68,10 +71,10 @@ def commands(text: str | None, small: str, order: str) -> list[tuple[str, str]]:
         ("trainer's key", "counterfoil keygen trainer.pem --no-passphrase"),
         ("auditor's key", "counterfoil keygen auditor.pem --no-passphrase"),
         ("order", f"counterfoil order hf base/model --data base/tune.txt{order} --out tune.cfoil --force"),
-        ("training, recorded", "counterfoil train tune.cfoil --out tuned.cfoil --key trainer.pem --force"),
+        ("training, recorded", f"counterfoil train tune.cfoil --out tuned.cfoil --key trainer.pem --force{where}"),
         (
             "audit",
-            "counterfoil audit tuned.cfoil --order tune.cfoil --verdict tuned.json --key auditor.pem --force",
+            f"counterfoil audit tuned.cfoil --order tune.cfoil --verdict tuned.json --key auditor.pem --force{where}",
         ),
         ("delivery", "counterfoil export tuned.cfoil --safetensors delivered --force"),
         (
@@ -88,6 +91,8 @@ def main() -> None:
     parser.add_argument("--text", help="the plays to learn; 100 kB that come with Counterfoil unless given")
     parser.add_argument("--small", help="options for small_gpt.py")
     parser.add_argument("--order", help="options for 'counterfoil order hf'")
+    parser.add_argument("--device", default="cpu", help="where to train and to audit: cpu or cuda:0 (default cpu)")
+    parser.add_argument("--json", type=Path, help="a file that takes the figures for programs")
     parser.add_argument("--write", type=Path, help="a page that takes the figures")
     given = parser.parse_args()
     folder = given.folder.resolve()
@@ -99,7 +104,7 @@ def main() -> None:
     small, order = SHORT if text is None else LONG
     small, order = (f" {chosen.strip()}" for chosen in (given.small or small, given.order or order))
     taken, printed = [], []
-    for what, command in commands(text, small.rstrip(), order):
+    for what, command in commands(text, small.rstrip(), order, given.device):
         each, output = run(what, command, folder)
         taken.append(each)
         printed.append(output)
@@ -112,10 +117,33 @@ def main() -> None:
     taken.append(each)
     page = figures(folder, taken, printed, losses, given.text)
     print(page)
+    if given.json is not None:
+        given.json.write_text(json.dumps(for_programs(folder, taken, printed, losses), indent=1), encoding="utf-8")
     if given.write is not None:
         whole = given.write.read_text(encoding="utf-8")
         before, after = whole.split(BEGIN)[0], whole.split(END)[1]
         given.write.write_text(f"{before}{BEGIN}{page}{END}{after}", encoding="utf-8")
+
+
+def for_programs(folder: Path, taken: list[Taken], printed: list[str], losses: str) -> dict[str, Any]:
+    """The figures as JSON takes them."""
+    return {
+        "taken": [asdict(each) for each in taken],
+        "made": printed[0].strip().splitlines()[-1],
+        "ordered": ordered(printed),
+        "losses": losses_of(losses),
+        "bytes": {path.name: path.stat().st_size for path in sorted(folder.glob("*.cfoil"))},
+    }
+
+
+def losses_of(printed: str) -> list[str]:
+    """The loss on the held-out text before and after."""
+    return [line.split("loss ")[1].split()[0] for line in printed.splitlines() if "loss " in line]
+
+
+def ordered(printed: list[str]) -> list[str]:
+    """What the order's command said of the job."""
+    return [line for line in printed[3].splitlines() if "rows of" in line or line.startswith("Ordered")]
 
 
 def figures(folder: Path, taken: list[Taken], printed: list[str], losses: str, text: str | None) -> str:
@@ -127,20 +155,19 @@ def figures(folder: Path, taken: list[Taken], printed: list[str], losses: str, t
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
         platform.processor() or platform.machine(),
     )
-    before, after = (line.split("loss ")[1].split()[0] for line in losses.splitlines() if "loss " in line)
+    before, after = losses_of(losses)
     size = {path.name: path.stat().st_size for path in folder.glob("*.cfoil")}
     weights = (folder / "delivered" / "model.safetensors").stat().st_size
     load = os.getloadavg()[1] if hasattr(os, "getloadavg") else float("nan")
     rows = "".join(f"| {t.what} | {t.seconds:.0f} s | {t.processor:.0f} s | {t.memory} MiB |\n" for t in taken)
     total = f"| **all** | {sum(t.seconds for t in taken):.0f} s | {sum(t.processor for t in taken):.0f} s | |\n"
-    ordered = [line for line in printed[3].splitlines() if "rows of" in line or line.startswith("Ordered")]
     source = "the text that comes with Counterfoil" if text is None else Path(text).name
     return (
         f"Measured on {time.strftime('%Y-%m-%d')} on {name}, {os.cpu_count()} cores, "
         f"threads: {torch.get_num_threads()}, mean load {load:.1f} over the last 5 minutes; "
         f"torch {torch.__version__}, transformers {transformers.__version__}, "
         f"Python {platform.python_version()}; {source}.\n\n"
-        f"{printed[0].strip().splitlines()[-1]} {' '.join(ordered)}\n\n"
+        f"{printed[0].strip().splitlines()[-1]} {' '.join(ordered(printed))}\n\n"
         f"| | by the clock | of processors | memory |\n|---|---|---|---|\n{rows}{total}\n"
         f"| | |\n|---|---|\n"
         f"| loss a token, held-out text, before | {before} |\n| the same, after | {after} |\n"

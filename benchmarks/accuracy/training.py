@@ -24,7 +24,8 @@ from counterfoil.machine import Machine
 from counterfoil.program import random
 from counterfoil.rounding.rounder import RecordingRounder, step_key
 from counterfoil.training import augment
-from counterfoil.training.order import OrderDraft, step_inputs
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,13 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks.cross_hardware.campaign import MEASURED, STEPS, Campaign
-from benchmarks.cross_hardware.page import unexpected, write_page
+from benchmarks.cross_hardware.ordinary import EAGER
 from benchmarks.cross_hardware.replays import sections
-from benchmarks.cross_hardware.results import collect, collected
-from benchmarks.cross_hardware.work import Worker
-from benchmarks.honest_jobs import ORDERS
+from counterfoil.benchmark.crosshardware.campaign import MEASURED, STEPS, Campaign
+from counterfoil.benchmark.crosshardware.page import unexpected, write_page
+from counterfoil.benchmark.crosshardware.results import collect, collected
+from counterfoil.benchmark.crosshardware.work import Worker
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.benchmark.paper import machine_name
 
 RESULTS = Path(__file__).with_name("measured")
@@ -77,7 +78,8 @@ def main() -> int:
             print(f"{ordered.job}, {ordered.profile}: {ordered.refused or 'ordered'}", flush=True)
         return 0
     about = options.about or machine_name(options.device)
-    worker = Worker(campaign, options.machine, about, options.device, options.threads)
+    eager = EAGER if options.device == "cpu" else {}
+    worker = Worker(campaign, options.machine, about, options.device, options.threads, eager)
     tested = worker.selftest()
     for profile, sentence in tested.selftest.items():
         print(f"{profile}: {sentence}", flush=True)

@@ -1,4 +1,4 @@
-"""The same jobs as ordinary training in float32, which is what differs from machine to machine."""
+"""Eager training as everybody writes it, which is what differs from machine to machine."""
 
 from __future__ import annotations
 
@@ -6,50 +6,18 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import torch
-from torch import Tensor
-
 from benchmarks.accuracy.tasks import digits_task, gpt_task
 from benchmarks.accuracy.training import train_eagerly
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.benchmark.crosshardware.ordinary import root_of
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.state import state_root
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.machine import open_machine
-from counterfoil.training.order import load_order
 
 _EAGER_STEPS = 10
 _TEXT = b"Two machines add the same numbers in another order. " * 80
 
 
-def _root(state: Mapping[str, Tensor]) -> Digest:
-    return state_root({name: tensor.detach().cpu().numpy() for name, tensor in state.items()})
-
-
-def unrounded(order: Path, device: str, threads: int | None) -> Digest:
-    """Train as an order says with torch's own operators in float32, nothing rounded to a grid.
-
-    Args:
-        order: The order.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU.
-
-    Returns:
-        The state root after the last step.
-    """
-    machine = open_machine(device, threads)
-    with BundleReader.open(order) as reader:
-        job = load_order(reader)
-    interpreter = Interpreter(job.program, machine.device, torch.float32)
-    state: Mapping[str, Tensor] = job.initial
-    for step in range(1, job.manifest.steps + 1):
-        state = interpreter.run(job.inputs(step, state)).state
-    return _root(state)
-
-
 def _eager_digits() -> Digest:
     model, _ = train_eagerly(digits_task(_EAGER_STEPS), 1)
-    return _root(model.state_dict())
+    return root_of(model.state_dict())
 
 
 def _eager_gpt() -> Digest:
@@ -57,11 +25,11 @@ def _eager_gpt() -> Digest:
         text = Path(folder) / "text"
         text.write_bytes(_TEXT)
         model, _ = train_eagerly(gpt_task(text, _EAGER_STEPS), 1)
-    return _root(model.state_dict())
+    return root_of(model.state_dict())
 
 
 EAGER: Mapping[str, Callable[[], Digest]] = {
     f"digits-cnn with torch.optim, {_EAGER_STEPS} steps": _eager_digits,
     f"GPT with torch.optim, {_EAGER_STEPS} steps": _eager_gpt,
 }
-"""Eager training on the CPU as everybody writes it: model, ``backward``, optimizer. Gives the model's state root."""
+"""Eager training on the CPU: model, ``backward``, optimizer. Gives the model's state root."""

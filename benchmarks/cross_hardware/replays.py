@@ -27,13 +27,13 @@ from unittest.mock import patch
 
 import torch
 
-from benchmarks.cross_hardware.campaign import Campaign, Task
-from benchmarks.cross_hardware.ordinary import unrounded
-from benchmarks.honest_jobs import ORDERS
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
+from counterfoil.benchmark.crosshardware.ordinary import unrounded
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.benchmark.paper import machine_name
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.operators import Profile

@@ -10,9 +10,11 @@ import torch
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.operators import Profile
+from counterfoil.execution.allocation import give_back_freed_memory, keep_freed_memory
 from counterfoil.execution.devices import check_memory, environment, environment_after, open_device, set_determinism
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Compute, Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import Compute, native
 from counterfoil.execution.perturbed import exactly_perturbed, perturbed
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -68,6 +70,7 @@ class Machine:
             yield kernels
         finally:
             kernels.close()
+            give_back_freed_memory()
 
 
 def open_machine(device: str, threads: int | None = None) -> Machine:
@@ -80,4 +83,7 @@ def open_machine(device: str, threads: int | None = None) -> Machine:
     Raises:
         DeviceError: There is no such device, ``threads`` is not positive, or torch does not take a switch.
     """
-    return Machine(open_device(device), set_determinism(threads))
+    found = open_device(device)
+    if found.type == "cpu":
+        keep_freed_memory()
+    return Machine(found, set_determinism(threads))

@@ -34,7 +34,10 @@ TRICKS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda f: f.__delitem__("run/claim"), "lacks /run/claim"),
     (lambda f: replaced(f, "capsule/log", data=np.zeros(9, np.int64)), "should have uint8"),
     (lambda f: replaced(f, "capsule/leaves", shape=(10**9,), dtype="u1", chunks=(2**16,)), "keeps its data in chunks"),
-    (lambda f: replaced(f, "capsule/state/head.bias", shape=(2**40,), dtype="<f4"), "does not hold as many"),
+    (
+        lambda f: replaced(f, "capsule/state/head.bias", shape=(2**40,), dtype="<f4"),
+        "bytes of zeros that it does not hold",
+    ),
     (lambda f: replaced(f, "capsule/leaves", data=np.zeros(2**24 + 1, np.uint8)), "is longer than"),
     (lambda f: replaced(f, "capsule/fingerprints", data=np.zeros((1, 3), "S8")), "data type"),
     (

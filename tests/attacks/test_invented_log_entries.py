@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.rounding.log import SiteLog
 from support.expectations import disputed, inconclusive, operator_of
 from support.forgery import rewrite_log

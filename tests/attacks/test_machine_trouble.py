@@ -24,7 +24,7 @@ from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.trouble import obstacle
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from benchmarks.false_accusations import (
-    END,
+
+from counterfoil import machine
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.benchmark.false_accusations import (
     FOR_IMITATED,
-    START,
     Machine,
     Replay,
     append_result,
@@ -24,13 +25,9 @@ from benchmarks.false_accusations import (
     replay,
     summary,
     units,
-    write_between_markers,
 )
-from benchmarks.honest_jobs import JOBS
-
-from counterfoil import machine
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.execution.interpreter import native
+from counterfoil.benchmark.honest_jobs import JOBS
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
 from counterfoil.training.order import OrderDraft
@@ -153,13 +150,6 @@ def test_the_summary_counts_what_is_not_clean():
 def test_each_finding_takes_clean_away(bad):
     assert counted().clean
     assert not counted(**bad).clean
-
-
-def test_only_what_stands_between_the_markers_is_replaced(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")
-    write_between_markers(page, "new")
-    assert page.read_text(encoding="utf-8") == f"before\n{START}\nnew\n{END}\nafter\n"
 
 
 # Stopping and cutting.

@@ -16,7 +16,7 @@ from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 from counterfoil.turns import Turns
 from support.bundles import opened_for_change
 from support.capsules import adjudicated, evidence_of, read, save

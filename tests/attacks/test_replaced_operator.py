@@ -8,7 +8,7 @@ import torch
 
 from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from support.expectations import disputed, operator_of, refused
 from support.jobs import replace_bytes
 from support.malicious import Trainer

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from support.expectations import operator_of
 from support.jobs import Job, audited, own_order, record_job
 from support.malicious import Trainer

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.errors import ProgramError
-from counterfoil.execution import interpreter
+from counterfoil.execution import prepared
 from counterfoil.execution.bounds import check_indices
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import OrderDraft
@@ -63,7 +63,7 @@ def test_places_outside_are_refused(tmp_path: Path, trainer_key: SigningKey) -> 
     with pytest.raises(ProgramError, match="max_pool2d_with_indices_backward") as caught:
         record_run(order, run, trainer_key)
     assert f"an index is {STRAY}, outside of 0 to 15" in caught.value.detail
-    with replaced(interpreter, "check_indices", lambda *_: None):
+    with replaced(prepared, "check_indices", lambda *_: None):
         record_run(order, run, trainer_key)
     assert audited(run, order).report.outcome is Outcome.REFUSED
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchmarks.false_accusations import END, START
-
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.benchmark.markers import MEASURED, between
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs" / "threat-model.md").read_text(encoding="utf-8")
@@ -45,7 +44,7 @@ def test_an_outcome_that_a_row_promises_is_asserted_in_its_test():
 
 
 def test_no_false_accusation_was_counted():
-    measured = PAGE.split(START)[1].split(END)[0]
+    measured = between(PAGE, MEASURED)
     (total,) = re.findall(r"^\| \*\*all\*\* \|.*$", measured, re.MULTILINE)
     replays, needed, *_, contradictions, omissions, disputes = (
         cell.strip() for cell in total.strip("|").split("|")[1:]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.cross_hardware import work as work_module
-from benchmarks.cross_hardware.campaign import Campaign, Task
-from benchmarks.cross_hardware.page import render, unexpected
-from benchmarks.cross_hardware.results import (
+
+from counterfoil.benchmark.crosshardware import work as work_module
+from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
+from counterfoil.benchmark.crosshardware.page import render, unexpected
+from counterfoil.benchmark.crosshardware.results import (
     Machine,
     Ordered,
     Part,
@@ -21,8 +22,7 @@ from benchmarks.cross_hardware.results import (
     collected,
     parts_of,
 )
-from benchmarks.cross_hardware.work import Worker
-
+from counterfoil.benchmark.crosshardware.work import Worker
 from counterfoil.errors import DeviceError
 
 JOBS, PROFILES = ("digits-cnn", "logistic"), ("float64-24", "exact-20")
@@ -35,15 +35,13 @@ def do(campaign: Campaign, machine: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     """Two names of one machine that worked in turn, one, the other, the one; with no eager training."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(work_module, "EAGER", {})
-        made = Campaign(tmp_path_factory.mktemp("campaign"))
-        assert all(not ordered.refused for ordered in made.order_all(JOBS, PROFILES, steps=2))
-        for machine in ("one", "other", "one"):
-            assert do(made, machine)
-        yield made
+    made = Campaign(tmp_path_factory.mktemp("campaign"))
+    assert all(not ordered.refused for ordered in made.order_all(JOBS, PROFILES, steps=2))
+    for machine in ("one", "other", "one"):
+        assert do(made, machine)
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ from unittest.mock import patch
 
 import pytest
 from benchmarks.cross_hardware import replays
-from benchmarks.cross_hardware.campaign import Campaign, Task
 from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, in_processes, plan, section, summary
-from benchmarks.honest_jobs import ORDERS
 
 from counterfoil import machine as machine_module
+from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form

@@ -56,7 +56,7 @@ class Contents:
 
 
 def random_state(rng: np.random.Generator) -> dict[str, Array]:
-    """Return a small state with every dtype, an empty tensor and a zero-dimensional one."""
+    """Return a small state with every dtype, an empty tensor, a zero-dimensional one and one that is left out."""
     return {
         "fc.weight": rng.standard_normal((40, 150)).astype(np.float32),
         "fc.bias": rng.standard_normal(40).astype(np.float32),
@@ -65,6 +65,7 @@ def random_state(rng: np.random.Generator) -> dict[str, Array]:
         "index": rng.integers(0, 9, 7).astype(np.int32),
         "empty": np.zeros((0, 3), np.float32),
         "bytes": rng.integers(0, 256, 11).astype(np.uint8),
+        "slot": np.zeros((30, 50), np.float32),
     }
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from counterfoil.exact import NotExactError, exact_output
 from counterfoil.exact.numbers import MP
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.program.graph import TensorType
 from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from counterfoil.rounding.guaranteed import Bound, Use, bounds_of

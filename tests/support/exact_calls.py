@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import FACTORIES, Operation, make_operation, native
+from counterfoil.execution.operation import FACTORIES, Operation, make_operation, native
 from counterfoil.program.graph import Node, TensorType
 
 LENGTH = 40_003

@@ -10,7 +10,7 @@ import numpy as np
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
 from counterfoil.rounding.log import SiteLog, decode, encode
-from counterfoil.training.order import load_order
+from counterfoil.training.loaded import load_order
 from support.bundles import change
 from support.jobs import Array, replace_bytes, set_row
 

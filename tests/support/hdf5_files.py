@@ -34,8 +34,11 @@ def read_by_us(data: bytes) -> Content:
     found: dict[str, tuple[str, tuple[int, ...], bytes] | None] = {}
     for group, members in inventory_of(data).groups.items():
         found[group] = None
-        for name, (info, offset) in members.items():
+        for name, stored in members.items():
+            info, offset = stored
             content = data[offset : offset + info.data_bytes] if info.data_bytes else b""
+            if stored.left_out:
+                content = bytes(info.data_bytes)
             assert len(content) == info.data_bytes
             found[f"{group if group != '/' else ''}/{name}"] = (info.dtype, info.shape, content)
     return found

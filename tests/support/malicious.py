@@ -17,16 +17,9 @@ from torch import Tensor
 
 from counterfoil import machine
 from counterfoil.cancel import CancelToken
-from counterfoil.execution.interpreter import (
-    Compute,
-    Draws,
-    Interpreter,
-    Operation,
-    Round,
-    StepInputs,
-    StepResult,
-    native,
-)
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
+from counterfoil.execution.operation import Compute, Operation, native
+from counterfoil.execution.prepared import Round
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values
@@ -34,7 +27,7 @@ from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import RecordingRounder, directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 from support.jobs import record_run, replaced
 
 NEVER = 0

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import Operation, make_operation
+from counterfoil.execution.operation import Operation, make_operation
 from counterfoil.program.graph import Node, TensorType
 from support.jobs import draw
 

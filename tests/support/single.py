@@ -11,7 +11,7 @@ from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from counterfoil.definite.operators import Profile, rule_for
-from counterfoil.execution.interpreter import make_operation
+from counterfoil.execution.operation import make_operation
 from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Node, TensorType

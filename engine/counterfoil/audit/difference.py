@@ -38,7 +38,7 @@ from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Program
-from counterfoil.training.order import load_order, with_data_file
+from counterfoil.training.loaded import load_order, with_data_file
 
 Array = NDArray[Any]
 Progress = Callable[[str, int, int], None]

@@ -24,7 +24,7 @@ from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.sentence import say
-from counterfoil.training.order import LoadedOrder, read_programs, step_inputs
+from counterfoil.training.loaded import LoadedOrder, read_programs, step_inputs
 from counterfoil.turns import Turns
 
 

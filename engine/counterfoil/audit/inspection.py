@@ -43,7 +43,7 @@ from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey, open_claim
-from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 

@@ -27,7 +27,7 @@ from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.selftest import run_selftest
-from counterfoil.training.order import LoadedOrder, with_data_file
+from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]
 

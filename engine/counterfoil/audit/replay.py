@@ -99,7 +99,7 @@ from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.selftest import run_selftest
 from counterfoil.sentence import say
-from counterfoil.training.order import LoadedOrder
+from counterfoil.training.loaded import LoadedOrder
 
 _LONG_BYTES = 2**28
 """Hashing a file of more than this takes so long that it is shown."""

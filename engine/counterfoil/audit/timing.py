@@ -23,7 +23,7 @@ from counterfoil.program.limits import Limits
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from counterfoil.sentence import say
-from counterfoil.training.order import LoadedOrder, with_data_file
+from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0

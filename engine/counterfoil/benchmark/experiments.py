@@ -9,25 +9,22 @@ from types import MappingProxyType
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
+from counterfoil.benchmark.workloads import CPU, STEPS, EagerStep, eager_step, public_gpt2, sgd
 from counterfoil.errors import DataError
 from counterfoil.training.datasets import read_images
 from counterfoil.training.images import Images, Labels, Normalisation
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recipes import gpt2, logistic
+from counterfoil.training.recipes import logistic
 from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS
 from counterfoil.training.recipes.resnet import ResNet, order_resnet
 from counterfoil.training.recipes.vgg import LAYOUTS as VGGS
 from counterfoil.training.recipes.vgg import Vgg, order_vgg
-from counterfoil.training.tokens import Tokens
-from counterfoil.training.weights import Weights
 
-EagerStep = Callable[[], float]
 SEQUENCE = 64
 FEATURES = 1024
-STEPS = 2
 
 
 @dataclass(frozen=True)
@@ -75,22 +72,8 @@ def _images(batch: int, folder: Path | None) -> tuple[Images, Labels]:
 
 
 def _classifier(model: nn.Module, images: Images, labels: Labels, rate: float) -> EagerStep:
-    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9, weight_decay=5e-4)
     x, y = Normalisation.of(images)(torch.from_numpy(images)), torch.from_numpy(labels)
-    return _eager_step(optimizer, lambda: functional.cross_entropy(model(x), y))
-
-
-def _eager_step(optimizer: torch.optim.Optimizer, loss: Callable[[], Tensor], clip: float | None = None) -> EagerStep:
-    def step() -> float:
-        optimizer.zero_grad()
-        value = loss()
-        value.backward()  # type: ignore[no-untyped-call]
-        if clip is not None:
-            torch.nn.utils.clip_grad_norm_((p for group in optimizer.param_groups for p in group["params"]), clip)
-        optimizer.step()
-        return value.item()
-
-    return step
+    return eager_step(sgd(model, rate), lambda: functional.cross_entropy(model(x), y))
 
 
 def _resnet50(batch: int, folder: Path | None) -> Step:
@@ -106,33 +89,8 @@ def _vgg11(batch: int, folder: Path | None) -> Step:
 
 
 def _gpt2(batch: int, _folder: Path | None) -> Step:
-    size = gpt2.SIZES["124M"]
-    numbers = np.random.default_rng(0).integers(0, size.vocabulary, batch * (SEQUENCE + 1)).astype(np.int32)
-    # Drawn by torch: the recipe's own way, the same on every machine, takes minutes at this size.
-    torch.manual_seed(0)
-    tensors = {
-        name: torch.empty_like(parameter).normal_(std=gpt2.DEVIATION)
-        for name, parameter in gpt2.Gpt2(size).named_parameters()
-    }
-    order = gpt2.order_gpt2(
-        Tokens(numbers, size.vocabulary, Path("made up")),
-        size=size,
-        weights=Weights(Path("made up"), tensors),
-        sequence=SEQUENCE,
-        batch_size=batch,
-        steps=STEPS,
-        learning_rate=5e-5,
-    )
-
-    def eager() -> EagerStep:
-        model = gpt2.Gpt2(size)
-        for parameter in model.parameters():
-            nn.init.normal_(parameter, std=gpt2.DEVIATION)
-        optimizer = torch.optim.AdamW(model.parameters(), lr=5e-5)
-        rows = torch.from_numpy(numbers.reshape(batch, -1))
-        return _eager_step(optimizer, lambda: gpt2.objective(model, {"tokens": rows}), clip=1.0)
-
-    return Step(order, eager)
+    step = public_gpt2(batch, SEQUENCE)
+    return Step(step.order(None), lambda: step.eager(torch.float32, CPU))
 
 
 def _logistic(batch: int, _folder: Path | None) -> Step:
@@ -143,7 +101,7 @@ def _logistic(batch: int, _folder: Path | None) -> Step:
         model = nn.Linear(FEATURES, 1)
         rows = {"features": torch.from_numpy(table.features), "labels": torch.from_numpy(table.labels)}
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-        return _eager_step(optimizer, lambda: logistic.objective(model, rows))
+        return eager_step(optimizer, lambda: logistic.objective(model, rows))
 
     return Step(order, eager)
 

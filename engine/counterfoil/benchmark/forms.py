@@ -6,9 +6,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
-from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult
+from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
+from counterfoil.execution.operation import Compute
+from counterfoil.execution.prepared import Round
 from counterfoil.machine import Machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog
@@ -46,6 +50,11 @@ class Forms:
         return self._recording.logs
 
     @property
+    def fingerprints(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """The fingerprints of the last recording and of the last replay, uint64 ``[places]`` each."""
+        return self._recording.fingerprints, self._replaying.fingerprints
+
+    @property
     def counts(self) -> Sequence[Counts]:
         """What the last replay met, by site."""
         return self._replaying.counts
@@ -61,9 +70,9 @@ class Forms:
         self._recording.begin_step(self._key)
         return self.run(self._recording)
 
-    def replay(self, compute: Compute | None = None) -> StepResult:
-        """Run the step following :attr:`logs`, and keep :attr:`counts`."""
-        self._replaying.follow(self._key, self._recording.logs)
+    def replay(self, compute: Compute | None = None, logs: Sequence[SiteLog] | None = None) -> StepResult:
+        """Run the step following a log, :attr:`logs` unless another is given, and keep :attr:`counts`."""
+        self._replaying.follow(self._key, self.logs if logs is None else logs)
         return self.run(self._replaying, compute)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from counterfoil import canonical
 from counterfoil.bundle import layout
 from counterfoil.bundle.capsule import NO_CHUNKS, CapsuleContents
-from counterfoil.bundle.filewriter import FileWriter
+from counterfoil.bundle.filewriter import FileWriter, held_bytes
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import check_name
 from counterfoil.commit.digest import DIGEST_BYTES
@@ -44,14 +44,13 @@ class _CapsuleWriter(FileWriter):
                 ),
                 remedy=say("Give the whole run to the one who is to judge it."),
             )
-        self._check_room(sum(array.nbytes for array in contents.state.values()) + sum(map(len, contents.logs)))
+        self._check_room(held_bytes(contents.state) + sum(map(len, contents.logs)))
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
         for name, program in contents.programs.parts.items():
             self._bytes(layout.program_path(name), program)
         self._bytes(layout.CLAIM, contents.claim)
         self._bytes(layout.CAPSULE_LEAVES, encoded)
-        for name, array in contents.state.items():
-            self._array(f"{layout.CAPSULE_STATE}/{check_name(name)}", array, array.dtype.name, array.shape)
+        self._tensors(layout.CAPSULE_STATE, contents.state)
         self._bytes(layout.CAPSULE_LOG, b"".join(contents.logs))
         ends = np.cumsum([len(log) for log in contents.logs], dtype=np.uint64)
         self._array(layout.CAPSULE_LOG_ENDS, ends, "uint64", ends.shape)

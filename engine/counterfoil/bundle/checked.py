@@ -99,7 +99,8 @@ class CheckedFile:
 
     def _read(self, path: str, first: int | None = None, count: int = 0, into: Array | None = None) -> Array:
         """Read a dataset, or ``count`` rows of it from ``first``; ``into``, if given, takes the values as stored."""
-        info, offset = self._stored(path)
+        stored = self._stored(path)
+        info, offset = stored
         shape = info.shape
         if first is not None:
             if not 0 <= first <= first + count <= shape[0]:
@@ -109,8 +110,13 @@ class CheckedFile:
             offset += first * row_bytes(info.dtype, shape)
             shape = (count, *shape[1:])
         with reading(path):
-            array = np.empty(shape, DTYPES[info.dtype]) if into is None else into
-        self.file.read_into(offset, bytes_of(array), path)
+            # Zeros that nobody looks at take no memory.
+            new = np.zeros if stored.left_out else np.empty
+            array = new(shape, DTYPES[info.dtype]) if into is None else into
+        if not stored.left_out:
+            self.file.read_into(offset, bytes_of(array), path)
+        elif into is not None:
+            into.fill(0)
         if info.dtype == "bool":
             if array.size and int(array.max()) > 1:
                 raise BundleError(say("{0} holds a truth value that is neither 0 nor 1.", path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -25,13 +26,17 @@ from counterfoil.bundle._hdf5 import (
     h5t,
     writing,
 )
-from counterfoil.bundle.hdf5.format import DTYPES
+from counterfoil.bundle.hdf5.format import DTYPES, MOST_ZEROS
 from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
+from counterfoil.bundle.schema import check_name
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
 from counterfoil.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
 
 Array = NDArray[Any]
+_LEAST_ZEROS = 4096
+"""A tensor of fewer bytes is stored whatever it holds: its description takes a part of that."""
+_ZEROS_AT_ONCE = 2**16
 
 
 class FileWriter(ABC):
@@ -155,29 +160,29 @@ class FileWriter(ABC):
             properties.set_obj_track_times(False)
             h5g.create(self._file, path.encode(), gcpl=properties)
 
-    def _create(self, path: str, dtype: str, shape: tuple[int, ...]) -> Any:
-        """Create a contiguous dataset whose room is taken at once, so that its size never exceeds what is stored."""
+    def _create(self, path: str, dtype: str, shape: tuple[int, ...], *, stored: bool = True) -> Any:
+        """Create a contiguous dataset whose room is taken at once; or one without room, which reads as zeros."""
         with self._writing():
             properties = h5p.create(h5p.DATASET_CREATE)
             properties.set_layout(h5d.CONTIGUOUS)
-            properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
-            properties.set_fill_time(h5d.FILL_TIME_NEVER)
+            properties.set_alloc_time(h5d.ALLOC_TIME_EARLY if stored else h5d.ALLOC_TIME_LATE)
+            properties.set_fill_time(h5d.FILL_TIME_NEVER if stored else h5d.FILL_TIME_IFSET)
             properties.set_obj_track_times(False)
             space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
             return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
 
+    def _tensors(self, group: str, state: Mapping[str, Array]) -> None:
+        """Write the tensors of a state into a group; those that are all zeros are left out where that is allowed."""
+        zeros = left_out(state)
+        for name, array in state.items():
+            path = f"{group}/{check_name(name)}"
+            if name in zeros:
+                self._create(path, array.dtype.name, array.shape, stored=False)
+            else:
+                self._array(path, array, array.dtype.name, array.shape)
+
     def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
-        if array.dtype.name != dtype or array.shape != shape:
-            raise BundleError(
-                say(
-                    "{0} should have the dtype {1} and the shape {2}; it has {3} and {4}.",
-                    path,
-                    dtype,
-                    list(shape),
-                    array.dtype.name,
-                    list(array.shape),
-                )
-            )
+        check_fits(path, array, dtype, shape)
         dataset = self._create(path, dtype, shape)
         if array.size:
             plain = array.view(np.uint8) if dtype == "bool" else array
@@ -203,6 +208,46 @@ class FileWriter(ABC):
             dtype = rows.dtype.name
             plain = np.ascontiguousarray(rows, DTYPES[dtype])
             dataset.write(h5s.create_simple(rows.shape), space, plain, FILE_TYPES[dtype])
+
+
+def check_fits(path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
+    """Raise BundleError when an array that goes to ``path`` has another dtype or shape than belongs there."""
+    if array.dtype.name != dtype or array.shape != shape:
+        raise BundleError(
+            say(
+                "{0} should have the dtype {1} and the shape {2}; it has {3} and {4}.",
+                path,
+                dtype,
+                list(shape),
+                array.dtype.name,
+                list(array.shape),
+            )
+        )
+
+
+def left_out(state: Mapping[str, Array]) -> frozenset[str]:
+    """Return which tensors of a state a file does not hold: those whose bits are all zero, as optimizers begin with.
+
+    None, if there would be more of them than a reader takes from a file of the size of the others.
+    """
+    zeros = frozenset(name for name, array in state.items() if array.nbytes >= _LEAST_ZEROS and _is_zero(array))
+    total, without = sum(array.nbytes for array in state.values()), sum(state[name].nbytes for name in zeros)
+    return zeros if without <= MOST_ZEROS * (total - without) else frozenset()
+
+
+def held_bytes(state: Mapping[str, Array]) -> int:
+    """Return how many bytes of the tensors of a state a file holds."""
+    zeros = left_out(state)
+    return sum(array.nbytes for name, array in state.items() if name not in zeros)
+
+
+def _is_zero(array: Array) -> bool:
+    """Whether all bits are zero: minus zero is another number."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    zeros = memoryview(bytes(min(len(data), _ZEROS_AT_ONCE)))
+    # Comparing bytes is as fast as memory, and ends at the first that differs.
+    pieces = (data[start : start + _ZEROS_AT_ONCE] for start in range(0, len(data), _ZEROS_AT_ONCE))
+    return all(piece == zeros[: len(piece)] for piece in pieces)
 
 
 def _redirect_to_nowhere(descriptor: int) -> None:

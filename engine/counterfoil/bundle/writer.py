@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.bundle import layout
-from counterfoil.bundle.filewriter import Array, FileWriter
+from counterfoil.bundle.filewriter import Array, FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
@@ -84,7 +84,7 @@ class BundleWriter(FileWriter):
         for name, array in initial.items():
             if array.dtype.name not in STATE_DTYPES:
                 raise BundleError(f"The state tensor {name!r} has the dtype {array.dtype.name}, which no state has.")
-            self._array(f"{layout.INITIAL}/{check_name(name)}", array, array.dtype.name, array.shape)
+        self._tensors(layout.INITIAL, initial)
         self._manifest = manifest
         self._state = {name: (array.dtype.name, array.shape) for name, array in initial.items()}
         self._state_bytes = sum(array.nbytes for array in initial.values())
@@ -173,7 +173,8 @@ class BundleWriter(FileWriter):
             raise BundleError(f"The state of step {step} has other tensors than the initial state.")
         self._group(layout.checkpoint_path(step))
         for name, (dtype, shape) in self._state.items():
-            self._array(f"{layout.checkpoint_path(step)}/{name}", state[name], dtype, shape)
+            check_fits(f"{layout.checkpoint_path(step)}/{name}", state[name], dtype, shape)
+        self._tensors(layout.checkpoint_path(step), {name: state[name] for name in self._state})
         self._checkpoints.add(step)
 
     def finish_run(self, claim: bytes) -> None:
@@ -214,9 +215,8 @@ def order_bytes(
     programs: Turns[bytes], schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
 ) -> int:
     """Return how much room an order takes; arguments as in :meth:`BundleWriter.write_order`."""
-    return sum(map(len, programs.all)) + sum(
-        array.nbytes for array in (schedule, scalars, *data.values(), *initial.values())
-    )
+    arrays = sum(array.nbytes for array in (schedule, scalars, *data.values()))
+    return sum(map(len, programs.all)) + arrays + held_bytes(initial)
 
 
 def run_bytes(manifest: OrderManifest, state_bytes: int, places: Turns[int]) -> int:

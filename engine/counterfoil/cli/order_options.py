@@ -17,14 +17,15 @@ from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision,
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import ForceOption, OutOption
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import CancelledError
+from counterfoil.errors import CancelledError, DataError
 from counterfoil.plaintext import one_line
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.training.order import OrderDraft
+    from counterfoil.program.recompute import Segments
+    from counterfoil.training.order import OrderDraft, Recomputation
 
 # mypy wants the members spelt out; they would be a second list.
 Profile = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
@@ -79,6 +80,16 @@ MarginsOption = Annotated[
         show_default=False,
     ),
 ]
+RecomputeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--recompute-activations",
+        help="Activation checkpointing: compute activations again in the backward pass instead of keeping them. Less "
+        "memory, about a third more time, the same training. The number of segments of the forward pass, or auto.",
+        metavar="auto|N",
+        show_default="activations are kept",
+    ),
+]
 
 
 class Settings(TypedDict):
@@ -100,6 +111,7 @@ class OrderOptions:
     checkpoint_every: CheckpointOption
     precision: PrecisionOption = DEFAULT_PROFILE
     margins: MarginsOption = None
+    recompute_activations: RecomputeOption = None
     external_data: ExternalDataOption = None
     trial: TrialOption = True
     force: ForceOption = False
@@ -137,10 +149,26 @@ class OrderOptions:
             raise typer.BadParameter(
                 f"--margins says nothing about the profile {self.precision.value}: its results have none."
             )
+        segments_of(self.recompute_activations)
 
     def write(self, draft: OrderDraft) -> None:
         """Write the order, after the trial of its first step if one is wanted."""
+        draft = draft.recomputing(segments_of(self.recompute_activations))
         write_order(draft, self.out, self.external_data, trial=self.trial)
+
+
+def segments_of(text: str | None) -> Segments | None:
+    """Read what --recompute-activations was given; raises typer.BadParameter."""
+    from counterfoil.program.recompute import AUTO, check_segments
+
+    if text is None or text == AUTO:
+        return text
+    try:
+        segments = int(text)
+        check_segments(segments)
+    except (ValueError, DataError) as error:
+        raise typer.BadParameter("--recompute-activations takes auto, or a number of segments, 2 to 1000.") from error
+    return segments
 
 
 def with_order_options(*, checkpoint_every: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -189,6 +217,8 @@ def write_order(draft: OrderDraft, out: Path, external_data: Path | None = None,
     manifest = draft.write(out, external_data=external_data, trial=False)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     console.print(f"Order digest {manifest.digest.hex}")
+    if draft.recomputation is not None:
+        console.print(_recomputed(draft.recomputation))
     if external_data is None:
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
     else:
@@ -196,6 +226,16 @@ def write_order(draft: OrderDraft, out: Path, external_data: Path | None = None,
             f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
+
+
+def _recomputed(found: Recomputation) -> str:
+    before, after = found.before, found.after
+    if before == after:
+        return "Activations are kept: to recompute them would not save memory."
+    return (
+        f"Activations are recomputed: a step takes about {after.bytes / 2**20:,.1f} MiB in the place of "
+        f"{before.bytes / 2**20:,.1f} MiB, and {after.flops / max(before.flops, 1):.2f} times the operations."
+    )
 
 
 def _try_order(draft: OrderDraft, console: Console) -> None:

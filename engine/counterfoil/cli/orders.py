@@ -14,7 +14,15 @@ from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import ForceOption
-from counterfoil.cli.order_options import OrderOptions, Profile, TrialOption, with_order_options, write_order
+from counterfoil.cli.order_options import (
+    OrderOptions,
+    Profile,
+    RecomputeOption,
+    TrialOption,
+    segments_of,
+    with_order_options,
+    write_order,
+)
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.generators import finish, relay
@@ -22,6 +30,7 @@ from counterfoil.inputs import read_input
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
+    from counterfoil.program.recompute import Segments
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
@@ -115,6 +124,7 @@ def order(
             show_default="the job's own",
         ),
     ] = None,
+    recompute_activations: RecomputeOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
@@ -123,7 +133,8 @@ def order(
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        if source is not None or out is not None or precision is not None or force or not trial:
+        given = (source, out, precision, recompute_activations)
+        if any(item is not None for item in given) or force or not trial:
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from is used without a recipe."
             )
@@ -131,13 +142,14 @@ def order(
     if source is None or out is None:
         raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
     check_target(out, force)
+    segments = segments_of(recompute_activations)
     from counterfoil.training.custom import load_job
 
     job = load_job(source)
-    write_order(_drafted(job, None if precision is None else PROFILES[precision.value]), out, trial=trial)
+    write_order(_drafted(job, None if precision is None else PROFILES[precision.value], segments), out, trial=trial)
 
 
-def _drafted(job: ClientJob, precision: AnyPrecision | None) -> OrderDraft:
+def _drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
     """Draft the order of a client's own job, with a bar where reading its data takes time."""
     with cancel_on_interrupt() as cancel, ExitStack() as stack:
         bar: terminal.StepProgress | None = None
@@ -150,7 +162,7 @@ def _drafted(job: ClientJob, precision: AnyPrecision | None) -> OrderDraft:
             bar.update(read.done)
 
         try:
-            return finish(relay(job.drafting(precision, cancel), show))
+            return finish(relay(job.drafting(precision, segments, cancel), show))
         except CancelledError as error:
             raise CancelledError("Stopped; no order was written.") from error
 

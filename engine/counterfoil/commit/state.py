@@ -7,28 +7,34 @@ threads hash one tensor. A state root is the RFC 9162 root over the tensor diges
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil import canonical
-from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.commit.merkle import MerkleTree, leaf_hash, verify_inclusion
+from counterfoil.commit.sha256 import Loops, loops_for
 from counterfoil.dtypes import TENSOR_DTYPES, tensor_bytes
 from counterfoil.errors import DataError, ProofError
 from counterfoil.sentence import say
 
 CHUNK_BYTES = 16 * 1024
 """Size of a chunk; the last chunk of a tensor may be shorter."""
-_BLOCK_BYTES = 256 * CHUNK_BYTES  # What one thread hashes at a time; smaller tensors are not worth a thread.
+_BLOCK_CHUNKS = 256
+_BLOCK_BYTES = _BLOCK_CHUNKS * CHUNK_BYTES  # What one thread hashes at a time; less is not worth a thread.
 _WORKERS = min(8, os.cpu_count() or 1)
 
 Array = NDArray[np.generic]
+Leaves = NDArray[np.uint8]
+"""Leaf hashes, uint8 ``[n, 32]``."""
+Piece = tuple[memoryview, Leaves]
+"""Some whole chunks, and where their leaf hashes go."""
 
 
 def _dtype_name(name: str, array: Array) -> str:
@@ -46,40 +52,57 @@ def _little_endian_bytes(array: Array) -> memoryview:
     return little.reshape(-1).view(np.uint8).data
 
 
-def _hash_block(block: memoryview) -> bytes:
-    """Return the leaf hashes of a block's chunks, one after the other."""
-    digests = []
-    for start in range(0, len(block), CHUNK_BYTES):
-        # hashlib lets other threads run while it hashes a chunk, since chunks are longer than 2 KiB.
-        leaf = hashlib.sha256(LEAF_PREFIX)
-        leaf.update(block[start : start + CHUNK_BYTES])
-        digests.append(leaf.digest())
-    return b"".join(digests)
+def _hash_leaves(pieces: Iterable[Piece], loops: Loops) -> None:
+    for data, leaves in pieces:
+        loops.leaves(np.frombuffer(data, np.uint8), CHUNK_BYTES, leaves)
 
 
-def _blocks(data: memoryview) -> list[memoryview]:
-    return [data[start : start + _BLOCK_BYTES] for start in range(0, len(data), _BLOCK_BYTES)]
+def _leaves_of(arrays: Sequence[Array], loops: Loops) -> list[Leaves]:
+    """Return the leaf hashes of the chunks of each array, hashing with several threads where it pays."""
+    found: list[Leaves] = []
+    pieces: list[Piece] = []
+    for array in arrays:
+        data = _little_endian_bytes(array)
+        leaves = np.empty((-(-len(data) // CHUNK_BYTES), DIGEST_BYTES), np.uint8)
+        found.append(leaves)
+        for first in range(0, len(leaves), _BLOCK_CHUNKS):
+            end = first + _BLOCK_CHUNKS
+            pieces.append((data[first * CHUNK_BYTES : end * CHUNK_BYTES], leaves[first:end]))
+    threads = min(_WORKERS, sum(array.nbytes for array in arrays) // _BLOCK_BYTES)
+    # Whoever is ready takes the next piece; taking one off an iterator of a list is one operation of the interpreter.
+    waiting = iter(pieces)
+    if threads < 2:
+        _hash_leaves(waiting, loops)
+        return found
+    with ThreadPoolExecutor(threads - 1, thread_name_prefix="digest") as pool:
+        others = [pool.submit(_hash_leaves, waiting, loops) for _ in range(threads - 1)]
+        _hash_leaves(waiting, loops)
+        for other in others:
+            other.result()
+    return found
 
 
-def _chunk_trees(arrays: list[Array]) -> Iterator[MerkleTree]:
-    """Yield the tree over the chunks of each array, hashing with several threads where it pays."""
-    if sum(array.nbytes for array in arrays) <= _BLOCK_BYTES:
-        for array in arrays:
-            yield MerkleTree.from_packed(_hash_block(_little_endian_bytes(array)))
-        return
-    with ThreadPoolExecutor(_WORKERS) as pool:
-        pending = [pool.map(_hash_block, _blocks(_little_endian_bytes(array))) for array in arrays]
-        for packed in pending:
-            yield MerkleTree.from_packed(b"".join(packed))
+def _root(leaves: Leaves, loops: Loops) -> Digest:
+    """Return the root over leaf hashes, whose place is used up."""
+    if not len(leaves):
+        return Digest.of(b"")
+    loops.reduce(leaves)
+    return Digest(leaves[0].tobytes())
 
 
 def chunk_tree(array: Array) -> MerkleTree:
     """Return the tree over the 16 KiB chunks of the little-endian C-order bytes of ``array``; empty for no elements."""
-    return next(_chunk_trees([array]))
+    return MerkleTree.from_packed(_leaves_of([array], loops_for(array.nbytes))[0].tobytes())
 
 
 def _record(name: str, dtype: str, shape: tuple[int, ...], chunks_root: Digest) -> bytes:
-    return canonical.encode({"name": name, "dtype": dtype, "shape": list(shape), "chunks": chunks_root.hex})
+    """Return the canonical JSON of an object whose first key is that of the root; the rest is that of a tensor."""
+    return b'{"chunks":"' + chunks_root.hex.encode() + b'",' + _described(name, dtype, shape)
+
+
+@lru_cache(2**16)
+def _described(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:
+    return canonical.encode({"name": name, "dtype": dtype, "shape": list(shape)})[1:]
 
 
 def tensor_record(name: str, array: Array) -> bytes:
@@ -92,7 +115,8 @@ def tensor_record(name: str, array: Array) -> bytes:
     Raises:
         DataError: The dtype is not supported.
     """
-    return _record(name, _dtype_name(name, array), array.shape, chunk_tree(array).root)
+    dtype, loops = _dtype_name(name, array), loops_for(array.nbytes)
+    return _record(name, dtype, array.shape, _root(_leaves_of([array], loops)[0], loops))
 
 
 def tensor_digest(name: str, array: Array) -> Digest:
@@ -123,26 +147,34 @@ class StreamedDigest:
             piece = piece[missing:]
             if len(self._rest) < CHUNK_BYTES:
                 return
-            self._leaves += _hash_block(memoryview(self._rest))
+            self._hash(memoryview(self._rest))
         whole = len(piece) - len(piece) % CHUNK_BYTES
-        self._leaves += _hash_block(piece[:whole])
+        self._hash(piece[:whole])
         self._rest = bytes(piece[whole:])
 
     def finish(self) -> tuple[Digest, bytes]:
         """Return the tensor digest, and the leaf hashes of the chunks, 32 bytes each; nothing can be added after."""
         if self._rest:
-            self._leaves += _hash_block(memoryview(self._rest))
+            self._hash(memoryview(self._rest))
         packed = bytes(self._leaves)
-        return leaf_hash(_record(*self._described, MerkleTree.from_packed(packed).root)), packed
+        leaves = np.frombuffer(bytearray(packed), np.uint8).reshape(-1, DIGEST_BYTES)
+        root = _root(leaves, loops_for(CHUNK_BYTES * len(leaves)))
+        return leaf_hash(_record(*self._described, root)), packed
+
+    def _hash(self, data: memoryview) -> None:
+        leaves = np.empty((-(-len(data) // CHUNK_BYTES), DIGEST_BYTES), np.uint8)
+        _hash_leaves([(data, leaves)], loops_for(len(data)))
+        self._leaves += leaves.tobytes()
 
 
 def tensor_digests(state: Mapping[str, Array]) -> dict[str, Digest]:
     """Return the tensor digest of each tensor of a state, in the order of the state; raises DataError."""
     dtypes = [_dtype_name(name, array) for name, array in state.items()]
-    trees = _chunk_trees(list(state.values()))
+    loops = loops_for(sum(array.nbytes for array in state.values()))
+    found = _leaves_of(list(state.values()), loops)
     return {
-        name: leaf_hash(_record(name, dtype, array.shape, tree.root))
-        for (name, array), dtype, tree in zip(state.items(), dtypes, trees, strict=True)
+        name: leaf_hash(_record(name, dtype, array.shape, _root(leaves, loops)))
+        for (name, array), dtype, leaves in zip(state.items(), dtypes, found, strict=True)
     }
 
 

@@ -27,3 +27,13 @@ def as_float(typing_context: Any, value: Any = None) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.uint64), build
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, value: Any = None) -> Any:
+    """Count the zero bits below the lowest one of a uint64 that is not zero, inside compiled code."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), build

@@ -19,6 +19,11 @@ Bounds = tuple[Tensor, int, int]
 """Indices, the smallest that they may be, and the number that they must be below."""
 
 
+def has_indices(kind: str) -> bool:
+    """Return whether operators of a kind take indices."""
+    return kind in _RULES
+
+
 def check_indices(kind: str, arguments: Named) -> None:
     """Check the indices of one operator.
 

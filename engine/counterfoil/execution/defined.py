@@ -20,7 +20,7 @@ from counterfoil.program.operators import OperatorClass
 from counterfoil.sentence import say
 
 if TYPE_CHECKING:
-    from counterfoil.execution.interpreter import Operation
+    from counterfoil.execution.operation import Operation
     from counterfoil.program.graph import Node
 
 Definition = Callable[["Operation", list[Any], dict[str, Any]], Any]

@@ -25,7 +25,7 @@ from counterfoil.definite.operators import Profile, rule_for
 from counterfoil.definite.products import Form
 from counterfoil.definite.single import from_float64
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Compute, Operation
+from counterfoil.execution.operation import Compute, Operation
 from counterfoil.execution.reordering import Order, reordered
 from counterfoil.program.operators import OperatorClass
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from counterfoil.definite import elementwise
 from counterfoil.definite.operators import Profile, rule_for
 from counterfoil.errors import NonFiniteError, ProgramError
-from counterfoil.execution.interpreter import Compute, Operation, native
+from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.program.operators import OperatorClass
 from counterfoil.sentence import say
 

@@ -30,7 +30,7 @@ from torch import Tensor
 
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.exact_imitations import ExactImitation
-from counterfoil.execution.interpreter import Compute, Operation, native, piece
+from counterfoil.execution.operation import Compute, Operation, native, piece
 from counterfoil.execution.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.execution.rewriting import VARIANTS, rewritten
 from counterfoil.program.operators import OperatorClass

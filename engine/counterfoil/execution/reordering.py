@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import Operation, native
+from counterfoil.execution.operation import Operation, native
 
 Change = Callable[[Operation, list[Any], dict[str, Any]], Any]
 """Computes one operator in another way."""

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import tensor_digest
-from counterfoil.program.graph import Argument, Input, Node, Program, TensorType, Value, node_values
+from counterfoil.program.assembly import assembled
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
 
 NAME = "constant"
 """Constants are named ``constant.1``, ``constant.2`` and so on, in the order in which the step uses them."""
@@ -68,7 +69,7 @@ def with_constants(
         numbered, key=lambda number: (numbered[number].kind != "state", _sort_name(numbered[number]), number)
     )
     renumbered = {old: new for new, old in enumerate(order)}
-    program = _renumbered(nodes, tuple(numbered[number] for number in order), renumbered, updates, loss)
+    program = assembled(nodes, tuple(numbered[number] for number in order), renumbered, updates, loss)
     return program, {name: constants[number][0] for number, name in named.items()}
 
 
@@ -81,31 +82,3 @@ def _free_name(taken: set[str]) -> str:
     while f"{NAME}.{number}" in taken:
         number += 1
     return f"{NAME}.{number}"
-
-
-def _renumbered(
-    nodes: Sequence[Node],
-    inputs: tuple[Input, ...],
-    renumbered: dict[int, int],
-    updates: Mapping[str, Value],
-    loss: Value,
-) -> Program:
-    following = len(inputs)
-    result = []
-    for node in nodes:
-        args = tuple(_renumber(item, renumbered) for item in node.args)
-        kwargs = tuple((key, _renumber(item, renumbered)) for key, item in node.kwargs)
-        for position in range(len(node.outputs)):
-            renumbered[node.first_value + position] = following + position
-        result.append(Node(node.operator, args, kwargs, node.outputs, following, node.module, node.phase))
-        following += len(node.outputs)
-    new = {name: Value(renumbered[value.number]) for name, value in updates.items()}
-    return Program(inputs, tuple(result), new, Value(renumbered[loss.number]))
-
-
-def _renumber(argument: Argument, numbers: Mapping[int, int]) -> Argument:
-    if isinstance(argument, Value):
-        return Value(numbers[argument.number])
-    if isinstance(argument, tuple):
-        return tuple(_renumber(item, numbers) for item in argument)
-    return argument

@@ -42,10 +42,24 @@ def estimate(program: Program, item_bytes: int = 8, cancel: CancelToken | None =
     )
 
 
+def storages(program: Program) -> tuple[int, ...]:
+    """Return for each value the number of the value whose memory it shares: its own, unless it is a view."""
+    shared = _Memory(program, 1, None).storage
+    return tuple(shared[number] for number in range(len(program.types)))
+
+
+def value_bytes(described: TensorType | None, item_bytes: int) -> int:
+    """Return the bytes of a value, with ``item_bytes`` to a floating-point number."""
+    if described is None:
+        return 0
+    return described.elements * (item_bytes if described.floating else ITEM_BYTES[described.dtype])
+
+
 class _Memory:
     """Goes through a program and adds up what is alive; views share the memory of what they show.
 
     Attributes:
+        storage: Number of the value whose memory a value shares.
         peak: Bytes at the fullest moment.
         total: Bytes of everything that is computed.
     """
@@ -53,8 +67,7 @@ class _Memory:
     def __init__(self, program: Program, item_bytes: int, cancel: CancelToken | None) -> None:
         self._item_bytes = item_bytes
         self._types = program.types
-        self._storage: dict[int, int] = {}
-        """Number of the value whose memory a value shares."""
+        self.storage: dict[int, int] = {}
         self._shares: dict[int, int] = {}
         """How many living values share it."""
         self._loose: set[int] = set()
@@ -72,13 +85,10 @@ class _Memory:
                 self._free(number)
 
     def _bytes(self, number: int) -> int:
-        described = self._types[number]
-        if described is None:
-            return 0
-        return described.elements * (self._item_bytes if described.floating else ITEM_BYTES[described.dtype])
+        return value_bytes(self._types[number], self._item_bytes)
 
     def _fresh(self, number: int) -> None:
-        self._storage[number], self._shares[number] = number, 1
+        self.storage[number], self._shares[number] = number, 1
         self._alive += self._bytes(number)
         self.total += self._bytes(number)
 
@@ -94,15 +104,15 @@ class _Memory:
             for number in outputs:
                 self._fresh(number)
         else:
-            storage = self._storage[shown]
+            storage = self.storage[shown]
             self._shares[storage] += len(outputs)
-            self._storage.update(dict.fromkeys(outputs, storage))
+            self.storage.update(dict.fromkeys(outputs, storage))
             if kind not in _KEEPS_ORDER or shown in self._loose:
                 self._loose.update(outputs)
         self.peak = max(self.peak, self._alive + copied)
 
     def _free(self, number: int) -> None:
-        storage = self._storage[number]
+        storage = self.storage[number]
         self._shares[storage] -= 1
         if not self._shares[storage]:
             self._alive -= self._bytes(storage)
@@ -119,7 +129,7 @@ def node_flops(types: Sequence[TensorType | None], node: Node) -> int:
     if kind in _PRODUCTS:
         factor = shapes[_PRODUCTS[kind]] if len(shapes) > _PRODUCTS[kind] else ()
         return 2 * made * (factor[-1] if factor else 1)
-    if kind in ("convolution", "convolution_backward"):
+    if kind in _CONVOLUTIONS:
         return _convolution(kind, node.args, shapes)
     if kind == "sort":
         return read * max(math.ceil(math.log2(max(read, 1))), 1)
@@ -128,6 +138,17 @@ def node_flops(types: Sequence[TensorType | None], node: Node) -> int:
     return max(made, read)
 
 
+def product_flops(program: Program) -> int:
+    """Estimate the floating-point operations of a program's matrix products and convolutions alone."""
+    return sum(node_flops(program.types, node) for node in program.nodes if _is_product(node))
+
+
+def _is_product(node: Node) -> bool:
+    kind = node.operator.split(".")[1]
+    return kind in _PRODUCTS or kind in _CONVOLUTIONS
+
+
+_CONVOLUTIONS = ("convolution", "convolution_backward")
 _PRODUCTS = {"mm": 0, "mv": 0, "bmm": 0, "dot": 0, "addmm": 1, "addmv": 1, "baddbmm": 1}
 """Matrix products, and the position of the factor whose last axis is summed."""
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, fx
 
 from counterfoil.errors import ProgramError
+from counterfoil.program.assembly import alive
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
 from counterfoil.program.mixed import in_float32
@@ -126,7 +127,7 @@ class _Lowering:
             if updates.get(item.name) == Value(number):
                 del updates[item.name]
         nodes = self._nodes if self._emitted is None else softmax_in_place_of_exponentials(self._nodes)
-        return with_constants(_alive(nodes, updates, loss), self._inputs, updates, loss, self._constants)
+        return with_constants(alive(nodes, updates, loss), self._inputs, updates, loss, self._constants)
 
     @property
     def _place(self) -> str:
@@ -384,15 +385,3 @@ def changes_a_constant(node: fx.Node) -> bool:
         and given.op == "get_attr"
         for argument, given in written
     )
-
-
-def _alive(nodes: Sequence[Node], updates: Mapping[str, Value], loss: Value) -> list[Node]:
-    """Drop operators whose outputs nobody uses."""
-    needed = {value.number for value in updates.values()} | {loss.number}
-    alive: list[Node] = []
-    for node in reversed(nodes):
-        numbers = range(node.first_value, node.first_value + len(node.outputs))
-        if any(number in needed for number in numbers):
-            alive.append(node)
-            needed.update(value.number for value in node_values(node))
-    return alive[::-1]

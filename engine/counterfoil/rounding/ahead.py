@@ -174,7 +174,7 @@ class _Ahead:
         return answer[1:]
 
     def _is_ordinary(self, rows: Int64Array) -> bool:
-        """Whether the sites' rows, int64 ``[sites, 8]``, are those of a step without infinities and errors."""
+        """Whether the sites' rows, int64 ``[sites, 16]``, are those of a step without infinities and errors."""
         raise NotImplementedError
 
     def _conclude(self, rows: Int64Array, values: Int64Array, entries: Int64Array) -> None:

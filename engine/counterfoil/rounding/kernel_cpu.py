@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.definite.bitcasts import as_bits, as_float
+from counterfoil.definite.bitcasts import as_bits, as_float, trailing_zeros
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.workers import Workers
@@ -27,11 +27,12 @@ CANONICAL_NAN = 0x7FF8000000000000
 """The bits that stand for every value that is not a number in a fingerprint."""
 INFINITY = 0x7FF0000000000000
 """The bits of infinity; those of what is not a number are greater, signs aside."""
+MAGNITUDE = 0x7FFFFFFFFFFFFFFF
+"""All bits but the sign."""
 
 _Part = TypeVar("_Part")
 
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
-Int64Array = npt.NDArray[np.int64]
 
 
 @numba.njit(inline="always")
@@ -43,13 +44,42 @@ def _mix(bits: Any, index: Any, key: Any) -> Any:
     return z ^ (z >> np.uint64(29))
 
 
+@numba.njit(nogil=True, cache=True)
+def _grown(values: Any, used: int, size: int) -> Any:
+    more = np.empty(size, values.dtype)
+    more[:used] = values[:used]
+    return more
+
+
+@numba.njit(nogil=True, cache=True)
+def _collect(words: Any, used: int, first: int, indices: Any, ups: Any, found: int) -> Any:
+    """Append the flagged elements of a chunk, eight flags to a word; a chunk seldom has more than one or two."""
+    for group in range(0, used, 8):
+        end = min(group + 8, used)
+        some = np.uint64(0)
+        for w in range(group, end):
+            some |= words[w]
+        if not some:
+            continue
+        for w in range(group, end):
+            word = words[w]
+            while word:
+                shift = trailing_zeros(word) & np.uint64(0x38)
+                indices[found] = first + 8 * w + np.int64(shift >> np.uint64(3))
+                ups[found] = np.uint8((word >> shift) & np.uint64(2)) >> np.uint8(1)
+                found += 1
+                word &= ~(np.uint64(0xFF) << shift)
+    return found
+
+
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _round_slice(
     y: Any, first: int, floor_biased: int, significand_bits: int, tau: float, key: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Round ``y``, float64 or float32, in place; ``first`` is the index of its first element in the tensor.
 
-    Returns the indices of the close decisions, whether each went up, the fingerprint, the largest biased exponent.
+    Returns the indices of the close decisions, whether each went up, the fingerprint, the bits of the largest magnitude
+    before rounding.
     """
     count = y.size
     floor = np.uint64(floor_biased)
@@ -57,10 +87,12 @@ def _round_slice(
     magic_shift = np.uint64(53 - significand_bits)
     half_one = np.uint64(1) << np.uint64(51)
     s52 = np.uint64(52)
-    mask = np.uint64(0x7FF)
     total = np.uint64(0)
     largest = np.uint64(0)
-    remainders = np.empty(_CHUNK, np.float64)
+    # A byte for each element of a chunk: 0, or 1 for a close decision that went down and 2 for one that went up. Little
+    # to write beside the values, and eight of them can be skipped at once.
+    flags = np.zeros(_CHUNK, np.uint8)
+    words = flags.view(np.uint64)
     indices = np.empty(64, np.int64)
     ups = np.empty(64, np.uint8)
     found = 0
@@ -72,31 +104,25 @@ def _round_slice(
         for i in range(chunk.size):
             # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
             value = np.float64(chunk[i])
-            biased = (as_bits(value) >> s52) & mask
-            largest = max(largest, biased)
-            exponent = max(biased, floor)
+            magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+            largest = max(largest, magnitude)
+            exponent = max(magnitude >> s52, floor)
             magic = as_float(((exponent + magic_shift) << s52) | half_one)
             half = as_float((exponent - p) << s52)
             rounded = (value + magic) - magic
             remainder = value - rounded
             near = abs(remainder) >= half - tau
             near_count += np.uint64(1) if near else np.uint64(0)
-            remainders[i] = remainder if near else 0.0
+            flags[i] = np.uint8(near) + np.uint8(near & (remainder < 0.0))
             chunk[i] = rounded
             total += _mix(as_bits(rounded), base + np.uint64(i), key)
         if near_count:
-            for i in range(chunk.size):
-                if remainders[i] != 0.0:
-                    if found == indices.size:
-                        more_indices = np.empty(2 * found, np.int64)
-                        more_indices[:found] = indices
-                        indices = more_indices
-                        more_ups = np.empty(2 * found, np.uint8)
-                        more_ups[:found] = ups
-                        ups = more_ups
-                    indices[found] = first + start + i
-                    ups[found] = remainders[i] < 0.0
-                    found += 1
+            needed = found + np.int64(near_count)
+            if needed > indices.size:
+                indices, ups = _grown(indices, found, 2 * needed), _grown(ups, found, 2 * needed)
+            used = (chunk.size + 7) >> 3
+            flags[chunk.size : 8 * used] = 0
+            found = _collect(words, used, first + start, indices, ups, found)
     return indices[:found].copy(), ups[:found].copy(), total, largest
 
 
@@ -129,7 +155,7 @@ def _mix_floats(values: Any, first: int, key: Any) -> tuple[Any, Any]:
     for i in range(values.size):
         # Widening is exact.
         bits: Any = as_bits(np.float64(values[i]))
-        magnitude = bits & np.uint64(0x7FFFFFFFFFFFFFFF)
+        magnitude = bits & np.uint64(MAGNITUDE)
         largest = max(largest, magnitude)
         # Sign and payload of what is not a number differ between processors.
         total += _mix(np.uint64(CANONICAL_NAN) if magnitude > infinity else bits, base + np.uint64(i), key)
@@ -159,14 +185,15 @@ class CpuKernel:
         parts = self._workers.in_parts(
             y.size, _SLICE, _CHUNK, lambda first, end: _round_slice(y[first:end], first, *arguments)
         )
-        if len(parts) == 1:
-            return _rounded(*parts[0])
-        return _rounded(
-            np.concatenate([part[0] for part in parts]),
-            np.concatenate([part[1] for part in parts]),
-            sum(int(part[2]) for part in parts),
-            max(int(part[3]) for part in parts),
-        )
+        indices, ups, total, largest = parts[0]
+        if len(parts) > 1:
+            indices, ups = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+            total, largest = sum(int(part[2]) for part in parts), max(part[3] for part in parts)
+        top = np.array([largest], np.uint64).view(np.float64)
+        before = (int(largest) >> 52) - FLOAT64_BIAS
+        # Rounding is monotone, and the same on both sides of zero: the largest magnitude becomes the largest.
+        _round_slice(top, 0, *arguments)
+        return Rounded(indices, ups.view(np.bool_), int(total) % 2**64, before, float(top[0]))
 
     def fingerprint(self, integers: npt.NDArray[np.uint64], key: int) -> int:
         """Return the fingerprint of integers: a sum mod 2^64 of :func:`_mix` over the elements.
@@ -192,7 +219,3 @@ class CpuKernel:
 
     def _in_parts(self, values: npt.NDArray[Any], work: Callable[[npt.NDArray[Any], int], _Part]) -> list[_Part]:
         return self._workers.in_parts(values.size, _SLICE, _CHUNK, lambda first, end: work(values[first:end], first))
-
-
-def _rounded(indices: Int64Array, ups: npt.NDArray[np.uint8], total: int, largest_biased: int) -> Rounded:
-    return Rounded(indices, ups.view(np.bool_), int(total) % 2**64, int(largest_biased) - FLOAT64_BIAS)

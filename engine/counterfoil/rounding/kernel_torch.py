@@ -6,6 +6,8 @@ logical right shift is an arithmetic one with the copied sign bits masked away.
 
 from __future__ import annotations
 
+import struct
+
 import torch
 from torch import Tensor
 
@@ -58,9 +60,16 @@ class TorchKernel:
         y.copy_(rounded)
         total = mix(rounded.view(torch.int64), torch.arange(y.numel(), device=y.device), key).sum()
         largest = biased.amax() if y.numel() else torch.zeros((), dtype=torch.int64, device=y.device)
-        # One transfer for both numbers: each waits for the device.
-        total_bits, largest_biased = torch.stack([total, largest]).tolist()
-        return Rounded(near.cpu().numpy(), ups.cpu().numpy(), total_bits % 2**64, largest_biased - FLOAT64_BIAS)
+        top = rounded.abs().amax() if y.numel() else torch.zeros((), dtype=torch.float64, device=y.device)
+        # One transfer for the three numbers: each waits for the device.
+        total_bits, largest_biased, top_bits = torch.stack([total, largest, top.view(torch.int64)]).tolist()
+        return Rounded(
+            near.cpu().numpy(),
+            ups.cpu().numpy(),
+            total_bits % 2**64,
+            largest_biased - FLOAT64_BIAS,
+            struct.unpack("<d", struct.pack("<q", top_bits))[0],
+        )
 
     def fingerprint(self, integers: Tensor, key: int) -> int:
         """Return the fingerprint of integers; see :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.fingerprint`.

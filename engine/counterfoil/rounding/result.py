@@ -18,9 +18,11 @@ class Rounded:
         fingerprint: Sum mod 2^64 over the elements of a mixing function of index, bits and key.
         largest_exponent: floor(log2) of the largest magnitude before rounding; 1024 when infinite or not a number,
             -1023 when every element is zero or subnormal.
+        largest: The largest magnitude after rounding; without meaning when one is infinite or not a number before it.
     """
 
     indices: npt.NDArray[np.int64]
     ups: npt.NDArray[np.bool_]
     fingerprint: int
     largest_exponent: int
+    largest: float

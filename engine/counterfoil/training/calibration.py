@@ -25,7 +25,7 @@ from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
-from counterfoil.execution.interpreter import Operation, native
+from counterfoil.execution.operation import Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import relay
@@ -35,7 +35,7 @@ from counterfoil.program.limits import Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
-from counterfoil.training.order import prepare_order, with_data_file
+from counterfoil.training.loaded import prepare_order, with_data_file
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""

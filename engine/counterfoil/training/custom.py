@@ -35,10 +35,12 @@ from counterfoil.generators import finish
 from counterfoil.program.capture import Objective, capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.mixed import NO_SCALING
+from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
-from counterfoil.training.order import Array, OrderDraft, draft_order
+from counterfoil.training.loaded import Array
+from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.rows import Rows, RowsRead, check_dtype, read_rows
 from counterfoil.training.schedules import (
     SchedulerFactory,
@@ -56,12 +58,16 @@ class ClientJob(ABC):
 
     @abstractmethod
     def drafting(
-        self, precision: AnyPrecision | None = None, cancel: CancelToken | None = None
+        self,
+        precision: AnyPrecision | None = None,
+        recompute_activations: Segments | None = None,
+        cancel: CancelToken | None = None,
     ) -> Generator[RowsRead, None, OrderDraft]:
         """Draft the order, and report how far the data is read.
 
         Args:
             precision: A precision profile in the place of the job's own.
+            recompute_activations: A number of segments, or ``auto``, in the place of the job's own.
             cancel: Looked at between rows.
 
         Raises:
@@ -95,6 +101,9 @@ class CustomJob(ClientJob):
             shuffled epochs by the seed.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
         micro_batches: Into how many equal parts a step splits its batch; their gradients are accumulated.
+        recompute_activations: Whether a step computes activations again in its backward pass instead of keeping them:
+            the number of segments into which the forward pass is cut, or ``auto``. Less memory, more time, the same
+            training (:mod:`counterfoil.program.recompute`).
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: The state is digested every so many steps.
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
@@ -112,15 +121,21 @@ class CustomJob(ClientJob):
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
+    recompute_activations: Segments | None = None
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
 
     def drafting(
-        self, precision: AnyPrecision | None = None, cancel: CancelToken | None = None
+        self,
+        precision: AnyPrecision | None = None,
+        recompute_activations: Segments | None = None,
+        cancel: CancelToken | None = None,
     ) -> Generator[RowsRead, None, OrderDraft]:
-        """Draft the order, under another precision profile if one is given; raises as :func:`order_custom`."""
-        return _drafting(replace(self, precision=precision or self.precision), cancel)
+        """Draft the order; raises as :func:`order_custom`."""
+        segments = recompute_activations or self.recompute_activations
+        job = replace(self, precision=precision or self.precision, recompute_activations=segments)
+        return _drafting(job, cancel)
 
 
 def order_custom(job: CustomJob) -> OrderDraft:
@@ -156,7 +171,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead,
             exact=isinstance(job.precision, ExactPrecision),
             ignore_autocast=job.precision is not None,
         )
-    return draft_order(
+    draft = draft_order(
         title=job.title,
         recipe=RECIPE,
         captured=captured,
@@ -169,6 +184,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
     )
+    return draft.recomputing(job.recompute_activations)
 
 
 @dataclass(frozen=True)
@@ -264,6 +280,8 @@ def check_counts(job: CustomJob) -> None:
         value = getattr(job, name)
         if value is not None and value < 1:
             raise DataError(f"The job's {name} is {value}; it must be at least 1.")
+    if job.recompute_activations is not None:
+        check_segments(job.recompute_activations)
     if job.checkpoint_every % job.commit_every:
         raise DataError(
             f"The job's checkpoint_every ({job.checkpoint_every}) is not a multiple of its commit_every "

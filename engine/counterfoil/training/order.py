@@ -1,54 +1,42 @@
-"""Writing an order, and loading one for execution."""
+"""Writing an order."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.capsule import ChunkProofs, OrderPart
-from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
-from counterfoil.commit.rows import chunks_of_rows
-from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
+from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.definite.admission import check_exact
-from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, DataError, ProgramError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Draws, StepInputs
-from counterfoil.generators import finish
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
-from counterfoil.program.limits import Limits
+from counterfoil.program.limits import Estimate, largest
+from counterfoil.program.recompute import AUTO, Segments, recomputing
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
-from counterfoil.rounding.profiles import check_margins
+from counterfoil.training.loaded import Array, check_inputs, step_inputs
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.turns import Turns
 
-Array = npt.NDArray[np.generic]
 
+@dataclass(frozen=True)
+class Recomputation:
+    """What it brought to recompute activations: what a step took before, and what it takes."""
 
-class Rows(Protocol):
-    """An array whose rows are taken by number: one in memory, or one in a data file."""
-
-    def __len__(self) -> int:
-        """Number of rows."""
-
-    def __getitem__(self, rows: npt.NDArray[np.int64], /) -> npt.NDArray[np.generic]:
-        """The rows of these numbers, in this order."""
+    before: Estimate
+    after: Estimate
 
 
 @dataclass(frozen=True)
@@ -62,6 +50,7 @@ class OrderDraft:
         scalars: float64 ``[steps, scalars]``.
         data: The data arrays by name.
         initial: The initial state by name.
+        recomputation: What it brought to recompute activations; None where the programs are as they were captured.
     """
 
     manifest: OrderManifest
@@ -70,11 +59,34 @@ class OrderDraft:
     scalars: npt.NDArray[np.float64]
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
+    recomputation: Recomputation | None = None
 
     @property
     def program(self) -> Program:
         """The order's only program; raises ValueError where several take turns."""
         return self.programs.only
+
+    def recomputing(self, segments: Segments | None = AUTO) -> OrderDraft:
+        """Return the order with programs whose backward pass computes activations again instead of keeping them.
+
+        Known as activation, or gradient, checkpointing: a step takes less memory and more time. On a machine that gives
+        the same result for the same operands, as CPUs do, states and losses are the same, bit for bit; under an exact
+        profile they are on every machine.
+
+        Args:
+            segments: See :func:`counterfoil.program.recompute.recomputing`; None leaves the order as it is.
+
+        Raises:
+            DataError: ``segments`` is neither 2 to 1000 nor ``auto``.
+        """
+        if segments is None:
+            return self
+        item_bytes = TORCH_DTYPES[self.manifest.precision.compute].itemsize
+        made = self.programs.map(lambda program: recomputing(program, segments, item_bytes))
+        programs = made.map(lambda each: each.program)
+        taken = Recomputation(largest([each.before for each in made.all]), largest([each.after for each in made.all]))
+        manifest = replace(self.manifest, programs=programs.map(lambda program: program.digest))
+        return replace(self, manifest=manifest, programs=programs, recomputation=taken)
 
     def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
         """Read the program as others will, and execute the first step on the CPU as its trainer will.
@@ -292,215 +304,3 @@ def _plain_name(path: Path) -> str:
 
 def _spec(name: str, array: Array) -> ArraySpec:
     return ArraySpec(array.dtype.name, tuple(array.shape), tensor_digest(name, array))
-
-
-def read_programs(
-    manifest: OrderManifest,
-    programs: Turns[bytes],
-    state: Mapping[str, Array],
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
-) -> Turns[Program]:
-    """Read an order's programs, or some of them, and check that they can be executed and fit what the order provides.
-
-    Args:
-        manifest: The order's manifest.
-        programs: Their canonical JSON.
-        state: The order's initial or a later state.
-        limits: How large a program may be; the default limits unless given.
-        cancel: Looked at between operators.
-
-    Raises:
-        ProgramError: One is malformed, unsupported, or does not fit the order.
-        LimitError: One is larger than the limits.
-        CancelledError: ``cancel`` was set.
-    """
-    read = programs.map(lambda program: read_program(program, manifest.precision, limits, cancel))
-    check_inputs(manifest, read, state)
-    for program in read.all:
-        check_margins(program, manifest.precision, cancel)
-    return read
-
-
-def check_inputs(manifest: OrderManifest, programs: Turns[Program], state: Mapping[str, Array]) -> None:
-    """Check that the inputs of programs are what the order provides; ``state`` is its initial or a later state.
-
-    A program among several takes a part of the state; all of them together take all of it.
-
-    Raises:
-        ProgramError: They are not.
-    """
-    taken = {item.name for program in programs.all for item in program.state_inputs()}
-    all_there = programs.parts.keys() == manifest.programs.parts.keys()
-    if not taken <= set(state) or (all_there and taken != set(state)):
-        raise ProgramError("The program's state tensors are not those of the initial state.")
-    for program in programs.all:
-        _check_inputs(manifest, program, state)
-
-
-def _check_inputs(manifest: OrderManifest, program: Program, state: Mapping[str, Array]) -> None:
-    for item in program.inputs:
-        if item.kind == "state":
-            given: tuple[str, tuple[int, ...]] = (state[item.name].dtype.name, state[item.name].shape)
-        elif item.kind == "batch":
-            spec = manifest.data.get(item.name)
-            if spec is None:
-                raise ProgramError(f"The program reads the data array {item.name!r}, which the order does not have.")
-            given = (spec.dtype, (manifest.batch_size, *spec.shape[1:]))
-        else:
-            if item.name not in manifest.scalar_names:
-                raise ProgramError(f"The program reads the scalar {item.name!r}, which the order does not list.")
-            given = ("float32", ())
-        if given != (item.type.dtype, item.type.shape):
-            raise ProgramError(
-                f"The program expects {item.kind} input {item.name!r} as {item.type.dtype} of shape {item.type.shape}; "
-                f"the order has {given[0]} of shape {given[1]}."
-            )
-
-
-@dataclass(frozen=True)
-class LoadedOrder:
-    """An order ready to be executed.
-
-    Attributes:
-        manifest: The manifest.
-        programs: The programs, checked.
-        initial: The initial state as stored.
-    """
-
-    manifest: OrderManifest
-    programs: Turns[Program]
-    initial: dict[str, Tensor]
-    _schedule: npt.NDArray[np.int64]
-    _scalars: npt.NDArray[np.float64]
-    _data: Mapping[str, Rows]
-
-    @property
-    def program(self) -> Program:
-        """The order's only program; raises ValueError where several take turns."""
-        return self.programs.only
-
-    def with_data(self, outside: Mapping[str, Rows]) -> LoadedOrder:
-        """Return the order with the arrays of its data file, checked; without them it cannot be executed."""
-        used = _read_by(self.programs)
-        found = {name: array for name, array in outside.items() if name in used}
-        return replace(self, _data=dict(sorted({**self._data, **found}.items())))
-
-    def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
-        """Return the inputs of a step, from 1, that starts from ``state``."""
-        data = {name: self._data[name] for name in self.programs.of(step).batch_names}
-        return step_inputs(self.manifest, step, state, self._schedule[step - 1], self._scalars[step - 1], data)
-
-    def part(self, first: int, last: int) -> OrderPart:
-        """Return what the steps ``first`` to ``last`` need of the order's arrays, with proofs.
-
-        Arrays in memory are hashed for it once more; a data file is only read where the chunks lie.
-        """
-        steps = np.arange(first - 1, last)
-        rows = self._schedule[first - 1 : last]
-        used = _read_by(self.programs.take(self.programs.names(first, last)))
-        arrays = {name: array for name, array in self._data.items() if name in used}
-        return OrderPart(
-            schedule=_prove(self._schedule, self.manifest.schedule, steps),
-            scalars=_prove(self._scalars, self.manifest.scalars, steps),
-            data={name: _prove(array, self.manifest.data[name], rows) for name, array in arrays.items()},
-        )
-
-
-def _read_by(programs: Turns[Program]) -> set[str]:
-    """Names of the data arrays that programs read."""
-    return {name for program in programs.all for name in program.batch_names}
-
-
-def with_data_file(
-    order: LoadedOrder, path: str | os.PathLike[str] | None, stack: ExitStack, cancel: CancelToken | None
-) -> LoadedOrder:
-    """Return an order with the arrays of its data file, checked; for whoever does not show how far the check is.
-
-    An order that keeps no data outside is returned as it is.
-
-    Args:
-        order: The order.
-        path: The data file, as the user gives it.
-        stack: Keeps it open.
-        cancel: Looked at between pieces.
-
-    Raises:
-        GivenFileError: The order needs a data file and none was given, or it is not the one that the order names.
-        CancelledError: ``cancel`` was set.
-    """
-    with a_slip_of_the_giver():
-        file = open_data_file(order.manifest, path, stack)
-        return order if file is None else order.with_data(finish(file.check(order.manifest, cancel)))
-
-
-def step_inputs(
-    manifest: OrderManifest,
-    step: int,
-    state: Mapping[str, Tensor],
-    rows: npt.NDArray[np.int64],
-    scalars: npt.NDArray[np.float64],
-    data: Mapping[str, Rows],
-) -> StepInputs:
-    """Return the inputs of a step.
-
-    Args:
-        manifest: The order's manifest.
-        step: Step number, from 1.
-        state: The state before it.
-        rows: int64 ``[batch_size]``: the step's row of the schedule.
-        scalars: float64 ``[scalars]``: its row of the per-step scalars.
-        data: The data arrays that the program reads.
-    """
-    return StepInputs(
-        state=state,
-        batch={name: torch.from_numpy(array[rows]) for name, array in data.items()},
-        scalars=dict(zip(manifest.scalar_names, scalars.tolist(), strict=True)),
-        draws=Draws(manifest.seed, step),
-    )
-
-
-def _prove(array: Rows, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkProofs:
-    """Prove the chunks of an array that hold some of its rows."""
-    row_bytes = tensor_bytes(spec.dtype, spec.shape[1:])
-    chunks = [index for span in chunks_of_rows(rows, row_bytes) for index in span]
-    if isinstance(array, CheckedRows):
-        return array.chunk_proofs(chunks)
-    assert isinstance(array, np.ndarray)
-    return chunk_proofs(array, chunks)
-
-
-def load_order(reader: BundleReader) -> LoadedOrder:
-    """Load the order of a bundle, each part checked against the manifest as it is loaded.
-
-    Raises:
-        CommitmentError, BundleError: As :meth:`BundleReader.check_order_contents`.
-        ProgramError: As :func:`prepare_order`.
-    """
-    return prepare_order(reader.manifest, reader.check_order_contents())
-
-
-def prepare_order(
-    manifest: OrderManifest,
-    contents: OrderContents,
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
-) -> LoadedOrder:
-    """Make an order ready from its contents, which were checked against the manifest; nothing is read again.
-
-    Arrays that lie in a data file are left out; :meth:`LoadedOrder.with_data` adds them.
-
-    Args:
-        manifest: The manifest.
-        contents: What the order holds beside it.
-        limits: How large a program of it may be; the default limits unless given.
-        cancel: Looked at between operators of the programs.
-
-    Raises:
-        ProgramError, LimitError, CancelledError: As :func:`read_programs`.
-    """
-    programs = read_programs(manifest, contents.programs, contents.initial, limits, cancel)
-    used = _read_by(programs)
-    data = {name: array for name, array in sorted(contents.data.items()) if name in used}
-    tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}
-    return LoadedOrder(manifest, programs, tensors, contents.schedule, contents.scalars, data)

@@ -28,7 +28,8 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
-from counterfoil.execution.interpreter import Compute, Interpreter
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import Compute
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import relay
 from counterfoil.machine import open_machine
@@ -38,7 +39,7 @@ from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.selftest import run_selftest
 from counterfoil.signing import SigningKey, sign_claim
 from counterfoil.timestamps import timestamp
-from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 from counterfoil.training.recording import (
     Recording,
     RecordingChecked,

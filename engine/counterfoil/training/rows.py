@@ -21,7 +21,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import DataError
 from counterfoil.program.whereabouts import bracketed, where_raised
-from counterfoil.training.order import Array
+from counterfoil.training.loaded import Array
 
 ITEM = "item"
 """Name of a data array whose rows have none; of several, ``item.0`` and so on."""

@@ -28,13 +28,8 @@ from counterfoil.errors import (
     TrialError,
 )
 from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import (
-    Compute,
-    Interpreter,
-    Operation,
-    StepInputs,
-    native,
-)
+from counterfoil.execution.interpreter import Interpreter, StepInputs
+from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Node, Program, Value
@@ -270,7 +265,7 @@ class _Kept:
         self.values: dict[int, Tensor] = {}
 
     def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Compute an operator; see :data:`counterfoil.execution.interpreter.Compute`."""
+        """Compute an operator; see :data:`counterfoil.execution.operation.Compute`."""
         wanted = self._wanted.get(operation.node.first_value, ())
         if wanted:
             given = dict(zip(operation.node.args, args, strict=False))

@@ -24,6 +24,7 @@ from counterfoil.commit.state import tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.program.capture import CapturedStep, Objective, capture
 from counterfoil.program.graph import Input, Program, TensorType
+from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names
 from counterfoil.training.custom import (
@@ -96,6 +97,7 @@ class TurnsJob(ClientJob):
         batch_size: Rows per step.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
+        recompute_activations: As in :class:`CustomJob`.
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: The state is digested every so many steps.
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
@@ -110,15 +112,21 @@ class TurnsJob(ClientJob):
     batch_size: int | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
+    recompute_activations: Segments | None = None
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
 
     def drafting(
-        self, precision: AnyPrecision | None = None, cancel: CancelToken | None = None
+        self,
+        precision: AnyPrecision | None = None,
+        recompute_activations: Segments | None = None,
+        cancel: CancelToken | None = None,
     ) -> Generator[RowsRead, None, OrderDraft]:
-        """Draft the order, under another precision profile if one is given; raises as :func:`order_turns`."""
-        return _drafting(replace(self, precision=precision or self.precision), cancel)
+        """Draft the order; raises as :func:`order_turns`."""
+        segments = recompute_activations or self.recompute_activations
+        job = replace(self, precision=precision or self.precision, recompute_activations=segments)
+        return _drafting(job, cancel)
 
 
 def order_turns(job: TurnsJob) -> OrderDraft:
@@ -160,7 +168,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
     programs, state, module = _united(captured)
     names, scalars = _scalars(job.steps, turns, optimizers)
     described = (f"{name}: {describe_optimizer(captured[name], optimizers[name].rule)}" for name in turns.parts)
-    return assemble_order(
+    draft = assemble_order(
         title=job.title,
         recipe=RECIPE,
         optimizer=f"{'; '.join(described)}; in turns: {', '.join(turns.pattern)}",
@@ -176,6 +184,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
     )
+    return draft.recomputing(job.recompute_activations)
 
 
 def _with_parameters(turn: Turn, model: nn.Module) -> Turn:
@@ -242,6 +251,7 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
         schedule=job.schedule,
         seed=job.seed,
         micro_batches=turn.micro_batches,
+        recompute_activations=job.recompute_activations,
         precision=job.precision,
         commit_every=job.commit_every,
         checkpoint_every=job.checkpoint_every,

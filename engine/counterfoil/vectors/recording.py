@@ -29,7 +29,8 @@ from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.profiles import encode_log, recording_rounder, replaying_rounder
 from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.signing import SigningKey, key_from_seed, sign_claim
-from counterfoil.training.order import OrderDraft, step_inputs
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft
 
 KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
 """The trainer's secret key, which is no secret."""

@@ -4333,6 +4333,10 @@ Lauf zu finden</translation>
             <translation>Die Datei wurde kürzer, während sie gelesen wurde.</translation>
         </message>
         <message>
+            <source>The file declares {0} bytes of zeros that it does not hold; one of its size may leave out {1}.</source>
+            <translation>Die Datei gibt {0} Bytes Nullen an, die sie nicht enthält; eine von ihrer Größe darf {1} weglassen.</translation>
+        </message>
+        <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
             <translation>Die Datei hat einen HDF5-Superblock der Version {0}; bei dieser Art ({1}) ist er 2 oder 3.</translation>
         </message>

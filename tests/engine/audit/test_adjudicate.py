@@ -14,7 +14,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.execution.interpreter import Compute, Operation, native
+from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.rounding import profiles
 from counterfoil.rounding.counts import Counts
 from counterfoil.signing import SigningKey

@@ -17,7 +17,7 @@ from counterfoil.audit.step.elements import is_defined, midpoint_distance, round
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.exact.numbers import MP
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.rounding import profiles
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.guaranteed import Margin, is_proven, node_bounds, own_log_margins, site_margins

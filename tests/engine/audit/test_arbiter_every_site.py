@@ -22,7 +22,8 @@ from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.errors import NonFiniteError
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.generators import finish
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Node
@@ -31,8 +32,9 @@ from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.guaranteed import node_bounds
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, Values, step_key
-from counterfoil.training.order import LoadedOrder, OrderDraft
-from counterfoil.training.order import load_order as load
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.loaded import load_order as load
+from counterfoil.training.order import OrderDraft
 from support.dead_model import dead
 from support.jobs import digits_order, gpt2_order, record_job
 from support.precisions import CALIBRATED

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from benchmarks.honest_jobs import ORDERS
 from torch import Tensor
 
 from counterfoil.audit.step import exact_arbiter
 from counterfoil.audit.step.exact_arbiter import examine
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node
@@ -20,7 +20,7 @@ from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.rounder import Watched
 from counterfoil.rounding.unrounded import Unrounded
-from counterfoil.training.order import step_inputs
+from counterfoil.training.loaded import step_inputs
 
 BITS = 20
 

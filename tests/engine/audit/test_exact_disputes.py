@@ -25,7 +25,8 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Compute, Operation, StepInputs, StepResult
+from counterfoil.execution.interpreter import StepInputs, StepResult
+from counterfoil.execution.operation import Compute, Operation
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.rounding import profiles, unrounded
 from counterfoil.rounding.kernel_cpu import mix_values

@@ -22,7 +22,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError, DeviceError
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.rounding import profiles
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import generate_key, load_private_key

@@ -26,12 +26,13 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.errors import SignatureError
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, step_key
 from counterfoil.signing import SigningKey
-from counterfoil.training.order import load_order
+from counterfoil.training.loaded import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job
 

@@ -15,12 +15,14 @@ from torch.nn import functional
 from counterfoil.audit import replay
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.rounding import scale
 from counterfoil.training import recorder
-from counterfoil.training.order import OrderDraft, load_order
+from counterfoil.training.loaded import load_order
+from counterfoil.training.order import OrderDraft
 from support.jobs import Job, audited, classify, draw, own_order, record_job
 
 LABELS = np.arange(64, dtype=np.int64) * 7 % 10

@@ -19,7 +19,8 @@ from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
-from counterfoil.training.order import OrderDraft, load_order
+from counterfoil.training.loaded import load_order
+from counterfoil.training.order import OrderDraft
 from support.jobs import Job, audited, digits_order, gpt2_order, own_order, record_job
 
 BFLOAT16 = "float32-bfloat16"

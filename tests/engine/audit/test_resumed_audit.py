@@ -24,7 +24,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import ProgressError
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order

@@ -19,7 +19,7 @@ from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.program.graph import Input, Program, TensorType, Value
-from counterfoil.training.order import LoadedOrder
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.turns import Turns
 from support.bundles import Contents, make_contents, write_bundle
 

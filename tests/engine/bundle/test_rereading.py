@@ -14,7 +14,7 @@ from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import BundleError, CommitmentError, FileChangedError
 from counterfoil.signing import SigningKey
-from counterfoil.training.order import load_order
+from counterfoil.training.loaded import load_order
 from counterfoil.training.recorder import RecordStarted, StepRecorded, record
 from support.bundles import make_contents, write_bundle
 from support.expectations import run_root, verified

@@ -16,7 +16,7 @@ from counterfoil.definite.operators import Profile, rule_for
 from counterfoil.definite.products import Form
 from counterfoil.errors import CancelledError, ProgramError
 from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import make_operation
+from counterfoil.execution.operation import make_operation
 from counterfoil.program.graph import Argument, Node, TensorType, Value
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from support.definite_calls import CALLS

@@ -17,7 +17,7 @@ from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.operators import Profile, kinds, rule_for
 from counterfoil.definite.truth import value_of
 from counterfoil.exact import NotExactError
-from counterfoil.execution.interpreter import make_operation
+from counterfoil.execution.operation import make_operation
 from counterfoil.program.graph import Node, TensorType
 from support import definite_reference as reference
 from support.definite_calls import CALLS, draw, places

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from counterfoil.definite.operators import Profile, kinds, rule_for
 from counterfoil.definite.products import Form
-from counterfoil.execution.interpreter import make_operation
+from counterfoil.execution.operation import make_operation
 from counterfoil.program.graph import Node, TensorType
 from support.definite_calls import ATEN, CALLS, PLAIN, draw, listed, places
 from support.definite_reference import same_bits

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.exact import exact_output
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.program.operators import classify
 from support.boundary_calls import MOODS, boundary_calls, fuzzed_names
 from support.error_bounds import HARMLESS, rounded_names, worst

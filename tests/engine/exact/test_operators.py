@@ -12,7 +12,7 @@ from torch import Tensor
 
 from counterfoil.exact import WITHOUT, NotExactError, exact_elements, exact_kinds, exact_output, operators
 from counterfoil.exact.numbers import MP
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from counterfoil.rounding import scale
 from counterfoil.rounding.grid import ZERO_SCALE, scale_exponent

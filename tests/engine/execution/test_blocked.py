@@ -11,7 +11,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.execution import blocked
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.program import sums
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, convolution_backward, listed, operation_of, t

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from counterfoil.errors import NonFiniteError
 from counterfoil.execution.defined import to_dtype
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, native
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import IMITATIONS, perturbed
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from support.exact_calls import Call, digest

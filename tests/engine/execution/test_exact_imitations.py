@@ -18,12 +18,14 @@ from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form
 from counterfoil.execution import exact_imitations
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Compute, Operation, StepResult, make_operation
+from counterfoil.execution.interpreter import StepResult
+from counterfoil.execution.operation import Compute, Operation, make_operation
 from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, TensorType
 from counterfoil.rounding.profiles import recording_rounder
-from counterfoil.training.order import OrderDraft, step_inputs
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft
 from support.definite_calls import CALLS, draw
 from support.definite_reference import bits_of, wild
 from support.jobs import digits_order, gpt2_order

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import make_operation
+from counterfoil.execution.operation import make_operation
 from counterfoil.program.graph import Node, TensorType
 
 

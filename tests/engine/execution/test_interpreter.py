@@ -3,7 +3,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,9 @@ from torch.nn import functional
 
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, NonFiniteError, ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, native
+from counterfoil.execution import interpreter
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.execution.operation import native
 from counterfoil.execution.philox import uniform
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -23,7 +24,7 @@ from counterfoil.selftest import tiny_inputs, tiny_program
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import DigitsNet
-from support.jobs import capture_on, draw
+from support.jobs import capture_on, draw, replaced
 
 CPU = torch.device("cpu")
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
@@ -36,40 +37,16 @@ def in_float64(
     captured: CapturedStep, rule: UpdateRule, batches: list[dict[str, Tensor]], rate: float
 ) -> dict[str, Tensor]:
     """Run a program for some steps in float64 throughout: state is not rounded to float32 between steps."""
-    program = captured.program
-    interpreter = Interpreter(program, CPU)
+    running = Interpreter(captured.program, CPU)
     state = {
         name: tensor.double() if tensor.is_floating_point() else tensor
         for name, tensor in captured.initial_state.items()
     }
-    for step, batch in enumerate(batches, 1):
-        scalars = dict(zip(rule.scalar_names, rule.scalars(step, rate), strict=True))
-        kept = _Keeping(interpreter)
-        kept.run(StepInputs(state, batch, scalars, Draws(0, step)))
-        state = {
-            name: kept.values[program.updates[name].number] if name in program.updates else state[name]
-            for name in state
-        }
+    with replaced(interpreter, "stored", lambda tensor, described: tensor):
+        for step, batch in enumerate(batches, 1):
+            scalars = dict(zip(rule.scalar_names, rule.scalars(step, rate), strict=True))
+            state = running.run(StepInputs(state, batch, scalars, Draws(0, step))).state
     return state
-
-
-class _Keeping:
-    """Runs a step and keeps the values of the new state before they are rounded to float32."""
-
-    def __init__(self, interpreter: Interpreter) -> None:
-        self._interpreter = interpreter
-        self.values: dict[int, Any] = {}
-
-    def run(self, inputs: StepInputs) -> None:
-        original = self._interpreter._results
-        try:
-            self._interpreter._results = self._keep  # type: ignore[method-assign]
-            self._interpreter.run(inputs)
-        finally:
-            self._interpreter._results = original  # type: ignore[method-assign]
-
-    def _keep(self, values: dict[int, Any], inputs: StepInputs) -> None:
-        self.values = values
 
 
 def eagerly(

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import IMITATIONS, PERTURBATIONS, kinds, perturbed
 from counterfoil.execution.reordering import BACKWARDS, Order
 from counterfoil.program.operators import classify

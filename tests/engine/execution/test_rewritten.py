@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.rewriting import VARIANTS, rewritten_kinds
 from counterfoil.program.operators import classify

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.execution.interpreter import Interpreter, native
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.operation import native
 from counterfoil.execution.strides import CONTIGUOUS, RELABELLED
 from counterfoil.program.update import Sgd
 from counterfoil.signing import SigningKey
@@ -171,7 +172,7 @@ def test_their_gradients_are_those_of_torch(name: str) -> None:
         schedule=torch.arange(8)[None].numpy(),
     )  # fmt: skip
     draft = order_custom(job)
-    from counterfoil.training.order import step_inputs
+    from counterfoil.training.loaded import step_inputs
 
     state = {name: torch.from_numpy(array) for name, array in draft.initial.items()}
     inputs = step_inputs(draft.manifest, 1, state, draft.schedule[0], draft.scalars[0], draft.data)

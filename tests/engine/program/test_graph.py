@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from counterfoil import canonical
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.execution.prepared import Frame, Unit
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
 from counterfoil.program.operators import allowed_names
 from counterfoil.selftest import tiny_inputs, tiny_program
@@ -222,9 +224,9 @@ def test_freeing_changes_nothing_and_lowers_the_peak():
     peaks = {}
     results = {}
     for freeing in (True, False):
-        interpreter = _Counting(program, torch.device("cpu"))
         if not freeing:
             program.__dict__["last_uses"] = tuple(() for _ in program.nodes)
+        interpreter = _Counting(program, torch.device("cpu"))
         results[freeing] = interpreter.run(tiny_inputs())
         peaks[freeing] = interpreter.peak
     assert torch.equal(results[True].state["w"], results[False].state["w"])
@@ -237,9 +239,21 @@ class _Counting(Interpreter):
 
     peak = 0
 
-    def _advance(self, index, operation, values, *rest) -> None:
-        super()._advance(index, operation, values, *rest)
-        self.peak = max(self.peak, len(values))
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        return tuple(_Counted(unit, self) for unit in super().units)
+
+
+class _Counted:
+    def __init__(self, unit: Unit, counting: _Counting) -> None:
+        self._unit = unit
+        self._counting = counting
+        self.end = unit.end
+
+    def advance(self, frame: Frame) -> None:
+        self._unit.advance(frame)
+        alive = sum(value is not None for value in frame.values)
+        self._counting.peak = max(self._counting.peak, alive)
 
 
 def test_elements_of_a_type():

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.execution.interpreter import Draws, Interpreter, Operation, StepInputs, native
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.execution.operation import Operation, native
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.operators import is_allowed

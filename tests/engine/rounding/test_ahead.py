@@ -16,7 +16,8 @@ from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.definite.operators import Profile
 from counterfoil.errors import CounterfoilError
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Draws, Interpreter, Operation, StepInputs, StepResult, native
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
+from counterfoil.execution.operation import Operation, native
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead

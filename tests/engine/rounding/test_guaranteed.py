@@ -19,7 +19,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.errors import BundleError
-from counterfoil.execution.interpreter import make_operation, native
+from counterfoil.execution.operation import make_operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program import sums
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value

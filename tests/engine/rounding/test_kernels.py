@@ -32,6 +32,8 @@ def both(values: list[float] | np.ndarray, grid: Grid, tau: float) -> tuple[np.n
     assert one.ups.tolist() == two.ups.tolist()
     assert one.fingerprint == two.fingerprint
     assert one.largest_exponent == two.largest_exponent
+    if np.isfinite(on_cpu).all():
+        assert one.largest == two.largest == max(map(abs, on_cpu.tolist()), default=0.0)
     return on_cpu, one
 
 
@@ -157,6 +159,7 @@ def test_threads_and_slices_do_not_matter(size: int) -> None:
     assert one.indices.tolist() == many.indices.tolist()
     assert one.ups.tolist() == many.ups.tolist()
     assert (one.fingerprint, one.largest_exponent) == (many.fingerprint, many.largest_exponent)
+    assert one.largest == many.largest == np.abs(single).max()
     if size > 4 * _SLICE:
         assert len(one.indices) > 64, "the buffers must have grown"
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.bundle.precision import Precision
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.rounding.grid import scale_exponent
 from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.training.gradients import gradients

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from counterfoil.rounding import scale

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.precision import PROFILES
-from counterfoil.execution.interpreter import native
+from counterfoil.execution.operation import native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.operators import classify
 from counterfoil.rounding import scale

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from benchmarks.honest_jobs import ORDERS
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.definite.operators import kinds
 from counterfoil.execution.interpreter import StepInputs, StepResult

@@ -17,7 +17,8 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import tensor_digest
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.training.order import OrderDraft, draft_order, load_order
+from counterfoil.training.loaded import load_order
+from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.turns import Turns

@@ -31,7 +31,7 @@ from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.selftest import run_selftest
 from counterfoil.sentence import say
-from counterfoil.training.order import LoadedOrder, with_data_file
+from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,8 @@ from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import FileChangedError
-from counterfoil.execution.interpreter import (
-    Compute,
-    StepInputs,
-    StepResult,
-)
+from counterfoil.execution.interpreter import StepInputs, StepResult
+from counterfoil.execution.operation import Compute
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program

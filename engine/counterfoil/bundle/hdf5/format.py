@@ -32,6 +32,9 @@ MAX_RANK = 32
 """As in HDF5."""
 MAX_DATA_BYTES = 2**62
 """A dataset's size if each of its empty axes had length one, so that no length overflows anywhere."""
+MOST_ZEROS = 16
+"""How many bytes of zeros a file may leave out for each byte that it has: a bound on what a small file can ask for. The
+optimizers that keep most about a weight keep three numbers that start as zeros."""
 
 DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype("u1" if name == "bool" else code) for name, code in CODES.items()}
 """The numpy dtype whose memory holds exactly the bytes in the file, by the name of a type (``bool``: a bit field)."""
@@ -65,6 +68,8 @@ _FOREIGN = {
     0x12: say("stores the times of its changes, which no bundle does."),
 }
 """What is said of messages that some HDF5 programs write and Counterfoil does not."""
+_ZEROS = b"\x03\x0a"
+"""The fill value message of a dataset that may be left out: room is taken late, and what was not written is zero."""
 _SHARED = 0x02
 _TIMES = 0x20
 """In the flags of an object header: four times stand before the length."""
@@ -129,7 +134,7 @@ class DatasetHeader:
 
     Attributes:
         info: Dtype and shape.
-        address: Where the data lie; UNDEFINED without any.
+        address: Where the data lie; UNDEFINED without any, and where all are zeros that were left out.
         place: Where that address stands in the block of the header that holds it.
     """
 
@@ -296,13 +301,13 @@ def _dataset(messages: Sequence[Message], path: str) -> DatasetHeader:
     info = DatasetInfo(dtype, shape)
     if tensor_bytes(dtype, [length or 1 for length in shape]) > MAX_DATA_BYTES:
         raise BundleError(say("{0} declares the shape {1}, which is larger than any file.", path, list(shape)))
-    address, data_bytes = struct.unpack_from("<QQ", layout, 2)
-    if data_bytes != info.data_bytes or (data_bytes and address == UNDEFINED):
-        raise BundleError(say("{0} declares {1} bytes of data and does not hold as many.", path, info.data_bytes))
-    # A value for elements that were never written: there are none, and a bundle declares none.
+    # The value of elements that were never written: no bundle gives one, so it is zero.
     fill = single[FILL].body if FILL in single else b""
     if len(fill) != 2 or fill[0] != 3 or fill[1] & 0xE0:
         raise BundleError(say("{0} declares a fill value, or none as a bundle does.", path))
+    address, data_bytes = struct.unpack_from("<QQ", layout, 2)
+    if data_bytes != info.data_bytes or (data_bytes and address == UNDEFINED and fill != _ZEROS):
+        raise BundleError(say("{0} declares {1} bytes of data and does not hold as many.", path, info.data_bytes))
     return DatasetHeader(info, address, single[LAYOUT].place + 2)
 
 

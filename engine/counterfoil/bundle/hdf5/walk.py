@@ -15,6 +15,7 @@ from counterfoil.bundle.hdf5.format import (
     CONTINUATION,
     MAX_BLOCKS,
     MAX_MESSAGES,
+    MOST_ZEROS,
     SUPERBLOCK_BYTES,
     DatasetHeader,
     DatasetInfo,
@@ -29,7 +30,7 @@ from counterfoil.bundle.hdf5.format import (
     parse_superblock,
 )
 from counterfoil.bundle.hdf5.names import Link, Names
-from counterfoil.bundle.hdf5.source import Source, check_sums
+from counterfoil.bundle.hdf5.source import UNDEFINED, Source, check_sums
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
 
@@ -59,10 +60,15 @@ class Limits:
 
 
 class StoredDataset(NamedTuple):
-    """A dataset, and where its data lie in the file, in one piece; UNDEFINED when it has none."""
+    """A dataset, and where its data lie in the file, in one piece; UNDEFINED when it has none or they are left out."""
 
     info: DatasetInfo
     offset: int
+
+    @property
+    def left_out(self) -> bool:
+        """Whether it has elements, all of them zeros that do not lie in the file."""
+        return self.offset == UNDEFINED and self.info.data_bytes > 0
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,8 @@ class _Walk:
         # places to look at in a header that begins so.
         self._seen: dict[int, dict[bytes, DatasetInfo]] = {}
         self._places: dict[bytes, dict[int, None]] = {}
+        # Bytes of zeros that are left out.
+        self._zeros = 0
 
     def run(self, root: int) -> Inventory:
         level: list[_Object] = [("", "", root)]
@@ -259,7 +267,16 @@ class _Walk:
     def _note_datasets(self, datasets: Sequence[tuple[_Object, StoredDataset]]) -> None:
         if "/" not in self._groups:
             raise BundleError(say("The root of the file is not a group."))
-        held = [(item, stored) for item, stored in datasets if stored.info.data_bytes]
+        self._zeros += sum(stored.info.data_bytes for _, stored in datasets if stored.left_out)
+        if self._zeros > MOST_ZEROS * self._source.size:
+            raise BundleError(
+                say(
+                    "The file declares {0} bytes of zeros that it does not hold; one of its size may leave out {1}.",
+                    self._zeros,
+                    MOST_ZEROS * self._source.size,
+                )
+            )
+        held = [(item, stored) for item, stored in datasets if stored.info.data_bytes and not stored.left_out]
         outside = self._source.claim(
             [stored.offset for _, stored in held], [stored.info.data_bytes for _, stored in held]
         )
@@ -273,7 +290,9 @@ class _Walk:
         for place in self._places.get(block[:_BEGIN_BYTES], ()):
             info = self._seen[place].get(block[:place] + block[place + 8 : -4])
             if info:
-                return StoredDataset(info, int.from_bytes(block[place : place + 8], "little"))
+                found = StoredDataset(info, int.from_bytes(block[place : place + 8], "little"))
+                # Whether data may be left out is written elsewhere in the header.
+                return None if found.left_out else found
         return None
 
     def _remember(self, block: bytes, header: DatasetHeader) -> None:

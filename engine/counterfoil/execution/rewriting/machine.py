@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import Operation
+from counterfoil.execution.operation import Operation
 from counterfoil.execution.rewriting.additions import Adder, Array
 from counterfoil.execution.rewriting.functions import functions
 

@@ -21,6 +21,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, CounterfoilError, DataError
 from counterfoil.generators import finish
+from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import AdamW
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
@@ -69,6 +70,7 @@ class FineTuning:
         epochs: How often each row is seen.
         batch_size: Rows per step.
         micro_batches: Into how many parts a step splits its batch; their gradients are accumulated.
+        recompute_activations: As in :class:`counterfoil.CustomJob`.
         length: The most tokens of a row; 256, or what the model can see, unless given.
         pack: Join texts to full rows, in the place of one padded row for each. Text files always are.
         learning_rate: The highest learning rate; 5e-5, or 2e-4 with adapters, unless given.
@@ -89,6 +91,7 @@ class FineTuning:
     epochs: int = 3
     batch_size: int = 8
     micro_batches: int = 1
+    recompute_activations: Segments | None = None
     length: int | None = None
     pack: bool = False
     learning_rate: float | None = None
@@ -210,6 +213,8 @@ def _check(settings: FineTuning) -> None:
         value = getattr(settings, name)
         if value is not None and value < 1:
             raise DataError(f"The setting {name} is {value}; it must be at least 1.")
+    if settings.recompute_activations is not None:
+        check_segments(settings.recompute_activations)
     if settings.warmup < 0 or not settings.clip_norm >= 0:
         raise DataError("The warm-up and the limit of the gradients' norm must not be negative.")
 
@@ -447,6 +452,7 @@ def _job(model: nn.Module, rows: TokenRows, settings: FineTuning, title: str) ->
         learning_rate=_RATES[settings.scheduler](rate, steps, settings.warmup),
         seed=settings.seed,
         micro_batches=settings.micro_batches,
+        recompute_activations=settings.recompute_activations,
         precision=settings.precision,
         commit_every=settings.commit_every,
         checkpoint_every=settings.checkpoint_every,

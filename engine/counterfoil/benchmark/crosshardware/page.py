@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from benchmarks.cross_hardware.results import Machine, Ordered, Part, Recorded, Replayed, Trained
+from counterfoil.benchmark.crosshardware.results import Machine, Ordered, Part, Recorded, Replayed, Trained
+from counterfoil.benchmark.markers import between
 from counterfoil.wholefiles import write_whole
 
 TEMPLATE = """\
@@ -41,6 +42,10 @@ nothing.
 {refused}
 
 {replays}
+<!-- gpu: begin -->
+{gpu}
+<!-- gpu: end -->
+
 ## A further machine
 
 Copy the repository and the campaign's folder to it. There, `python -m benchmarks.cross_hardware work FOLDER --machine
@@ -183,43 +188,60 @@ def _equal_controls(found: Found) -> Iterator[str]:
             yield f"no ordinary training differs between {first} and {second}, so that equal runs show little"
 
 
-def render(parts: Iterable[Part], replays: str = "") -> str:
-    """Return the page as Markdown.
-
-    Args:
-        parts: The results.
-        replays: The section on many replays on one machine, or nothing.
-    """
+def verdict(parts: Iterable[Part]) -> str:
+    """Return how many audits ended as they should, and a line for each thing that is strange."""
     parts = list(parts)
-    found, strange = Found.of(parts), unexpected(parts)
-    honest = [one for one in found.replayed if not one.tampered]
-    tampered = [one for one in found.replayed if one.tampered]
+    replayed, strange = Found.of(parts).replayed, unexpected(parts)
+    honest = [one for one in replayed if not one.tampered]
+    tampered = [one for one in replayed if one.tampered]
     summary = (
         f"{sum(one.as_expected for one in honest)} of {len(honest)} audits of honest runs: VERIFIED, with no "
         f"contradiction and no omission. {sum(one.as_expected for one in tampered)} of {len(tampered)} audits of "
         "tampered runs: DISPUTED, and the capsule CONFIRMED. "
         + ("Nothing was unexpected." if not strange else "Unexpected:")
     )
+    return "\n".join([summary, *(f"- {line}" for line in strange)])
+
+
+def render(parts: Iterable[Part], replays: str = "", gpu: str = "") -> str:
+    """Return the page as Markdown.
+
+    Args:
+        parts: The results.
+        replays: The section on many replays on one machine, or nothing.
+        gpu: The section on a GPU, which ``counterfoil bench gpu`` writes.
+    """
+    parts = list(parts)
+    found = Found.of(parts)
     return TEMPLATE.format(
-        machines=_machines(found),
-        pairs="\n".join(_pair(found, pair) for pair in found.pairs),
-        summary="\n".join([summary, *(f"- {line}" for line in strange)]),
+        machines=machine_table(found),
+        pairs="\n".join(pair_section(found, pair) for pair in found.pairs),
+        summary=verdict(parts),
         refused=_refused(found),
         replays=replays,
+        gpu=gpu,
     )
 
 
 def write_page(path: Path, parts: Sequence[Part], replays: str = "") -> None:
-    """Write the page."""
-    write_whole(path, render(parts, replays).encode(), what="the page")
+    """Write the page; what it has on a GPU stays.
+
+    Raises:
+        DataError: The page is there, and has no place for what was measured on a GPU.
+        FileWriteError: It cannot be written.
+    """
+    gpu = between(path.read_text(encoding="utf-8"), "gpu") if path.exists() else ""
+    write_whole(path, render(parts, replays, gpu).encode(), what="the page")
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _machines(found: Found) -> str:
+def machine_table(found: Found) -> str:
+    """Return the table of machines."""
     rows = []
     for one in found.machines:
         versions = ", ".join(f"{name} {one.environment.get(name, '?')}" for name in ("torch", "python", "numpy"))
@@ -228,7 +250,7 @@ def _machines(found: Found) -> str:
         capability = one.environment.get("cpu_capability", "?")
         computes = f"{one.device}; {capability}; {one.libraries}; {versions}"
         rows.append([one.machine, one.about, computes, str(runs), str(audits), _selftest(one)])
-    return _table(["machine", "what it is", "device, instruction set, libraries", "runs", "audits", "self-test"], rows)
+    return table(["machine", "what it is", "device, instruction set, libraries", "runs", "audits", "self-test"], rows)
 
 
 def _selftest(machine: Machine) -> str:
@@ -253,14 +275,15 @@ def _profiles(found: Found) -> list[str]:
     )
 
 
-def _pair(found: Found, pair: tuple[str, str]) -> str:
+def pair_section(found: Found, pair: tuple[str, str]) -> str:
+    """Return the section on two machines."""
     first, second = pair
     profiles = _profiles(found)
     rows = [[job, *(_cell(found, pair, job, profile) for profile in profiles)] for job in _jobs(found)]
     return _PAIR.format(
         first=first,
         second=second,
-        table=_table(["job", *profiles], rows),
+        table=table(["job", *profiles], rows),
         counts=_counts(found, pair),
         control=_control(found, pair),
         tampered=_tampered(found, pair),
@@ -317,7 +340,7 @@ def _tampered(found: Found, pair: tuple[str, str]) -> str:
     if not rows:
         return "No tampered run was recorded."
     heads = ["tampered run", "recorded on", *(f"audited on {machine}" for machine in pair), "capsules byte-identical"]
-    return _table(heads, rows)
+    return table(heads, rows)
 
 
 def _refused(found: Found) -> str:
@@ -325,4 +348,4 @@ def _refused(found: Found) -> str:
     if not refused:
         return "Every job could be ordered under every profile."
     rows = [[one.job, one.profile, one.refused.replace("\n", " ").replace("|", "/")] for one in refused]
-    return "Not ordered:\n\n" + _table(["job", "profile", "why"], rows)
+    return "Not ordered:\n\n" + table(["job", "profile", "why"], rows)

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.cross_hardware.results import Ordered, read_part, write_part
-from benchmarks.honest_jobs import ORDERS
+from counterfoil.benchmark.crosshardware.results import Ordered, read_part, write_part
+from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.bundle.precision import PROFILES
 from counterfoil.errors import CounterfoilError
 from counterfoil.signing import SigningKey, generate_key, load_private_key

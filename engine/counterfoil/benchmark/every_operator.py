@@ -6,6 +6,7 @@ Its loss is a sum of the means of everything, each term of moderate size; it lea
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -157,7 +158,10 @@ def every_operator(steps: int, precision: AnyPrecision | None = None) -> OrderDr
     model, rule = EveryOperator(), AdamW()
     fan_in_uniform(model, 3)
     batch = {"x": TensorType("float32", (_ROWS, _WIDTH)), "labels": TensorType("int64", (_ROWS,))}
-    data = {"x": rng.standard_normal((64, _WIDTH)).astype(np.float32), "labels": np.arange(64, dtype=np.int64) % 4}
+    data: dict[str, np.ndarray[Any, Any]] = {
+        "x": rng.standard_normal((64, _WIDTH)).astype(np.float32),
+        "labels": np.arange(64, dtype=np.int64) % 4,
+    }
     return draft_order(
         title="Every rounded operator",
         recipe="own",

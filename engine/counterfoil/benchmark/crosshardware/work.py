@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import torch
 
-from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task, slug
-from benchmarks.cross_hardware.ordinary import EAGER, unrounded
-from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.benchmark.crosshardware.campaign import MEASURED, Campaign, Task, slug
+from counterfoil.benchmark.crosshardware.ordinary import unrounded
+from counterfoil.benchmark.crosshardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
@@ -48,6 +48,7 @@ class Worker:
         about: What it is, in words.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
+        eager: Eager training to do beside the jobs, by name; gives the state root of a model.
     """
 
     campaign: Campaign
@@ -55,6 +56,7 @@ class Worker:
     about: str
     device: str = "cpu"
     threads: int | None = 1
+    eager: Mapping[str, Callable[[], Digest]] = field(default_factory=dict)
 
     def selftest(self) -> Machine:
         """Test this machine as each profile does, and keep what was found.
@@ -99,9 +101,8 @@ class Worker:
             if task.profile == MEASURED[0] and not task.tampered:
                 train = partial(unrounded, self.campaign.order(task), self.device, self.threads)
                 yield from self._control(task.job, task.name, order, train)
-        if self.device == "cpu":
-            for name, eager in EAGER.items():
-                yield from self._control(name, slug(name), "", eager)
+        for name, eager in self.eager.items():
+            yield from self._control(name, slug(name), "", eager)
 
     def _control(self, job: str, name: str, order: str, train: Callable[[], Digest]) -> Iterator[str]:
         part = self.campaign.part(self.machine, "trained", name)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.every_operator import every_operator
+from counterfoil.benchmark.every_operator import every_operator
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -89,14 +89,16 @@ def _colour_images() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _resnet(steps: int, layout: ResNetLayout, precision: AnyPrecision | None = None) -> OrderDraft:
-    settings = {"steps": steps, "batch_size": 8, "checkpoint_every": 4}
-    return order_resnet(*_colour_images(), model=layout, precision=precision, **settings)
+    images, labels = _colour_images()
+    return order_resnet(
+        images, labels, model=layout, precision=precision, steps=steps, batch_size=8, checkpoint_every=4
+    )
 
 
 def _vgg(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     layout = VggLayout(16, 7, 0.5, ((4,), (8, 8)))
-    settings = {"steps": steps, "batch_size": 8, "checkpoint_every": 4}
-    return order_vgg(*_colour_images(), layout=layout, precision=precision, **settings)
+    images, labels = _colour_images()
+    return order_vgg(images, labels, layout=layout, precision=precision, steps=steps, batch_size=8, checkpoint_every=4)
 
 
 def _logistic(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:

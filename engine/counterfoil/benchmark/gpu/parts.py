@@ -1,0 +1,38 @@
+"""Every part, the most valuable first: a machine that is lent for minutes is not to end with the best part undone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from counterfoil.benchmark.gpu.accusations import ACCUSATIONS
+from counterfoil.benchmark.gpu.crossing import CROSSING, OTHER_PROFILES
+from counterfoil.benchmark.gpu.environment import ENVIRONMENT
+from counterfoil.benchmark.gpu.finetuning import FINE_TUNING
+from counterfoil.benchmark.gpu.gputests import TESTS
+from counterfoil.benchmark.gpu.larger import LARGER
+from counterfoil.benchmark.gpu.settings import Settings
+from counterfoil.benchmark.gpu.steps import STEPS
+from counterfoil.benchmark.gpu.task import Found, Part, Task
+
+PARTS: tuple[Part, ...] = (
+    ENVIRONMENT,
+    CROSSING,
+    STEPS,
+    LARGER,
+    TESTS,
+    ACCUSATIONS,
+    FINE_TUNING,
+    OTHER_PROFILES,
+)
+"""In the order in which they are done."""
+NAMES = tuple(dict.fromkeys(part.name for part in PARTS))
+
+
+def tasks(settings: Settings, names: Collection[str] = NAMES) -> list[Task]:
+    """Return the tasks of some parts, in order."""
+    return [task for part in PARTS if part.name in names for task in part.tasks(settings)]
+
+
+def do(settings: Settings, part: str, task: str) -> Found:
+    """Do a task in this process."""
+    return next(one for one in PARTS if one.name == part).do(settings, task)

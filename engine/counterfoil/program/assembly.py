@@ -1,0 +1,61 @@
+"""Programs put together from lists of operators: what nobody uses is dropped, and values are numbered without gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from counterfoil.program.graph import Argument, Input, Node, Program, Value, node_values
+
+
+def alive(nodes: Sequence[Node], updates: Mapping[str, Value], loss: Value) -> list[Node]:
+    """Drop operators whose outputs nobody uses."""
+    needed = {value.number for value in updates.values()} | {loss.number}
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        numbers = range(node.first_value, node.first_value + len(node.outputs))
+        if any(number in needed for number in numbers):
+            kept.append(node)
+            needed.update(value.number for value in node_values(node))
+    return kept[::-1]
+
+
+def assembled(
+    nodes: Sequence[Node],
+    inputs: tuple[Input, ...],
+    input_numbers: Mapping[int, int],
+    updates: Mapping[str, Value],
+    loss: Value,
+) -> Program:
+    """Put a program together.
+
+    Args:
+        nodes: The operators in the order in which they run; the numbers of their values may have gaps and any order.
+        inputs: The inputs.
+        input_numbers: Number of each input's value by the number that the operators know it by.
+        updates: Value of the new state by name.
+        loss: Value of the loss.
+
+    Returns:
+        The program, its values numbered from 0 without gaps.
+    """
+    numbers = dict(input_numbers)
+    following = len(inputs)
+    result = []
+    for node in nodes:
+        args = tuple(renumbered(item, numbers) for item in node.args)
+        kwargs = tuple((key, renumbered(item, numbers)) for key, item in node.kwargs)
+        for position in range(len(node.outputs)):
+            numbers[node.first_value + position] = following + position
+        result.append(Node(node.operator, args, kwargs, node.outputs, following, node.module, node.phase))
+        following += len(node.outputs)
+    new = {name: Value(numbers[value.number]) for name, value in updates.items()}
+    return Program(inputs, tuple(result), new, Value(numbers[loss.number]))
+
+
+def renumbered(argument: Argument, numbers: Mapping[int, int]) -> Argument:
+    """Return an argument with other numbers of values; raises KeyError where a value has none."""
+    if isinstance(argument, Value):
+        return Value(numbers[argument.number])
+    if isinstance(argument, tuple):
+        return tuple(renumbered(item, numbers) for item in argument)
+    return argument
