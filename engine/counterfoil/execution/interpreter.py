@@ -239,6 +239,10 @@ class _StepFrame(Frame):
         self._given = [sources[item.kind][item.name] for item in self._program.inputs]
         self._new: dict[int, Tensor] = {}
         """New state tensors as stored, by the number of their value."""
+        self._unfit: set[int] = set()
+        """The numbers of those that hold a value that is no finite float32 number."""
+        self._flags: dict[int, Tensor] = {}
+        """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -255,7 +259,18 @@ class _StepFrame(Frame):
         """Keep a value as the new state that it is, and free it."""
         described = self._program.types[number]
         assert described is not None
-        self._new[number] = stored(self.values[number], described)
+        tensor = stored(self.values[number], described)
+        if self.ahead is not None and described.floating:
+            self._flags[number] = torch.isfinite(tensor).all()
+            self.keep(number, tensor, finite=True)
+            return
+        self.keep(number, tensor, finite=not described.floating or all_finite(tensor))
+
+    def keep(self, number: int, tensor: Tensor, *, finite: bool) -> None:
+        """Keep a new state as it is stored, in place of the value of this number, which is freed."""
+        self._new[number] = tensor
+        if not finite:
+            self._unfit.add(number)
         self.values[number] = None
 
     def result(self) -> StepResult | None:
@@ -267,7 +282,6 @@ class _StepFrame(Frame):
         loss = self.values[self._program.loss.number]
         # What the program does not take, or does not change, stays as it is.
         state = dict(self._inputs.state)
-        floating = []
         for item in self._program.state_inputs():
             update = self._program.updates.get(item.name)
             if update is None:
@@ -277,22 +291,22 @@ class _StepFrame(Frame):
                     self.load(update.number)
                 self.store(update.number)
             state[item.name] = self._new[update.number]
-            if item.type.floating:
-                floating.append(item.name)
+            if update.number in self._unfit:
+                raise _infinite(item.name)
         if self.ahead is None:
-            for name in floating:
-                if not bool(torch.isfinite(state[name]).all()):
-                    raise _infinite(name)
             number = float(loss)
         else:
-            finite = [torch.isfinite(state[name]).all().double() for name in floating]
-            numbers = self.ahead.finish(torch.stack([loss.double(), *finite]))
+            flagged = sorted(self._flags)
+            told = [loss.double(), *(self._flags[value].double() for value in flagged)]
+            numbers = self.ahead.finish(torch.stack(told))
             if numbers is None:
                 return None
             number = numbers[0]
-            for name, one in zip(floating, numbers[1:], strict=True):
-                if not one:
-                    raise _infinite(name)
+            unfit = {value for value, finite in zip(flagged, numbers[1:], strict=True) if not finite}
+            for item in self._program.state_inputs():
+                update = self._program.updates.get(item.name)
+                if update is not None and update.number in unfit:
+                    raise _infinite(item.name)
         if not math.isfinite(number):
             raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
         return StepResult(state, number)
@@ -311,6 +325,12 @@ def _infinite(name: str) -> NonFiniteError:
 def stored(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
     return tensor.to(TORCH_DTYPES[described.dtype]).contiguous()
+
+
+def all_finite(tensor: Tensor) -> bool:
+    """Return whether every element of a floating-point tensor is finite."""
+    # Both ends are NaN where any element is: one pass, and no tensor of answers.
+    return not tensor.numel() or all(math.isfinite(float(end)) for end in tensor.aminmax())
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def write_pages(folder: Path, docs: Path) -> tuple[Path, ...]:
 def across(found: Measured) -> str:
     """Return the section on results that must be equal, as Markdown."""
     parts = [
-        _heading(found, "On a GPU: recorded here, replayed there"),
+        _heading(found, "On a GPU"),
         _selftests(found),
         _crossed(found),
         _golden(found.done(crossing.NAME)),
@@ -301,7 +301,7 @@ def _workload(name: str, results: Sequence[Result]) -> str:
                 *(_ratio(taken, forms.get(base)) for base in ("eager float32", "eager float64", "unrounded float64")),
                 f"{flops / taken['seconds'] / 1e12:.3g}" if flops else "-",
                 size(taken["memory"]) if taken["memory"] else "-",
-                f"{size(log['log_bytes'])}, {log['entries']:,} entries" if log else "-",
+                _log(log),
             ]
         )
     heads = ["form", "a step", "/ eager float32", "/ eager float64", "/ unrounded", "TFLOP/s", "peak memory", "log"]
@@ -318,6 +318,12 @@ def _counted(rounded: Mapping[str, Any] | None) -> str:
         f"about {rounded['flops'] / 1e12:.3g} TFLOP, a multiplication and an addition counting as two; TFLOP/s are "
         "these over the time of the step, in every form. "
     )
+
+
+def _log(values: Mapping[str, Any] | None) -> str:
+    if values is None:
+        return "-"
+    return f"{size(values['log_bytes'])}, {values['entries']:,} entries" if values["log_bytes"] else "none"
 
 
 def _ratio(taken: Mapping[str, Any], base: Mapping[str, Any] | None) -> str:

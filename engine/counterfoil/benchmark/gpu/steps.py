@@ -137,12 +137,13 @@ def measured(call: Callable[[], object], device: torch.device) -> dict[str, Any]
 @contextmanager
 def ordinary_settings() -> Iterator[None]:
     """Let torch choose its algorithms as it does unless told otherwise; float32 products without TensorFloat-32."""
+    warns = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(False)
     torch.backends.cudnn.deterministic = False
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(True)
+        torch.use_deterministic_algorithms(True, warn_only=warns)
         torch.backends.cudnn.deterministic = True
 
 
