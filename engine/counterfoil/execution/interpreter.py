@@ -17,10 +17,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
-from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
-from counterfoil.execution.prepared import Frame, Round, Unit, dtype_of, prepare
+from counterfoil.execution.prepared import Frame, Round, Unit, dtype_of, prepare, running_ahead
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program, TensorType, Value, node_values
 from counterfoil.program.places import PlaceSort
@@ -142,7 +142,24 @@ class Interpreter:
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
             ObstacleError: Memory is short, or the device failed.
         """
-        compute = compute or self.compute
+        ahead = running_ahead(rounder)
+        if ahead is not None:
+            try:
+                result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
+            except (NonFiniteError, ProgramError):
+                # What is wrong may have begun before: the operator to name is found by waiting.
+                ahead.wait()
+                result = None
+            if result is not None:
+                return result
+        result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
+        assert result is not None, "a rounder that waits computes nothing again"
+        return result
+
+    def _execute(
+        self, inputs: StepInputs, rounder: Round | None, compute: Compute, cancel: CancelToken | None
+    ) -> Generator[int, None, StepResult | None]:
+        """Execute one step; None where the rounder wants it computed again."""
         # What was kept of values of another step is of no use, and the state may have been changed since.
         cuts.forget()
         frame = _StepFrame(self, inputs, None if compute is native else compute, rounder)
@@ -231,6 +248,8 @@ class _StepFrame(Frame):
         """New state tensors as stored, by the number of their value."""
         self._unfit: set[int] = set()
         """The numbers of those that hold a value that is no finite float32 number."""
+        self._flags: dict[int, Tensor] = {}
+        """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -253,6 +272,10 @@ class _StepFrame(Frame):
         described = self._program.types[number]
         assert described is not None
         tensor = stored(self.values[number], described)
+        if self.ahead is not None and described.floating:
+            self._flags[number] = torch.isfinite(tensor).all()
+            self.keep(number, tensor, finite=True)
+            return
         self.keep(number, tensor, finite=not described.floating or all_finite(tensor))
 
     def keep(self, number: int, tensor: Tensor, *, finite: bool) -> None:
@@ -262,8 +285,8 @@ class _StepFrame(Frame):
             self._unfit.add(number)
         self.values[number] = None
 
-    def result(self) -> StepResult:
-        """Return what the step gave.
+    def result(self) -> StepResult | None:
+        """Return what the step gave; None where the rounder wants it computed again.
 
         Raises:
             NonFiniteError: The new state or the loss does not fit float32.
@@ -281,18 +304,34 @@ class _StepFrame(Frame):
                 self.store(update.number)
             state[item.name] = self._new[update.number]
             if update.number in self._unfit:
-                raise NonFiniteError(
-                    say(
-                        "The new state tensor {0} holds a value that is infinite, not a number, or beyond "
-                        "float32's range.",
-                        repr(item.name),
-                    ),
-                    remedy=DIVERGED,
-                )
-        number = float(loss)
+                raise _infinite(item.name)
+        if self.ahead is None:
+            number = float(loss)
+        else:
+            flagged = sorted(self._flags)
+            told = [loss.double(), *(self._flags[value].double() for value in flagged)]
+            numbers = self.ahead.finish(torch.stack(told))
+            if numbers is None:
+                return None
+            number = numbers[0]
+            unfit = {value for value, finite in zip(flagged, numbers[1:], strict=True) if not finite}
+            for item in self._program.state_inputs():
+                update = self._program.updates.get(item.name)
+                if update is not None and update.number in unfit:
+                    raise _infinite(item.name)
         if not math.isfinite(number):
             raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
         return StepResult(state, number)
+
+
+def _infinite(name: str) -> NonFiniteError:
+    return NonFiniteError(
+        say(
+            "The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.",
+            repr(name),
+        ),
+        remedy=DIVERGED,
+    )
 
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:

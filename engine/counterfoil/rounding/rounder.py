@@ -131,15 +131,26 @@ class DeviceKernel(Protocol):
 
 
 class Kernels:
-    """The rounding kernel for each kind of device; close it to give back its memory."""
+    """The rounding kernel for each kind of device; close it to give back its memory.
 
-    def __init__(self, device: torch.device, threads: int) -> None:
+    Args:
+        device: The device.
+        threads: Threads on the CPU.
+        run_ahead: Whether rounders run ahead of the device (:mod:`counterfoil.rounding.ahead`), for which there must be
+            Triton; None: where they can, and the device is not the CPU.
+    """
+
+    def __init__(self, device: torch.device, threads: int, *, run_ahead: bool | None = None) -> None:
+        self.device = device
+        """The device."""
         self.threads = threads
         """Threads for large tensors, for the scale rules as well."""
         self._cpu = CpuKernel(threads)
         self.on_cpu = device.type == "cpu"
         """Whether a largest magnitude is had without waiting for a device."""
         self._elsewhere = TorchKernel() if self.on_cpu else _device_kernel()
+        self.run_ahead = not isinstance(self._elsewhere, TorchKernel) if run_ahead is None else run_ahead
+        """Whether rounders run ahead of the device."""
 
     def close(self) -> None:
         """Give back the memory that was set aside for close decisions."""
