@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
+from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
 from counterfoil.execution.prepared import Frame, Round, Unit, dtype_of, prepare, running_ahead
 from counterfoil.generators import finish
@@ -71,6 +72,7 @@ class Interpreter:
         device: Where to compute.
         dtype: The compute dtype that takes the place of ``float32``.
         compute: Runs one operator, unless a step is told otherwise.
+        run_chain: Computes chains of elementwise operators; None for one operator after the other.
 
     Raises:
         ProgramError: This version of torch lacks an operator.
@@ -82,19 +84,24 @@ class Interpreter:
         device: torch.device,
         dtype: torch.dtype = torch.float64,
         compute: Compute = native,
+        run_chain: RunChain | None = None,
     ) -> None:
         self.program = program
         self.device = device
         self.dtype = dtype
         self.compute = compute
         self._prepared = prepare(program, device, dtype)
+        self._run_chain = run_chain
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
-        """What a step consists of, in the order in which it is executed."""
-        return self._prepared
+        """What a step consists of where operators are computed as the device does, in the order of execution."""
+        # Chains are for float64 in the memory of the CPU.
+        if self._run_chain is None or self.device.type != "cpu" or self.dtype != torch.float64:
+            return self._prepared
+        return chained(self.program, self._prepared, self._run_chain)
 
     def run(
         self,
@@ -160,7 +167,7 @@ class Interpreter:
             for place, number in self._batches:
                 frame.load(number)
                 rounder.watch(place, frame.values[number], dict)
-        units = self.units
+        units = self.units if compute is native else self._prepared
         done = 0
         while done < len(units):
             done, late = _advance(units, done, frame, cancel)
@@ -254,6 +261,11 @@ class _StepFrame(Frame):
         else:
             dtype = dtype_of(item.type.dtype, self._dtype)
             self.values[number] = self._given[number].to(device=self._device, dtype=dtype)
+
+    def given(self, number: int) -> Tensor:
+        """Return a state tensor among the inputs of the program as it is stored."""
+        tensor: Tensor = self._given[number]
+        return tensor
 
     def store(self, number: int) -> None:
         """Keep a value as the new state that it is, and free it."""

@@ -86,6 +86,10 @@ class Frame:
         """Put an input of the program among the values."""
         raise NotImplementedError
 
+    def given(self, number: int) -> Tensor:
+        """Return a state tensor among the inputs of the program as it is stored."""
+        raise NotImplementedError
+
     def store(self, number: int) -> None:
         """Keep a value as the new state that it is, and free it: nothing needs it any more."""
         raise NotImplementedError
