@@ -13,7 +13,7 @@ MINUTES ?= 15
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy gpu arm64 clean
+.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -23,9 +23,10 @@ help:
 	@echo "make coverage     the tests once more, with the lines and branches that none of them reaches"
 	@echo "make lint         format, lint, types and import contracts only"
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
+	@echo "make bench-check  measure the ratios of a step's times again; fails when one is worse than the stored one"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
-	@echo "make gpu      on a machine with a GPU: its tests, what is equal there, what it costs; 15 minutes, goes on where it was stopped"
+	@echo "make gpu          on a machine with a GPU: its tests, what is equal there, what it costs; 15 minutes, goes on where it was stopped"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md and of the help again"
 	@echo "make translations collect the window's texts, and compile their translations"
@@ -71,6 +72,9 @@ coverage: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.window
+
+bench-check: setup
+	$(BIN)/python -m benchmarks.check
 
 bench-paper: setup
 	$(BIN)/counterfoil bench paper

@@ -44,6 +44,7 @@ NOT_SHOWN = (
     "counterfoil/program/mixed.py",
     "counterfoil/program/moves.py",
     "counterfoil/program/portable.py",
+    "counterfoil/program/recompute.py",
     "counterfoil/program/remedies.py",
     "counterfoil/program/substitutes/",
     "counterfoil/program/torchdraws.py",

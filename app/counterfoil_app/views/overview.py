@@ -193,6 +193,7 @@ class OverviewView(Page):
             Field(self.tr("Recipe"), order.recipe),
             Field(self.tr("Operators"), text.count(order.operators) if order.operators else unread),
             Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
+            *([Field(self.tr("Recomputed"), text.count(order.repeated_operators))] if order.repeated_operators else []),
             Field(self.tr("A step takes"), unread if taken is None else text.step(taken.bytes, taken.flops)),
             Field(self.tr("Margins"), self._margins(summary) or unread),
             Field(self.tr("Precision, exactly"), words.precision(order.precision, exactly=True)),

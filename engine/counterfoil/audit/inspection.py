@@ -39,6 +39,7 @@ from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest
 from counterfoil.program.operators import OperatorClass
+from counterfoil.program.recompute import computed_again
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.sentence import joined, say
@@ -64,6 +65,7 @@ class Inspection:
         failures: The errors of the checks that failed, by number.
         too_large: Why check 4 was not made: the program is larger than the limits.
         estimate: What a step takes, once check 4 has passed.
+        repeated_operators: How many operators of backward passes repeat one of the forward pass.
         with_states: Whether the stored states are compared with their state roots too, as a part of check 6.
         states_checked: Whether they were, and all have them.
     """
@@ -79,6 +81,7 @@ class Inspection:
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
     too_large: LimitError | None = None
     estimate: Estimate | None = None
+    repeated_operators: int = 0
     with_states: bool = False
     states_checked: bool = False
 
@@ -287,6 +290,7 @@ def _check_program(
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
     item_bytes = TORCH_DTYPES[order.manifest.precision.compute].itemsize
     inspection.estimate = largest([estimate(program, item_bytes, cancel) for program in order.programs.all])
+    inspection.repeated_operators = sum(map(computed_again, order.programs.all))
     nodes = [node for program in order.programs.all for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):
         return CheckState.PASSED, say(
@@ -535,6 +539,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         without_bound=None if programs is None else kinds_without_proof(programs, manifest.precision),
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
+        repeated_operators=inspection.repeated_operators,
         sources=tuple(
             SourceSummary(part, name, file.size, file.digest, source.revision)
             for part, source in sorted(manifest.sources.items())

@@ -233,7 +233,8 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
-        "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}",
+        "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}"
+        + f", {order.repeated_operators} of these again in the backward pass" * (order.repeated_operators > 0),
         **({"turns": f"of {len(order.programs)} programs: {', '.join(order.pattern)}"} if order.pattern else {}),
         **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,

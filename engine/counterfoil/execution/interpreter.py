@@ -222,6 +222,8 @@ class _StepFrame(Frame):
         self._given = [sources[item.kind][item.name] for item in self._program.inputs]
         self._new: dict[int, Tensor] = {}
         """New state tensors as stored, by the number of their value."""
+        self._unfit: set[int] = set()
+        """The numbers of those that hold a value that is no finite float32 number."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -238,7 +240,14 @@ class _StepFrame(Frame):
         """Keep a value as the new state that it is, and free it."""
         described = self._program.types[number]
         assert described is not None
-        self._new[number] = stored(self.values[number], described)
+        tensor = stored(self.values[number], described)
+        self.keep(number, tensor, finite=not described.floating or all_finite(tensor))
+
+    def keep(self, number: int, tensor: Tensor, *, finite: bool) -> None:
+        """Keep a new state as it is stored, in place of the value of this number, which is freed."""
+        self._new[number] = tensor
+        if not finite:
+            self._unfit.add(number)
         self.values[number] = None
 
     def result(self) -> StepResult:
@@ -259,7 +268,7 @@ class _StepFrame(Frame):
                     self.load(update.number)
                 self.store(update.number)
             state[item.name] = self._new[update.number]
-            if item.type.floating and not bool(torch.isfinite(state[item.name]).all()):
+            if update.number in self._unfit:
                 raise NonFiniteError(
                     say(
                         "The new state tensor {0} holds a value that is infinite, not a number, or beyond "
@@ -277,6 +286,12 @@ class _StepFrame(Frame):
 def stored(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
     return tensor.to(TORCH_DTYPES[described.dtype]).contiguous()
+
+
+def all_finite(tensor: Tensor) -> bool:
+    """Return whether every element of a floating-point tensor is finite."""
+    # Both ends are NaN where any element is: one pass, and no tensor of answers.
+    return not tensor.numel() or all(math.isfinite(float(end)) for end in tensor.aminmax())
 
 
 @contextmanager

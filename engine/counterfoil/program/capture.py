@@ -27,17 +27,17 @@ from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program import mixed, remedies, whereabouts
+from counterfoil.program.checkpointed import called_directly
 from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program, TensorType
-from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
+from counterfoil.program.lowering import changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
@@ -262,6 +262,7 @@ def _trace(
             _without_validation(),
             mixed.left_out(autocast_too=ignore_autocast),
             counting_draws(),
+            called_directly(),
         ):
             examples = [
                 mode.from_tensor(state[item.name])
@@ -284,12 +285,6 @@ def _trace(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured"
             f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
             remedy="Express it with operators of the allow-list (counterfoil/program/operators.py).",
-        ) from error
-    except CheckpointError as error:
-        raise ProgramError(
-            f"{location.sentence} runs again in the backward pass, with other random draws.",
-            remedy=RECOMPUTED,
-            detail=str(error),
         ) from error
     except NoFormError as error:
         raise ProgramError(

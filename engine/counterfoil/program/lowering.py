@@ -43,7 +43,10 @@ _REMEDIES = {
     "aten.index_put.default": "Use accumulate=True, torch.where, or scatter with a constant.",
     "aten.sort.stable": "Use torch.sort(x, stable=True).",
 }
-RECOMPUTED = "Turn activation checkpointing (torch.utils.checkpoint) off: a program keeps what its backward pass needs."
+_RECOMPUTED = (
+    "Turn this activation checkpointing off, or use torch.utils.checkpoint; the order's option recompute_activations "
+    "(--recompute-activations) saves the memory."
+)
 """The remedy where a backward pass runs parts of the forward pass again."""
 
 
@@ -157,7 +160,7 @@ class _Lowering:
             raise ProgramError(
                 f"A tensor of the model, of shape {tuple(held.shape)}, is used in {self._place} past the step's "
                 f"inputs, so it would stay what it is now while the model is trained{self._line}.",
-                remedy=RECOMPUTED
+                remedy=_RECOMPUTED
                 if self._origin[0] == "backward"
                 else "Use it as the attribute of the module that registered it, not as a copy of the reference.",
             )

@@ -286,15 +286,17 @@ class _Copies:
                 if shared[value.number] in lost and maker not in needed and maker not in self._copied:
                     needed.add(maker)
                     waiting.append(self._nodes[maker])
-        return [self._copy(index) for index in sorted(needed)]
-
-    def _copy(self, index: int) -> Node:
-        copied = self.renamed(self._nodes[index])
-        first, self._following = self._following, self._following + len(copied.outputs)
-        for position in range(len(copied.outputs)):
-            self._numbers[copied.first_value + position] = first + position
-        self._copied.add(index)
-        return replace(copied, first_value=first, phase="backward")
+        made = []
+        for index in sorted(needed):
+            copied = self.renamed(self._nodes[index])
+            for position in range(len(copied.outputs)):
+                # Of an operator with several results some may be kept, such as running statistics: nobody needs others.
+                if shared[copied.first_value + position] in lost:
+                    self._numbers[copied.first_value + position] = self._following + position
+            made.append(replace(copied, first_value=self._following, phase="backward"))
+            self._following += len(copied.outputs)
+        self._copied |= needed
+        return made
 
     def renamed(self, node: Node) -> Node:
         """Return an operator that reads copies where there are some."""

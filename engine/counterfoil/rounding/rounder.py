@@ -32,13 +32,13 @@ from counterfoil.rounding.guaranteed import Margin, site_margins
 from counterfoil.rounding.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
+from counterfoil.rounding.known import Known
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
-from counterfoil.rounding.workers import Workers
 from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
@@ -127,23 +127,24 @@ class DeviceKernel(Protocol):
 
 
 class Kernels:
-    """The rounding kernel for each kind of device; close it to end its threads."""
+    """The rounding kernel for each kind of device; close it to give back its memory."""
 
     def __init__(self, device: torch.device, threads: int) -> None:
-        self.workers = Workers(threads)
-        """The threads, for the scale rules as well."""
-        self._cpu = CpuKernel(self.workers)
-        self._on_cpu = device.type == "cpu"
-        self._elsewhere = TorchKernel() if self._on_cpu else _device_kernel()
+        self.threads = threads
+        """Threads for large tensors, for the scale rules as well."""
+        self._cpu = CpuKernel(threads)
+        self.on_cpu = device.type == "cpu"
+        """Whether a largest magnitude is had without waiting for a device."""
+        self._elsewhere = TorchKernel() if self.on_cpu else _device_kernel()
 
     def close(self) -> None:
-        """End the threads."""
-        self.workers.close()
+        """Give back the memory that was set aside for close decisions."""
+        self._cpu.close()
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a contiguous float64 or float32 tensor ``[n]`` in place."""
-        if self._on_cpu:
-            return self._cpu.round(flat.numpy(), grid, tau, key)
+        if self.on_cpu:
+            return self._cpu.round_at(flat.data_ptr(), flat.numel(), flat.itemsize, grid, tau, key)
         return self._elsewhere.round(flat, grid, tau, key)
 
     def fingerprint(self, flat: Tensor, key: int) -> int:
@@ -151,16 +152,25 @@ class Kernels:
         if flat.is_floating_point():
             return self.fingerprint_finite(flat, key)[0]
         integers = flat.long().contiguous()
-        if self._on_cpu:
+        if self.on_cpu:
             return self._cpu.fingerprint(integers.numpy().view(np.uint64), key)
         return self._elsewhere.fingerprint(integers, key)
 
     def fingerprint_finite(self, flat: Tensor, key: int) -> tuple[int, bool]:
         """Return the fingerprint of a floating-point tensor ``[n]``, and whether all values are finite: in one pass."""
-        values = (flat if flat.dtype in (torch.float32, torch.float64) else flat.double()).contiguous()
-        if self._on_cpu:
-            return self._cpu.fingerprint_finite(values.numpy(), key)
-        return self._elsewhere.fingerprint_finite(values, key)
+        if self.on_cpu:
+            found, largest = self.fingerprint_largest(flat, key)
+            return found, math.isfinite(largest)
+        return self._elsewhere.fingerprint_finite(_wide(flat), key)
+
+    def fingerprint_largest(self, flat: Tensor, key: int) -> tuple[int, float]:
+        """The same on the CPU, with the largest magnitude: infinite or not a number where an element is."""
+        values = _wide(flat)
+        return self._cpu.fingerprint_at(values.data_ptr(), values.numel(), values.itemsize, key)
+
+
+def _wide(flat: Tensor) -> Tensor:
+    return (flat if flat.dtype in (torch.float32, torch.float64) else flat.double()).contiguous()
 
 
 def _device_kernel() -> DeviceKernel:
@@ -178,6 +188,7 @@ class Fingerprinting:
     def __init__(self, program: Program, kernels: Kernels) -> None:
         self._program = program
         self._kernels = kernels
+        self._known = Known(program.sameness)
         self._key = 0
         self._site = 0
         self.fingerprints = np.zeros(len(program.places), np.uint64)
@@ -187,6 +198,7 @@ class Fingerprinting:
         """Start a step with its fingerprint key."""
         self._key = key
         self._site = 0
+        self._known.forget()
         self.fingerprints = np.zeros(len(self._program.places), np.uint64)
 
     def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
@@ -197,7 +209,12 @@ class Fingerprinting:
             value: The value, of any dtype.
             arguments: Returns the arguments of its operator by name.
         """
-        self.fingerprints[place] = self._kernels.fingerprint(value.reshape(-1), place_key(self._key, place))
+        flat, key = value.reshape(-1), place_key(self._key, place)
+        if self._kernels.on_cpu and flat.is_floating_point():
+            self.fingerprints[place], largest = self._kernels.fingerprint_largest(flat, key)
+            self._known.note(self._program.place_values[place], largest)
+        else:
+            self.fingerprints[place] = self._kernels.fingerprint(flat, key)
 
     def _watched(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> Watched:
         """Keep a value that was fingerprinted."""
@@ -219,6 +236,8 @@ class Rounder(Fingerprinting):
         self._margins = site_margins(program, precision)
         self._scale = 0.0
         self._infinities: Infinities | None = None
+        self._largest: float | None = None
+        """Largest magnitude of the value that was rounded last, where that is known."""
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -250,6 +269,8 @@ class Rounder(Fingerprinting):
             fingerprint = self._round(node, exponent, flat)
             self.fingerprints[self._program.site_places[self._site]] = fingerprint
             self._site += 1
+            if self._largest is not None:
+                self._known.note(node.first_value + position, self._largest)
             result.append(contiguous)
         return result
 
@@ -267,7 +288,8 @@ class Rounder(Fingerprinting):
             found = rule(given, results)
             return [_number(found[place]) if place in sites else 0.0 for place in range(len(results))]
 
-        with using(self._kernels.workers):
+        self._known.meet(node.numbers, arguments)
+        with using(self._kernels.threads, self._known):
             scales = measured(arguments, outputs)
             # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
             if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
@@ -289,6 +311,7 @@ class Rounder(Fingerprinting):
                 else say("beyond float32's range")
             )
             raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
+        self._largest = rounded.largest if self._kernels.on_cpu and self._infinities is None else None
         if self._infinities is not None:
             rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
@@ -479,6 +502,10 @@ class ReplayingRounder(Rounder):
         where = torch.from_numpy(chosen.indices).to(flat.device)
         old, key = flat[where].double().cpu().numpy(), np.uint64(self._site_key)
         flat[where] = torch.from_numpy(chosen.values).to(flat)
+        if self._largest is not None:
+            # Where the largest itself went, which is now the largest is not known.
+            gone = float(np.abs(old).max(initial=0.0)) >= self._largest
+            self._largest = None if gone else max(self._largest, float(np.abs(chosen.values).max(initial=0.0)))
         difference = int(mix_values(chosen.values, chosen.indices, key)) - int(mix_values(old, chosen.indices, key))
         return (fingerprint + difference) & _MASK64
 

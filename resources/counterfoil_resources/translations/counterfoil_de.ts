@@ -1805,6 +1805,10 @@
             <translation>Rezept</translation>
         </message>
         <message>
+            <source>Recomputed</source>
+            <translation>Neu berechnet</translation>
+        </message>
+        <message>
             <source>Recorded</source>
             <translation>Aufgezeichnet</translation>
         </message>

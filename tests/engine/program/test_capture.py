@@ -344,20 +344,68 @@ def test_a_first_layer_has_no_gradient_of_its_input(model, shape):
     execute(capture_on(model, shape), x0=torch.ones(shape))
 
 
-@pytest.mark.parametrize("p", [0.0, 0.5])
-def test_activation_checkpointing_is_refused(p):
-    class Again(nn.Module):
+class Block(nn.Module):
+    """A part of a model that is checkpointed as ``torch.utils.checkpoint`` does, or not."""
+
+    def __init__(self, reentrant: bool | None) -> None:
+        super().__init__()
+        self.outer, self.reentrant = nn.Linear(3, 3), reentrant
+        self.inner = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout(0.5), nn.Linear(3, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.outer(x)
+        return self.inner(x) if self.reentrant is None else checkpoint(self.inner, x, use_reentrant=self.reentrant)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_checkpointed_module_is_captured_as_if_it_were_called(reentrant):
+    plain, checkpointed = (capture_on(Block(each), (4, 3)).program for each in (None, reentrant))
+    assert checkpointed.to_bytes() == plain.to_bytes()
+
+
+def test_where_a_reentrant_checkpoint_has_no_gradients_a_program_has_none():
+    class First(Block):
+        def forward(self, x: Tensor) -> Tensor:
+            return self.outer(checkpoint(self.inner, x, use_reentrant=True))
+
+    x, model = torch.ones(4, 3), First(True)
+    with pytest.warns(UserWarning, match="None of the inputs have requires_grad"):
+        model(x).sum().backward()
+    learned = {name for name, parameter in model.named_parameters() if parameter.grad is not None}
+    assert learned == {"outer.weight", "outer.bias"}
+    updated = capture_on(model, (4, 3)).program.updates
+    assert {name for name in updated if ":" not in name and "running" not in name and "num_b" not in name} == learned
+
+
+def test_checkpointing_of_ones_own_is_refused():
+    class Again(torch.autograd.Function):
+        @staticmethod
+        def forward(context, module, x):
+            context.module = module
+            context.save_for_backward(x)
+            with torch.no_grad():
+                return module(x)
+
+        @staticmethod
+        def backward(context, gradient):
+            (x,) = context.saved_tensors
+            with torch.enable_grad():
+                given = x.detach().requires_grad_()
+                made = context.module(given)
+            return None, torch.autograd.grad(made, given, gradient)[0]
+
+    class Model(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.inner = nn.Sequential(nn.Linear(3, 3), nn.Dropout(p), nn.Linear(3, 3))
+            self.first, self.inner = nn.Linear(3, 3), nn.Linear(3, 3)
 
         def forward(self, x: Tensor) -> Tensor:
-            return checkpoint(self.inner, x, use_reentrant=False)
+            return Again.apply(self.inner, self.first(x))
 
     with pytest.raises(ProgramError) as caught:
-        capture_on(Again(), (4, 3))
-    assert "'inner.2'" in caught.value.sentence
-    assert "torch.utils.checkpoint" in caught.value.remedy
+        capture_on(Model(), (4, 3))
+    assert "past the step's inputs" in caught.value.sentence
+    assert "--recompute-activations" in caught.value.remedy
 
 
 def test_a_custom_backward_pass():

@@ -69,6 +69,7 @@ class OrderSummary:
             through. Else empty.
         operators: Number of operators of the programs.
         rounded_operators: How many of them are of class rounded.
+        repeated_operators: How many of these repeat in a backward pass what the forward pass computed.
         without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the programs have not
             been read yet.
         parameters: Number of trainable values.
@@ -108,6 +109,7 @@ class OrderSummary:
     without_bound: tuple[str, ...] | None = None
     estimate: Estimate | None = None
     exact_bits: int | None = None
+    repeated_operators: int = 0
     sources: tuple[SourceSummary, ...] = ()
 
 
