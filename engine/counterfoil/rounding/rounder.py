@@ -15,6 +15,7 @@ from torch import Tensor
 from counterfoil.bundle.precision import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.counts import Counts
@@ -38,9 +39,12 @@ from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
+from counterfoil.rounding.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
+Run = Callable[[Sequence[SiteRounding], Sequence[int]], Swept]
+"""Computes a chain, given how its sites are rounded and the fingerprint keys of its watched values."""
 
 
 def step_key(order: Digest, step: int) -> int:
@@ -126,15 +130,26 @@ class DeviceKernel(Protocol):
 
 
 class Kernels:
-    """The rounding kernel for each kind of device; close it to give back its memory."""
+    """The rounding kernel for each kind of device; close it to give back its memory.
 
-    def __init__(self, device: torch.device, threads: int) -> None:
+    Args:
+        device: The device.
+        threads: Threads on the CPU.
+        run_ahead: Whether rounders run ahead of the device (:mod:`counterfoil.rounding.ahead`), for which there must be
+            Triton; None: where they can, and the device is not the CPU.
+    """
+
+    def __init__(self, device: torch.device, threads: int, *, run_ahead: bool | None = None) -> None:
+        self.device = device
+        """The device."""
         self.threads = threads
         """Threads for large tensors, for the scale rules as well."""
         self._cpu = CpuKernel(threads)
         self.on_cpu = device.type == "cpu"
         """Whether a largest magnitude is had without waiting for a device."""
         self._elsewhere = TorchKernel() if self.on_cpu else _device_kernel()
+        self.run_ahead = not isinstance(self._elsewhere, TorchKernel) if run_ahead is None else run_ahead
+        """Whether rounders run ahead of the device."""
 
     def close(self) -> None:
         """Give back the memory that was set aside for close decisions."""
@@ -275,9 +290,36 @@ class Rounder(Fingerprinting):
             result.append(contiguous)
         return result
 
+    def sweep(self, chain: Chain, run: Run) -> Swept | None:
+        """Round a chain of operators in the sweep that computes them.
+
+        Args:
+            chain: The chain; its first site is the next one.
+            run: Computes it; may be called several times.
+
+        Returns:
+            What it gave; None, and nothing has changed, where its operators have to be rounded one after the other.
+        """
+        raise NotImplementedError
+
+    def _take(self, chain: Chain, swept: Swept, fingerprints: Sequence[int]) -> Swept:
+        """Take the fingerprints of a chain, those of its sites given, and go on to the site after it."""
+        for site, fingerprint in zip(chain.sites, fingerprints, strict=True):
+            self.fingerprints[self._program.site_places[site]] = fingerprint
+        for place, fingerprint in zip(chain.watched, swept.watched, strict=True):
+            self.fingerprints[place] = fingerprint
+        self._site += len(chain.sites)
+        return swept
+
+    def _watch_keys(self, chain: Chain) -> list[int]:
+        return [place_key(self._key, place) for place in chain.watched]
+
     @property
     def _site_key(self) -> int:
-        return place_key(self._key, self._program.site_places[self._site])
+        return self._key_of(self._site)
+
+    def _key_of(self, site: int) -> int:
+        return place_key(self._key, self._program.site_places[site])
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
@@ -352,6 +394,8 @@ class RecordingRounder(Rounder):
         super().__init__(program, precision, kernels)
         self.logs: list[SiteLog] = []
         """One log for each rounding site of the step so far."""
+        self._exponents: dict[int, int] = {}
+        """E of each site where it was computed last: in a chain it is assumed to be that again."""
 
     def begin_step(self, key: int) -> None:
         """Start a step with an empty log."""
@@ -360,6 +404,7 @@ class RecordingRounder(Rounder):
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         grid = self._grid(self._site, exponent)
+        self._exponents[self._site] = exponent
         rounded = self._checked(node, flat, grid, grid.tau)
         if exponent == ZERO_SCALE:
             # Every term is zero, so every element is; the kernel has turned -0 into +0.
@@ -367,6 +412,40 @@ class RecordingRounder(Rounder):
         else:
             self.logs.append(SiteLog(exponent, rounded.indices, rounded.ups))
         return rounded.fingerprint
+
+    def sweep(self, chain: Chain, run: Run) -> Swept | None:
+        """Round a chain, as :meth:`Rounder.sweep`: with each E of the step before, and again where one has changed."""
+        if not all(_is_ordinary(self._exponents.get(site, ZERO_SCALE)) for site in chain.sites):
+            return None
+        assumed = [self._exponents[site] for site in chain.sites]
+        # A site's values hang on the sites before it alone, so each time at least one more is right.
+        while True:
+            roundings = [self._rounding(*one) for one in zip(chain.sites, assumed, strict=True)]
+            swept = run(roundings, self._watch_keys(chain))
+            found = [site.largest_exponent for site in swept.sites]
+            wrong = next((n for n, pair in enumerate(zip(found, assumed, strict=True)) if pair[0] != pair[1]), None)
+            if wrong is None:
+                break
+            if not _is_ordinary(found[wrong]):
+                return None
+            assumed[wrong:] = [e if _is_ordinary(e) else a for e, a in zip(found[wrong:], assumed[wrong:], strict=True)]
+        for site, exponent, result in zip(chain.sites, assumed, swept.sites, strict=True):
+            self._exponents[site] = exponent
+            self.logs.append(SiteLog(exponent, result.indices, result.ups))
+        return self._take(chain, swept, [result.fingerprint for result in swept.sites])
+
+    def _rounding(self, site: int, exponent: int) -> SiteRounding:
+        grid = self._grid(site, exponent)
+        return SiteRounding(grid, grid.tau, self._key_of(site), _NO_INDICES, _NO_UPS)
+
+
+_NO_INDICES = np.zeros(0, np.int64)
+_NO_UPS = np.zeros(0, np.bool_)
+
+
+def _is_ordinary(exponent: int) -> bool:
+    """Whether E, found as the exponent of the largest element, is that of a scale neither subnormal nor too large."""
+    return -FLOAT64_BIAS < exponent <= LARGEST_EXPONENT
 
 
 _NOTHING = Counts()
@@ -493,6 +572,46 @@ class ReplayingRounder(Rounder):
                 fingerprint=fingerprint,
             )
         return fingerprint
+
+    def sweep(self, chain: Chain, run: Run) -> Swept | None:
+        """Round a chain, as :meth:`Rounder.sweep`: with each E of the log, where the own one is the same."""
+        places = {self._program.site_places[site] for site in chain.sites} | set(chain.watched)
+        logs = [self._logs[site] for site in chain.sites]
+        if (
+            self._keep_log
+            or self._observe in places
+            or any(site in self._forced for site in chain.sites)
+            or not all(_is_ordinary(log.exponent) for log in logs)
+        ):
+            return None
+        grids = [self._grid(site, log.exponent) for site, log in zip(chain.sites, logs, strict=True)]
+        roundings = [
+            SiteRounding(grid, grid.tau / OMISSION_SHARE, self._key_of(site), log.indices, log.ups)
+            for site, log, grid in zip(chain.sites, logs, grids, strict=True)
+        ]
+        swept = run(roundings, self._watch_keys(chain))
+        if any(found.largest_exponent != log.exponent for found, log in zip(swept.sites, logs, strict=True)):
+            return None
+        fingerprints = [self._follow_swept(*one) for one in zip(chain.sites, logs, grids, swept.sites, strict=True)]
+        return self._take(chain, swept, fingerprints)
+
+    def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:
+        """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
+        # The own E is the log's: explained, and no scale of zero.
+        missing = 0
+        if len(found.indices):
+            missing = len(np.setdiff1d(found.indices, log.indices, assume_unique=True))
+        counts = Counts(omissions=missing) if missing else _NOTHING
+        fingerprint = found.fingerprint
+        if len(log.indices):
+            more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
+            counts += more
+            if more.corrections:
+                key, where = np.uint64(self._key_of(site)), log.indices[changed]
+                new, old = after[changed], found.rounded[changed]
+                fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+        self.counts.append(counts)
+        return fingerprint & _MASK64
 
     def _put(self, flat: Tensor, chosen: Values, fingerprint: int) -> int:
         """Put other values in the place of single elements; returns the fingerprint that follows."""

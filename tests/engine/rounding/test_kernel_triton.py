@@ -30,7 +30,7 @@ def equal(one: Rounded, two: Rounded) -> bool:
     return (
         one.indices.tolist() == two.indices.tolist()
         and one.ups.tolist() == two.ups.tolist()
-        and (one.fingerprint, one.largest_exponent) == (two.fingerprint, two.largest_exponent)
+        and (one.fingerprint, one.largest_exponent, one.largest) == (two.fingerprint, two.largest_exponent, two.largest)
     )
 
 
