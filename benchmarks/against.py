@@ -60,7 +60,8 @@ from counterfoil.rounding.profiles import encode_log
 from counterfoil.rounding.rounder import Kernels
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
-from counterfoil.training.order import OrderDraft, draft_order, step_inputs
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
 from counterfoil.training.recorder import record
@@ -412,7 +413,8 @@ def _audited(run: Path, job: Path, threads: int) -> str:
 
 def _child(*arguments: str, setting: str = "as it is") -> str:
     command = [sys.executable, "-m", "benchmarks.against", "--child", *arguments]
-    env = {**os.environ, **SETTINGS.get(setting, {})}
+    # Threads that wait sleep, so that a busy machine is no reason to wait long.
+    env = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", **SETTINGS.get(setting, {})}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{arguments}: {done.stderr}")
@@ -558,6 +560,11 @@ def read_results() -> dict[str, Any]:
     return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
 
 
+def _keep(found: dict[str, Any], part: str, threads: int) -> None:
+    found.setdefault("origins", {})[part] = origin(threads if part in ("times", "products") else None)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Measure the parts that were asked for, keep them, and print all that is known."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
@@ -571,7 +578,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         kind, *arguments = options.child
-        {"alone": _alone, "train": _train}[kind](*arguments)
+        child: Callable[..., None] = {"alone": _alone, "train": _train}[kind]
+        child(*arguments)
         return
     found = read_results()
     for part in options.parts:
@@ -584,9 +592,9 @@ def main() -> None:
             else:
                 measured = {"bits": measure_bits, "memory": measure_memory}[part](key)
             found.setdefault(part, {})[key] = measured
-            print(f"{part} of {key}: {measured}", file=sys.stderr, flush=True)
-        found.setdefault("origins", {})[part] = origin(options.threads if part in ("times", "products") else None)
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            _keep(found, part, options.threads)
+            print(f"{part} of {key} is measured", file=sys.stderr, flush=True)
+        _keep(found, part, options.threads)
     text = page(found)
     print(text)
     if options.write:

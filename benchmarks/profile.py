@@ -17,7 +17,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,18 +53,22 @@ SECONDS = 3.0
 FLOAT64_BYTES = 8
 
 PARTS: tuple[tuple[str, str, str], ...] = (
-    ("rounding/(tiles|chains)|execution/chains", "", "chains: compute and rounding in one sweep"),
+    ("rounding/workers|definite/(regions|threads)", "", ""),
+    ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
     ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
-    ("execution/(interpreter|prepared)", r"\b(_load|load|_results|store|stored|_unshared)$", "state and copies"),
+    (
+        "execution/(interpreter|prepared)",
+        r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
+        "state and copies",
+    ),
     ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
-    ("rounding/(scale|magnitude|infinities|guaranteed|norms|statistics)", "", "scale rules"),
+    ("rounding/(scale|magnitude|infinities|guaranteed|known)", "", "scale rules"),
     ("rounding/rounder", "_scales|measured", "scale rules"),
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
     ("rounding/unrounded", "", "fingerprints"),
     ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
     ("rounding/(log|neighbours|counts|profiles)", "", "log"),
     ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
-    ("rounding/workers", "", ""),
     ("rounding/", "", "rounding"),
     ("commit/", "", "hashing"),
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
@@ -76,7 +80,7 @@ OTHER = "recorder and auditor"
 """What none of them names."""
 BETWEEN = "(before and after)"
 """The kind of what belongs to no operator."""
-_BETWEEN = ("_load", "load", "store", "_results")
+_BETWEEN = ("load", "given", "keep", "store", "result")
 ORDER = (
     "compute",
     "chains: compute and rounding in one sweep",
@@ -116,8 +120,8 @@ class Samples:
         faults: Page faults.
     """
 
-    parts: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kinds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     seconds: float = 0.0
     steps: int = 0
     faults: int = 0
@@ -280,7 +284,7 @@ def operations_of(draft: OrderDraft, machine: Machine) -> int:
     """Return the floating-point operations of the products and convolutions of a step, as torch counts them."""
     with machine.kernels() as kernels, FlopCounterMode(display=False) as counter:
         Forms(draft, machine, kernels).run()
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
 def _best(call: Callable[[], object], rounds: int = 5) -> float:
@@ -365,7 +369,7 @@ def _rate(found: Profile, samples: Samples) -> str:
 
 def operator_table(samples: Samples, form: str, most: int = 20) -> str:
     """Return the operator kinds that take the most time, as Markdown."""
-    totals: Counter[str] = Counter()
+    totals: dict[str, float] = defaultdict(float)
     for (kind, _), seconds in samples.kinds.items():
         totals[kind] += seconds
     parts = [part for part in ORDER if samples.parts[part]]
@@ -375,7 +379,7 @@ def operator_table(samples: Samples, form: str, most: int = 20) -> str:
             f"{1e3 * seconds / samples.steps:.2f}",
             *(f"{1e3 * samples.kinds[kind, part] / samples.steps:.2f}" for part in parts),
         ]
-        for kind, seconds in totals.most_common(most)
+        for kind, seconds in sorted(totals.items(), key=lambda item: -item[1])[:most]
     ]
     return f"{form}, ms a step by operator kind:\n\n{markdown(['operator', 'in all', *parts], rows)}"
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
 
 from counterfoil.errors import CounterfoilError, ProgramError
 from counterfoil.execution import blocked
-from counterfoil.execution.bounds import check_indices, has_indices
+from counterfoil.execution.bounds import check_indices, has_indices, kept_inside
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.operation import Compute, Outputs, make_operation
 from counterfoil.execution.trouble import obstacle
@@ -35,6 +35,28 @@ class Round(Protocol):
         """Look at the value of a place that is not rounded."""
 
 
+class RunsAhead(Round, Protocol):
+    """One that does not wait for the device; see :mod:`counterfoil.rounding.ahead`."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it does wait, in this step."""
+
+    def flag(self, wrong: Tensor, /) -> None:
+        """Take note that the step must be computed again, by waiting, where ``wrong``, bool ``[]``, is true."""
+
+    def wait(self) -> None:
+        """Begin the step again, and wait for each operator."""
+
+    def finish(self, numbers: Tensor, /) -> list[float] | None:
+        """Return numbers, float64 ``[n]``, from the device; None where the step begins again."""
+
+
+def running_ahead(rounder: Round | None) -> RunsAhead | None:
+    """Return the rounder if it is one that does not wait for the device in this step."""
+    return None if rounder is None or getattr(rounder, "waits", True) else cast(RunsAhead, rounder)
+
+
 Values = Sequence[Any] | Mapping[int, Any]
 """Values by number."""
 
@@ -48,6 +70,7 @@ class Frame:
         step: Number of the step, for the draws.
         compute: Runs one operator; None where the device does.
         rounder: Rounds and fingerprints; None leaves values as computed.
+        ahead: The same if it does not wait for the device, else None.
     """
 
     def __init__(
@@ -58,9 +81,14 @@ class Frame:
         self.step = step
         self.compute = compute
         self.rounder = rounder
+        self.ahead = running_ahead(rounder)
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
+        raise NotImplementedError
+
+    def given(self, number: int) -> Tensor:
+        """Return a state tensor among the inputs of the program as it is stored."""
         raise NotImplementedError
 
     def store(self, number: int) -> None:
@@ -160,6 +188,8 @@ class Prepared:
         rounder = frame.rounder
         args, kwargs = self.arguments(frame.values)
         try:
+            if self._has_indices:
+                args, kwargs = self._inside(frame.ahead, args, kwargs)
             outputs = self._agreed(self._result(frame.compute, args, kwargs))
             if rounder is None:
                 return outputs
@@ -184,6 +214,8 @@ class Prepared:
         """
         args, kwargs = self.arguments(values)
         try:
+            if self._has_indices:
+                self._inside(None, args, kwargs)
             self._agreed(self._result(None, args, kwargs))
         except CounterfoilError:
             raise
@@ -201,9 +233,20 @@ class Prepared:
             return args, self._kwargs
         return args, {**self._kwargs, **{name: _filled(argument, values) for name, argument in self._named_values}}
 
+    def _inside(
+        self, ahead: RunsAhead | None, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Check the indices among the arguments; where nobody waits, see to it that they are inside."""
+        kind, named = self.node.entry.kind, self.operation.named(args, kwargs)
+        if ahead is None:
+            check_indices(kind, named)
+            return args, kwargs
+        instead, wrong = kept_inside(kind, named)
+        for outside in wrong:
+            ahead.flag(outside)
+        return _exchanged(args, instead), {name: _exchanged(value, instead) for name, value in kwargs.items()}
+
     def _result(self, compute: Compute | None, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if self._has_indices:
-            check_indices(self.node.entry.kind, self.operation.named(args, kwargs))
         if compute is not None:
             return compute(self.operation, args, kwargs)
         if self._function is not None:
@@ -365,6 +408,13 @@ def _filled(argument: Any, values: Values) -> Any:
     if isinstance(argument, Value):
         return values[argument.number]
     return [_filled(item, values) for item in argument] if isinstance(argument, list) else argument
+
+
+def _exchanged(argument: Any, instead: Mapping[int, Tensor]) -> Any:
+    """Return an argument with other tensors, by ``id``, in the place of some."""
+    if isinstance(argument, list):
+        return [_exchanged(item, instead) for item in argument]
+    return instead.get(id(argument), argument)
 
 
 def _described(argument: Argument, types: Sequence[TensorType | None]) -> Any:

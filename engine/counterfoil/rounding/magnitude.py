@@ -11,9 +11,7 @@ What is known of a value of the program is not measured again (:mod:`counterfoil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from struct import Struct
 from typing import Any
@@ -24,7 +22,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of
-from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, job, raise_atomically
+from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding.known import Known
 
 _PART = 1 << 15
@@ -43,14 +41,26 @@ _ALONE = _Setting(1, Known(()))
 _setting: ContextVar[_Setting] = ContextVar("counterfoil_magnitudes", default=_ALONE)
 
 
-@contextmanager
-def using(threads: int, known: Known = _ALONE.known) -> Iterator[None]:
-    """Let large tensors be measured by several threads meanwhile, and what is known of values stand for a pass."""
-    token = _setting.set(_Setting(threads, known))
-    try:
-        yield
-    finally:
-        _setting.reset(token)
+class using:  # noqa: N801 (used as a function is)
+    """Let large tensors be measured by several threads meanwhile, and what is known of values stand for a pass.
+
+    May be entered again when it was left.
+
+    Args:
+        threads: Number of threads.
+        known: What is known of the arguments of the operator whose scale is wanted.
+    """
+
+    def __init__(self, threads: int, known: Known = _ALONE.known) -> None:
+        self._own = _Setting(threads, known)
+        self._token: Token[_Setting] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _setting.set(self._own)
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        _setting.reset(self._token)
 
 
 @dataclass(frozen=True)
@@ -93,11 +103,12 @@ def largest(value: Any) -> Tensor | float:
     if value.numel() == 0:
         return 0.0
     setting = _setting.get()
-    top = setting.known.largest(value)
-    if top is None:
-        top = _largest(value, setting.threads)
-        if isinstance(top, float):
-            setting.known.keep_largest(value, top)
+    known = setting.known.largest(value)
+    if known is not None:
+        return known
+    top = _largest(value, setting.threads)
+    if isinstance(top, float):
+        setting.known.keep_largest(value, top)
     return top
 
 
@@ -281,7 +292,7 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: tuple[int, int, in
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _largest_parts(pointer: Any, x: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     top = np.uint64(0)
     while True:
         part = add_atomically(pointer, 0, np.uint64(1))
@@ -295,19 +306,20 @@ def _largest_parts(pointer: Any, x: Any) -> None:
 
 
 def _largest_float64(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    _largest_parts(pointer, numba.carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    job = carray(pointer, (JOB_WORDS,))
+    _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
 
 
 def _largest_float32(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    _largest_parts(pointer, numba.carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    job = carray(pointer, (JOB_WORDS,))
+    _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _gate_parts(pointer: Any, g: Any, x: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    slope, cubic = as_float(job[6]), as_float(job[7])
+    job = carray(pointer, (JOB_WORDS,))
+    slope: Any = as_float(job[6])
+    cubic: Any = as_float(job[7])
     top = np.uint64(0)
     while True:
         part = add_atomically(pointer, 0, np.uint64(1))
@@ -323,17 +335,17 @@ def _gate_parts(pointer: Any, g: Any, x: Any) -> None:
 
 
 def _gate_float64(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     count = np.int64(job[2])
     first, second = at_address(job[3]), at_address(job[5])
-    _gate_parts(pointer, numba.carray(first, (count,), np.float64), numba.carray(second, (count,), np.float64))
+    _gate_parts(pointer, carray(first, (count,), np.float64), carray(second, (count,), np.float64))
 
 
 def _gate_float32(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     count = np.int64(job[2])
     first, second = at_address(job[3]), at_address(job[5])
-    _gate_parts(pointer, numba.carray(first, (count,), np.float32), numba.carray(second, (count,), np.float32))
+    _gate_parts(pointer, carray(first, (count,), np.float32), carray(second, (count,), np.float32))
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
@@ -373,14 +385,14 @@ def _add_four(a: Any, b: Any, c: Any, d: Any, means: Any, factors: Any, top: Any
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _size_parts(pointer: Any, x: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     outer, rows, columns = np.int64(job[2]), np.int64(job[3]), np.int64(job[4])
     height, blocks = np.int64(job[6]), np.int64(job[7])
     given = np.int64(job[10])
-    means = numba.carray(at_address(job[8]), (given,), np.float64)
-    factors = numba.carray(at_address(job[9]), (given,), np.float64)
-    along_rows = numba.carray(at_address(job[11]), (3, outer * rows), np.float64)
-    along_columns = numba.carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
+    means = carray(at_address(job[8]), (given,), np.float64)
+    factors = carray(at_address(job[9]), (given,), np.float64)
+    along_rows = carray(at_address(job[11]), (3, outer * rows), np.float64)
+    along_columns = carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
     tops = np.empty(columns, np.uint64)
     while True:
@@ -412,15 +424,15 @@ def _size_parts(pointer: Any, x: Any) -> None:
 
 
 def _size_float64(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
-    _size_parts(pointer, numba.carray(at_address(job[5]), shape, np.float64))
+    _size_parts(pointer, carray(at_address(job[5]), shape, np.float64))
 
 
 def _size_float32(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
-    _size_parts(pointer, numba.carray(at_address(job[5]), shape, np.float32))
+    _size_parts(pointer, carray(at_address(job[5]), shape, np.float32))
 
 
 _LARGEST_OF = {8: Region(_largest_float64), 4: Region(_largest_float32)}

@@ -493,6 +493,21 @@ def _loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return [total, *(largest(weight) for weight in outputs[1:])]
 
 
+def _most_repeats(indices: Tensor, count: int) -> Tensor | int:
+    """How often the most frequent of the indices ``[n]``, below ``count``, occurs."""
+    if not indices.numel():
+        return 0
+    if indices.device.type == "cpu":
+        return torch.bincount(indices, minlength=1).amax()
+    # There a count of each value would wait for the device, to learn how many values there are.
+    places = indices.long()
+    return (
+        torch.zeros(count, dtype=torch.int64, device=indices.device)
+        .index_add(0, places, torch.ones_like(places))
+        .amax()
+    )
+
+
 @_named("scatter")
 def _scatter(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Sums over repeated indices: all magnitudes that can meet in one element."""
@@ -500,8 +515,7 @@ def _scatter(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     assert out is not None
     if "grad_output" in arguments:  # embedding: rows of grad_output meet where their indices are equal
         indices = arguments["indices"].flatten()
-        repeats = torch.bincount(indices, minlength=1).amax() if indices.numel() else 0
-        return [largest(arguments["grad_output"]) * repeats]
+        return [largest(arguments["grad_output"]) * _most_repeats(indices, out.shape[0])]
     # The same sum over magnitudes, onto zeros: exactly the terms that meet in each element.
     zeros = torch.zeros_like(arguments["self"])
     if "values" in arguments:
