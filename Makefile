@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.counterfoil-is-set-up
 DEMO ?= counterfoil-demo
 EXAMPLE ?= counterfoil-example
+DEVICE ?= cuda:0
+GPU ?= gpu-results
+MINUTES ?= 15
 # One process for each core, with one thread each; a file's tests stay together, since they share recorded runs, and
 # tests/conftest.py says which files come first. Bytecode is kept, or every process of a test would compile it anew.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy arm64 clean
+.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -20,8 +23,10 @@ help:
 	@echo "make coverage     the tests once more, with the lines and branches that none of them reaches"
 	@echo "make lint         format, lint, types and import contracts only"
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
+	@echo "make bench-check  measure the ratios of a step's times again; fails when one is worse than the stored one"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
+	@echo "make gpu          on a machine with a GPU: its tests, what is equal there, what it costs; 15 minutes, goes on where it was stopped"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md and of the help again"
 	@echo "make translations collect the window's texts, and compile their translations"
@@ -68,11 +73,19 @@ bench: setup
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.window
 
+bench-check: setup
+	$(BIN)/python -m benchmarks.check
+
 bench-paper: setup
 	$(BIN)/counterfoil bench paper
 
 bench-accuracy: setup
 	$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md $(if $(TEXT),--text $(TEXT))
+
+# Whatever is found is written; the exit code says whether it is as it should be. Called again it goes on.
+gpu: setup
+	$(BIN)/counterfoil bench gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES); ended=$$?; \
+	$(BIN)/counterfoil bench gpu --out $(GPU) --write docs && exit $$ended
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python

@@ -1,60 +1,50 @@
-"""``python -m benchmarks``: measure, print a table, and write it into a page if asked."""
+"""``python -m benchmarks``: measure, print a table, and write it into a page or store its ratios if asked."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-from datetime import UTC, datetime
 from pathlib import Path
 
-import torch
-
-from benchmarks.measure import Result, measure
+from benchmarks.check import STORED, store
+from benchmarks.measure import MEMORY_FORMS, Result, measure
+from benchmarks.pages import markdown, origin
 from counterfoil.benchmark.markers import MEASURED, write_between
 from counterfoil.benchmark.workloads import WORKLOADS
 
 
-def table(results: list[Result], device: str) -> str:
+def table(results: list[Result], device: str, threads: int | None) -> str:
     """Return the results as Markdown."""
-    title = torch.cuda.get_device_name(device) if device != "cpu" else f"{_cpu()}, {os.cpu_count()} cores"
-    today = datetime.now(UTC).date().isoformat()
-    lines = [
-        f"{title}; torch {torch.__version__}, Python {platform.python_version()}, {today}.",
-        "",
-        "| step | operators | unrounded float64 | recorded | replayed | recorded / unrounded | replayed / unrounded "
-        "| recorded / eager float64 | recorded / eager float32 |",
-        "|---|---|---|---|---|---|---|---|---|",
+    times = ["unrounded", "recorded", "replayed", "eager float64", "eager float32"]
+    heads = ["step", "operators", *times, "recorded / unrounded", "replayed / unrounded"]
+    heads += ["unrounded / eager float64", "recorded / eager float64", "recorded / eager float32"]
+    rows = [
+        [
+            r.name,
+            str(r.operators),
+            *(f"{1e3 * r.seconds[form]:.1f} ms" if form in r.seconds else "-" for form in times),
+            f"{r.recorded_ratio:.2f}",
+            f"{r.replayed_ratio:.2f}",
+            f"{r.unrounded_ratio:.2f}",
+            f"{r.eager64_ratio:.2f}",
+            f"{r.eager32_ratio:.2f}",
+        ]
+        for r in results
     ]
-    for r in results:
-        times = " | ".join(f"{1e3 * r.seconds[form]:.1f} ms" for form in ("unrounded", "recorded", "replayed"))
-        lines.append(
-            f"| {r.name} | {r.operators} | {times} | {r.recorded_ratio:.2f} | {r.replayed_ratio:.2f} "
-            f"| {r.eager64_ratio:.2f} | {r.eager32_ratio:.2f} |"
-        )
-    lines += [
-        "",
-        "| step | values rounded | log entries | log bytes | bits per value | 1.6 bits per value would be "
-        "| peak memory unrounded | recorded |",
-        "|---|---|---|---|---|---|---|---|",
+    log_heads = ["step", "values rounded", "log entries", "log bytes", "bits per value", "1.6 bits per value would be"]
+    log_rows = [
+        [
+            r.name,
+            f"{r.values:,}",
+            f"{r.entries:,}",
+            f"{r.log_bytes:,}",
+            f"{8 * r.log_bytes / r.values:.5f}",
+            f"{0.2 * r.values / r.log_bytes:.0f} times as much",
+            *(f"{r.memory[form]} MiB" if r.memory else "-" for form in MEMORY_FORMS),
+        ]
+        for r in results
     ]
-    for r in results:
-        memory = " | ".join(f"{r.memory[form]} MiB" if r.memory else "-" for form in ("unrounded", "recorded"))
-        lines.append(
-            f"| {r.name} | {r.values:,} | {r.entries:,} | {r.log_bytes:,} | {8 * r.log_bytes / r.values:.5f} "
-            f"| {0.2 * r.values / r.log_bytes:.0f} times as much | {memory} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _cpu() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return platform.machine()
+    memory = [f"{'peak memory ' if not number else ''}{form}" for number, form in enumerate(MEMORY_FORMS)]
+    return f"{origin(threads, device)}\n\n{markdown(heads, rows)}\n\n{markdown([*log_heads, *memory], log_rows)}\n"
 
 
 def main() -> None:
@@ -65,14 +55,19 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=9, help="rounds after warming up (default 9)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:0 (default cpu)")
+    parser.add_argument("--threads", type=int, help="threads on the CPU; torch's choice by default")
+    parser.add_argument("--no-memory", action="store_true", help="do not measure peak memory, in processes of its own")
     parser.add_argument("--write", type=Path, help="a page whose measured part is replaced")
+    parser.add_argument("--store", action="store_true", help=f"store the ratios for make bench-check in {STORED.name}")
     options = parser.parse_args()
     results = []
     for key in options.workloads or WORKLOADS:
-        result = measure(key, options.rounds, options.device)
+        result = measure(key, options.rounds, options.device, options.threads, memory=not options.no_memory)
         print(f"{result.name}: recorded {result.recorded_ratio:.2f} x unrounded", flush=True)
+        if options.store:
+            store(key, result, options.threads)
         results.append(result)
-    measured = table(results, options.device)
+    measured = table(results, options.device, options.threads)
     print(f"\n{measured}")
     if options.write:
         write_between(options.write, MEASURED, measured)

@@ -17,6 +17,8 @@ from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
 
 FORMS = ("unrounded", "recorded", "replayed", "eager float64", "eager float32")
+MEMORY_FORMS = ("unrounded", "recorded", "replayed", "eager float64")
+"""Those whose peak memory is measured."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,13 @@ class Result:
         seconds: Median seconds of a step in each form.
         recorded_ratio: Median over the rounds of recorded to unrounded time.
         replayed_ratio: The same for replayed.
+        unrounded_ratio: Unrounded to eager float64.
         eager64_ratio: Recorded to eager float64.
         eager32_ratio: Recorded to eager float32.
         values: Values rounded in a step.
         entries: Logged decisions of a step.
         log_bytes: Bytes of a step's log.
-        memory: Peak memory in MiB of a process that does only this, for the unrounded and the recorded form.
+        memory: Peak memory in MiB of a process that does only this, by form; empty where it was not measured.
         operators: Operators of the program.
     """
 
@@ -41,6 +44,7 @@ class Result:
     seconds: dict[str, float]
     recorded_ratio: float
     replayed_ratio: float
+    unrounded_ratio: float
     eager64_ratio: float
     eager32_ratio: float
     values: int
@@ -61,15 +65,17 @@ def _calls(workload: Workload, forms: Forms, device: torch.device) -> dict[str, 
     }
 
 
-def measure(key: str, rounds: int, device: str = "cpu") -> Result:
+def measure(key: str, rounds: int, device: str = "cpu", threads: int | None = None, *, memory: bool = True) -> Result:
     """Measure a workload.
 
     Args:
         key: Key of WORKLOADS.
         rounds: Rounds after the two that warm up; in each round every form runs once.
         device: Where to run.
+        threads: Threads on the CPU; None for torch's choice.
+        memory: Whether to measure the peak memory of each form too, in processes of their own.
     """
-    machine = open_machine(device)
+    machine = open_machine(device, threads)
     workload = WORKLOADS[key]()
     with machine.kernels() as kernels:
         order = workload.order(None)
@@ -91,12 +97,13 @@ def measure(key: str, rounds: int, device: str = "cpu") -> Result:
         seconds={name: statistics.median(values) for name, values in times.items()},
         recorded_ratio=ratio("recorded", "unrounded"),
         replayed_ratio=ratio("replayed", "unrounded"),
+        unrounded_ratio=ratio("unrounded", "eager float64"),
         eager64_ratio=ratio("recorded", "eager float64"),
         eager32_ratio=ratio("recorded", "eager float32"),
         values=sum(site.elements for site in order.program.sites),
         entries=sum(len(site.indices) for site in forms.logs),
         log_bytes=len(encode(forms.logs)),
-        memory={form: _peak_memory(key, form) for form in ("unrounded", "recorded")} if device == "cpu" else {},
+        memory={form: _peak_memory(key, form) for form in MEMORY_FORMS} if memory and device == "cpu" else {},
         operators=len(order.program.nodes),
     )
 
@@ -108,10 +115,19 @@ def _peak_memory(key: str, form: str) -> int:
 
 
 def run_alone(key: str, form: str) -> None:
-    """Run one form three times and print this process's peak memory in MiB."""
+    """Run one form three times and print this process's peak memory in MiB; a replay needs a recording before it."""
     workload, machine = WORKLOADS[key](), open_machine("cpu")
-    with machine.kernels() as kernels:
-        call = _calls(workload, Forms(workload.order(None), machine, kernels), machine.device)[form]
+    eager = {"eager float64": torch.float64, "eager float32": torch.float32}
+    if form in eager:
+        call: Callable[[], object] = workload.eager(eager[form], machine.device)
         for _ in range(3):
             call()
+    else:
+        with machine.kernels() as kernels:
+            forms = Forms(workload.order(None), machine, kernels)
+            if form == "replayed":
+                forms.record()
+            call = {"unrounded": forms.run, "recorded": forms.record, "replayed": forms.replay}[form]
+            for _ in range(3):
+                call()
     print(peak_memory(machine.device) >> 20)

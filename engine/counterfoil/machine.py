@@ -19,6 +19,7 @@ from counterfoil.execution.perturbed import exactly_perturbed, perturbed
 from counterfoil.program.estimate import least_memory
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.rounding.chains import run_chain
 from counterfoil.rounding.rounder import Kernels
 
 
@@ -46,7 +47,8 @@ class Machine:
 
     def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
         """Return an interpreter of a program in the compute dtype of a precision profile."""
-        return Interpreter(program, self.device, TORCH_DTYPES[precision.compute], self.compute(precision))
+        dtype = TORCH_DTYPES[precision.compute]
+        return Interpreter(program, self.device, dtype, self.compute(precision), run_chain)
 
     def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
         """Return what computes an operator under a precision profile.

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -34,19 +35,26 @@ STEPS = 2
 CPU = torch.device("cpu")
 
 
+class Ordered(Protocol):
+    """Makes the order of a workload."""
+
+    def __call__(self, precision: AnyPrecision | None, steps: int = ..., /) -> OrderDraft:
+        """Return an order of so many steps in a precision profile; None for the recipe's own."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """One training step in two forms.
 
     Attributes:
         name: What it is, for the table.
-        order: Returns the order whose first step is executed, in a precision profile; None for the recipes' own.
+        order: Returns the order whose first step is executed, in a precision profile; None for the recipe's own.
         eager: Returns ordinary eager training of the same model, batch and optimizer: in a dtype, on a device.
             bfloat16 stands for torch's autocast to it, with weights in float32.
     """
 
     name: str
-    order: Callable[[AnyPrecision | None], OrderDraft]
+    order: Ordered
     eager: Callable[[torch.dtype, torch.device], EagerStep]
 
 
@@ -105,8 +113,8 @@ def digits() -> Workload:
     images, labels = load_digits()
     first = torch.from_numpy(images[:32])[:, None] / 16, torch.from_numpy(labels[:32])
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
-        return order_digits(images, labels, steps=4, precision=precision)
+    def order(precision: AnyPrecision | None, steps: int = 4) -> OrderDraft:
+        return order_digits(images, labels, steps=steps, precision=precision)
 
     return Workload("digits-cnn, width 16, batch 32", order, partial(_eager_images, lambda: DigitsNet(16), *first))
 
@@ -121,15 +129,15 @@ def _images(name: str, make: Callable[[], nn.Module], images: Images, labels: La
     types = {"images": TensorType("uint8", images.shape), "labels": TensorType("int64", (batch,))}
     objective: Objective = _objective
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
+    def order(precision: AnyPrecision | None, steps: int = STEPS) -> OrderDraft:
         rule = Sgd(momentum=0.9, weight_decay=5e-4)
         return draft_order(
             title=name,
             recipe="benchmark",
             captured=capture(make(), objective, rule, types, exact=isinstance(precision, ExactPrecision)),
             rule=rule,
-            learning_rates=cosine(0.1, STEPS),
-            schedule=shuffled_epochs(batch, batch, STEPS, 0),
+            learning_rates=cosine(0.1, steps),
+            schedule=shuffled_epochs(batch, batch, steps, 0),
             data={"images": images, "labels": labels},
             seed=0,
             precision=precision,
@@ -201,13 +209,14 @@ def resnet50(batch: int, side: int = 224, layout: ResNetLayout = LAYOUTS["resnet
     return _images(f"{kind}, {side}x{side}, batch {batch}", make, images, rng.integers(0, classes, batch))
 
 
-def _gpt2(size: gpt2.Gpt2Size, batch: int) -> Workload:
+def gpt2_of_size(size: gpt2.Gpt2Size, batch: int) -> Workload:
+    """A GPT-2 of any size on made-up bytes."""
     rng = np.random.default_rng(0)
     text = rng.integers(0, 256, 4 * batch * (size.context + 1)).astype(np.uint8)
     rows = torch.from_numpy(text.reshape(-1, size.context + 1)[:batch])
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
-        return gpt2.order_gpt2(text.tobytes(), size=size, batch_size=batch, steps=STEPS, precision=precision)
+    def order(precision: AnyPrecision | None, steps: int = STEPS) -> OrderDraft:
+        return gpt2.order_gpt2(text.tobytes(), size=size, batch_size=batch, steps=steps, precision=precision)
 
     def eager(dtype: torch.dtype, device: torch.device) -> EagerStep:
         model = gpt2.Gpt2(size)
@@ -233,12 +242,12 @@ def _eager_gpt2(model: gpt2.Gpt2, rows: Tensor, rate: float, dtype: torch.dtype,
 
 def small_gpt2() -> Workload:
     """The recipe gpt2 at its default size."""
-    return _gpt2(gpt2.Gpt2Size(), 8)
+    return gpt2_of_size(gpt2.Gpt2Size(), 8)
 
 
 def wide_gpt2() -> Workload:
     """Layers of GPT-2 124M's width, two of them."""
-    return _gpt2(gpt2.Gpt2Size(layers=2, heads=12, width=768, context=64), 8)
+    return gpt2_of_size(gpt2.Gpt2Size(layers=2, heads=12, width=768, context=64), 8)
 
 
 def public_gpt2(batch: int, sequence: int, size: gpt2.Gpt2Size = gpt2.SIZES["124M"]) -> Workload:
@@ -255,7 +264,7 @@ def public_gpt2(batch: int, sequence: int, size: gpt2.Gpt2Size = gpt2.SIZES["124
             nn.init.normal_(parameter, std=gpt2.DEVIATION)
         return made
 
-    def order(precision: AnyPrecision | None) -> OrderDraft:
+    def order(precision: AnyPrecision | None, steps: int = STEPS) -> OrderDraft:
         tensors = {name: parameter.detach() for name, parameter in model().named_parameters()}
         return gpt2.order_gpt2(
             Tokens(numbers, size.vocabulary, Path("made up")),
@@ -263,7 +272,7 @@ def public_gpt2(batch: int, sequence: int, size: gpt2.Gpt2Size = gpt2.SIZES["124
             weights=Weights(Path("made up"), tensors),
             sequence=sequence,
             batch_size=batch,
-            steps=STEPS,
+            steps=steps,
             learning_rate=5e-5,
             precision=precision,
         )

@@ -1,7 +1,8 @@
-"""The bits of numbers inside compiled loops."""
+"""The bits of numbers, inside compiled loops and out of them."""
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -37,3 +38,9 @@ def trailing_zeros(typing_context: Any, value: Any = None) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), build
+
+
+def float_of(bits: int) -> float:
+    """Return the float64 with these bits, 0 to 2^64 - 1."""
+    number: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    return number

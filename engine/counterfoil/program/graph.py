@@ -20,7 +20,8 @@ from counterfoil.errors import ProgramError
 from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
 from counterfoil.program.operators import Operator, OperatorClass, classify, is_allowed
 from counterfoil.program.places import Place, places_of
-from counterfoil.program.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces
+from counterfoil.program.sameness import Same, sameness
+from counterfoil.program.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces, signature_of
 from counterfoil.program.uses import undefined_use
 from counterfoil.sentence import say
 
@@ -119,6 +120,18 @@ class Node:
             alpha = self.args[2]
         return classify(self.operator, alpha=alpha, floating=floating)
 
+    @cached_property
+    def floating(self) -> tuple[bool, ...]:
+        """For each output whether it is there and floating-point."""
+        return tuple(output is not None and output.floating for output in self.outputs)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """Numbers of the values among its arguments, by the parameters' names; those within lists are left out."""
+        names = (parameter.name for parameter in signature_of(self.operator).parameters)
+        given = (*zip(names, self.args, strict=False), *self.kwargs)
+        return {name: argument.number for name, argument in given if isinstance(argument, Value)}
+
     @property
     def where(self) -> str:
         """The node in words, for messages: operator, pass and module."""
@@ -189,6 +202,14 @@ class Program:
         return tuple(number for number, place in enumerate(self.places) if place.site is not None)
 
     @cached_property
+    def place_values(self) -> tuple[int, ...]:
+        """Number of the value of each place."""
+        return tuple(
+            place.output if place.node is None else self.nodes[place.node].first_value + place.output
+            for place in self.places
+        )
+
+    @cached_property
     def last_uses(self) -> tuple[tuple[int, ...], ...]:
         """For each node the values that nothing after it needs: they are freed when it is done (liveness)."""
         last: dict[int, int] = {}
@@ -203,6 +224,11 @@ class Program:
             if number not in kept:
                 dying[index].append(number)
         return tuple(tuple(sorted(numbers)) for numbers in dying)
+
+    @cached_property
+    def sameness(self) -> tuple[Same, ...]:
+        """What each value is another form of, by its number."""
+        return sameness(self.inputs, self.nodes)
 
     @cached_property
     def batch_names(self) -> tuple[str, ...]:

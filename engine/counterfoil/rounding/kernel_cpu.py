@@ -7,21 +7,25 @@ multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import math
+import threading
+from struct import Struct
+from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.definite.bitcasts import as_bits, as_float, trailing_zeros
+from counterfoil.definite.bitcasts import as_bits, as_float, float_of, trailing_zeros
+from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.workers import Workers
 
 _CHUNK = 1024
-_SLICE = 1 << 16
-"""Elements below which a second thread costs more than it brings."""
+PART = 1 << 15
+"""Elements of a part of a tensor: a thread works on one at a time."""
+_MASK64 = 2**64 - 1
+_UNFINISHED = np.uint64(1 << 48)
 
 CANONICAL_NAN = 0x7FF8000000000000
 """The bits that stand for every value that is not a number in a fingerprint."""
@@ -30,8 +34,7 @@ INFINITY = 0x7FF0000000000000
 MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 """All bits but the sign."""
 
-_Part = TypeVar("_Part")
-
+Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
@@ -45,14 +48,7 @@ def _mix(bits: Any, index: Any, key: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True)
-def _grown(values: Any, used: int, size: int) -> Any:
-    more = np.empty(size, values.dtype)
-    more[:used] = values[:used]
-    return more
-
-
-@numba.njit(nogil=True, cache=True)
-def _collect(words: Any, used: int, first: int, indices: Any, ups: Any, found: int) -> Any:
+def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any:
     """Append the flagged elements of a chunk, eight flags to a word; a chunk seldom has more than one or two."""
     for group in range(0, used, 8):
         end = min(group + 8, used)
@@ -65,65 +61,85 @@ def _collect(words: Any, used: int, first: int, indices: Any, ups: Any, found: i
             word = words[w]
             while word:
                 shift = trailing_zeros(word) & np.uint64(0x38)
-                indices[found] = first + 8 * w + np.int64(shift >> np.uint64(3))
-                ups[found] = np.uint8((word >> shift) & np.uint64(2)) >> np.uint8(1)
+                index = first + 8 * w + np.int64(shift >> np.uint64(3))
+                entries[found] = 2 * index + np.int64((word >> (shift + np.uint64(1))) & np.uint64(1))
                 found += 1
                 word &= ~(np.uint64(0xFF) << shift)
     return found
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def _round_slice(
-    y: Any, first: int, floor_biased: int, significand_bits: int, tau: float, key: Any
-) -> tuple[Any, Any, Any, Any]:
-    """Round ``y``, float64 or float32, in place; ``first`` is the index of its first element in the tensor.
-
-    Returns the indices of the close decisions, whether each went up, the fingerprint, the bits of the largest magnitude
-    before rounding.
-    """
-    count = y.size
-    floor = np.uint64(floor_biased)
-    p = np.uint64(significand_bits)
-    magic_shift = np.uint64(53 - significand_bits)
+def _round_parts(pointer: Any, y: Any) -> None:
+    """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
+    job = carray(pointer, (JOB_WORDS,))
+    parts, capacity = np.int64(job[1]), np.int64(job[11])
+    first = np.int64(job[4])
+    floor = job[5]
+    p = job[6]
+    magic_shift = np.uint64(53) - p
+    tau: Any = as_float(job[7])
+    key = job[8]
+    ends = carray(at_address(job[9]), (2 * parts,), np.int64)
+    entries = carray(at_address(job[10]), (parts * capacity,), np.int64)
     half_one = np.uint64(1) << np.uint64(51)
     s52 = np.uint64(52)
     total = np.uint64(0)
     largest = np.uint64(0)
-    # A byte for each element of a chunk: 0, or 1 for a close decision that went down and 2 for one that went up. Little
+    entered = np.uint64(0)
+    # A byte for each element of a chunk: 0, or 1 for a close decision that went down and 3 for one that went up. Little
     # to write beside the values, and eight of them can be skipped at once.
     flags = np.zeros(_CHUNK, np.uint8)
     words = flags.view(np.uint64)
-    indices = np.empty(64, np.int64)
-    ups = np.empty(64, np.uint8)
-    found = 0
-    for start in range(0, count, _CHUNK):
-        # A slice, so that indices count from zero: an index that numba must check for being negative is not vectorised.
-        chunk = y[start : start + _CHUNK]
-        base = np.uint64(first + start)
-        near_count = np.uint64(0)
-        for i in range(chunk.size):
-            # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
-            value = np.float64(chunk[i])
-            magnitude = as_bits(value) & np.uint64(MAGNITUDE)
-            largest = max(largest, magnitude)
-            exponent = max(magnitude >> s52, floor)
-            magic = as_float(((exponent + magic_shift) << s52) | half_one)
-            half = as_float((exponent - p) << s52)
-            rounded = (value + magic) - magic
-            remainder = value - rounded
-            near = abs(remainder) >= half - tau
-            near_count += np.uint64(1) if near else np.uint64(0)
-            flags[i] = np.uint8(near) + np.uint8(near & (remainder < 0.0))
-            chunk[i] = rounded
-            total += _mix(as_bits(rounded), base + np.uint64(i), key)
-        if near_count:
-            needed = found + np.int64(near_count)
-            if needed > indices.size:
-                indices, ups = _grown(indices, found, 2 * needed), _grown(ups, found, 2 * needed)
-            used = (chunk.size + 7) >> 3
-            flags[chunk.size : 8 * used] = 0
-            found = _collect(words, used, first + start, indices, ups, found)
-    return indices[:found].copy(), ups[:found].copy(), total, largest
+    while True:
+        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+        if part >= parts:
+            break
+        mine = entries[part * capacity : (part + 1) * capacity]
+        found = 0
+        start = part * PART
+        end = min(start + PART, y.size)
+        while start < end and found + _CHUNK <= capacity:
+            # A slice, so that indices count from zero: an index that numba must check for being negative is not
+            # vectorised.
+            chunk = y[start : min(start + _CHUNK, end)]
+            base = np.uint64(first + start)
+            near_count = np.uint64(0)
+            for i in range(chunk.size):
+                # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
+                value = np.float64(chunk[i])
+                magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+                largest = max(largest, magnitude)
+                exponent = max(magnitude >> s52, floor)
+                magic = as_float(((exponent + magic_shift) << s52) | half_one)
+                half = as_float((exponent - p) << s52)
+                rounded = (value + magic) - magic
+                remainder = value - rounded
+                near = abs(remainder) >= half - tau
+                near_count += np.uint64(1) if near else np.uint64(0)
+                flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(near & (remainder < 0.0))
+                chunk[i] = rounded
+                total += _mix(as_bits(rounded), base + np.uint64(i), key)
+            if near_count:
+                used = (chunk.size + 7) >> 3
+                flags[chunk.size : 8 * used] = 0
+                found = _collect(words, used, first + start, mine, found)
+            start += chunk.size
+        ends[2 * part] = start
+        ends[2 * part + 1] = found
+        entered += np.uint64(found) + (_UNFINISHED if start < end else np.uint64(0))
+    add_atomically(pointer, 12, total)
+    raise_atomically(pointer, 13, largest)
+    add_atomically(pointer, 14, entered)
+
+
+def _round_float64(pointer: Any) -> None:
+    job = carray(pointer, (JOB_WORDS,))
+    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+
+
+def _round_float32(pointer: Any) -> None:
+    job = carray(pointer, (JOB_WORDS,))
+    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -135,42 +151,105 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
     return total
 
 
-@numba.njit(nogil=True, cache=True)
-def _mix_integers(values: Any, first: int, key: Any) -> Any:
-    """Sum the fingerprint terms of elements, uint64 ``[n]``; ``first`` is the index of the first in its tensor."""
+def _mix_integers(pointer: Any) -> None:
+    """Sum the fingerprint terms of parts of uint64 ``[n]``; the job is that of :data:`_MIX`."""
+    job = carray(pointer, (JOB_WORDS,))
+    values = carray(at_address(job[3]), (np.int64(job[2]),), np.uint64)
+    key = job[4]
     total = np.uint64(0)
-    base = np.uint64(first)
-    for i in range(values.size):
-        total += _mix(values[i], base + np.uint64(i), key)
-    return total
+    while True:
+        part: Any = add_atomically(pointer, 0, np.uint64(1))
+        if part >= job[1]:
+            break
+        base = part * np.uint64(PART)
+        mine = values[np.int64(base) : np.int64(base) + PART]
+        for i in range(mine.size):
+            total += _mix(mine[i], base + np.uint64(i), key)
+    add_atomically(pointer, 5, total)
 
 
-@numba.njit(nogil=True, cache=True)
-def _mix_floats(values: Any, first: int, key: Any) -> tuple[Any, Any]:
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _mix_parts(pointer: Any, values: Any) -> None:
     """The same of float64 or float32 ``[n]``, by their float64 bits; and the largest magnitude, as its bits."""
-    infinity = np.uint64(INFINITY)
+    job = carray(pointer, (JOB_WORDS,))
+    key = job[4]
     total = np.uint64(0)
     largest = np.uint64(0)
-    base = np.uint64(first)
-    for i in range(values.size):
-        # Widening is exact.
-        bits: Any = as_bits(np.float64(values[i]))
-        magnitude = bits & np.uint64(MAGNITUDE)
-        largest = max(largest, magnitude)
-        # Sign and payload of what is not a number differ between processors.
-        total += _mix(np.uint64(CANONICAL_NAN) if magnitude > infinity else bits, base + np.uint64(i), key)
-    return total, largest
+    while True:
+        part: Any = add_atomically(pointer, 0, np.uint64(1))
+        if part >= job[1]:
+            break
+        base = part * np.uint64(PART)
+        mine = values[np.int64(base) : np.int64(base) + PART]
+        for i in range(mine.size):
+            # Widening is exact.
+            bits: Any = as_bits(np.float64(mine[i]))
+            magnitude = bits & np.uint64(MAGNITUDE)
+            largest = max(largest, magnitude)
+            # Sign and payload of what is not a number differ between processors.
+            total += _mix(
+                np.uint64(CANONICAL_NAN) if magnitude > np.uint64(INFINITY) else bits, base + np.uint64(i), key
+            )
+    add_atomically(pointer, 5, total)
+    raise_atomically(pointer, 6, largest)
+
+
+def _mix_float64(pointer: Any) -> None:
+    job = carray(pointer, (JOB_WORDS,))
+    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+
+
+def _mix_float32(pointer: Any) -> None:
+    job = carray(pointer, (JOB_WORDS,))
+    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+
+
+_ROUND = Struct("<5Q2QdQ3Q3Q")
+"""Job of rounding: part, parts; count, address; index of the first element; biased exponent of the floor, p, tau, key;
+addresses of the parts' ends and entries, entries that a part has room for; sum, bits of the largest magnitude before
+rounding, and number of the entries, with :data:`_UNFINISHED` for each part whose entries had no room."""
+_ROUNDING = {8: Region(_round_float64), 4: Region(_round_float32)}
+_MIX = Struct("<7Q")
+"""Job of a fingerprint: part, parts; count, address; key; sum, bits of the largest magnitude."""
+_MIXING = {8: Region(_mix_float64), 4: Region(_mix_float32)}
+_MIXING_INTEGERS = Region(_mix_integers)
+
+
+class _Entries(threading.local):
+    """Memory for the entries of the tensor that a thread rounds: set aside once, and touched where there are some."""
+
+    def __init__(self) -> None:
+        self.room = np.empty(0, np.int64)
+        self.address = 0
+
+    def provide(self, words: int) -> int:
+        """Return the address of memory for so many numbers."""
+        if words > self.room.size:
+            self.room = np.empty(words, np.int64)
+            self.address = self.room.ctypes.data
+        return self.address
+
+    def release(self) -> None:
+        """Give the memory back."""
+        self.room = np.empty(0, np.int64)
+
+
+_entries = _Entries()
 
 
 class CpuKernel:
     """Rounds float64 and float32 tensors in memory.
 
     Args:
-        workers: The threads for large tensors.
+        threads: Threads for large tensors, the calling one included.
     """
 
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+
+    def close(self) -> None:
+        """Give back the memory that was set aside for entries."""
+        _entries.release()
 
     def round(self, y: FloatArray, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a tensor in place and report the decisions that lie within ``tau`` of a midpoint.
@@ -181,19 +260,51 @@ class CpuKernel:
             tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
             key: Fingerprint key, 0 to 2^64 - 1.
         """
-        arguments = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, np.uint64(key))
-        parts = self._workers.in_parts(
-            y.size, _SLICE, _CHUNK, lambda first, end: _round_slice(y[first:end], first, *arguments)
+        assert y.flags.c_contiguous
+        return self.round_at(y.ctypes.data, y.size, y.itemsize, grid, tau, key)
+
+    def round_at(self, address: int, count: int, item: int, grid: Grid, tau: float, key: int) -> Rounded:
+        """The same of ``count`` elements of ``item`` bytes, 8 or 4, at an address."""
+        settings = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, key)
+        found, total, largest = self._round(address, count, item, 0, settings, PART // 4 + _CHUNK)
+        before = (largest >> 52) - FLOAT64_BIAS
+        after = rounded_magnitude(largest, *settings[:2])
+        if not found:
+            return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
+        entries = np.concatenate(found) if len(found) > 1 else found[0]
+        return Rounded(entries >> 1, (entries & 1).astype(np.bool_), total, before, after)
+
+    def _round(
+        self, address: int, count: int, item: int, first: int, settings: tuple[int, int, float, int], capacity: int
+    ) -> tuple[list[Int64Array], int, int]:
+        """Round; returns the entries, twice the index and 1 for up, the fingerprint, the bits of the largest."""
+        parts = -(-count // PART)
+        # A part's end and its number of entries; then the entries.
+        ends = _entries.provide(parts * (2 + capacity))
+        _ROUND.pack_into(
+            job.words, 0, 0, parts, count, address, first, *settings, ends, ends + 16 * parts, capacity, 0, 0, 0
         )
-        indices, ups, total, largest = parts[0]
-        if len(parts) > 1:
-            indices, ups = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
-            total, largest = sum(int(part[2]) for part in parts), max(part[3] for part in parts)
-        top = np.array([largest], np.uint64).view(np.float64)
-        before = (int(largest) >> 52) - FLOAT64_BIAS
-        # Rounding is monotone, and the same on both sides of zero: the largest magnitude becomes the largest.
-        _round_slice(top, 0, *arguments)
-        return Rounded(indices, ups.view(np.bool_), int(total) % 2**64, before, float(top[0]))
+        _ROUNDING[item].run(job.address, min(self._threads, parts))
+        total, largest, entered = _SUMS.unpack_from(job.words, 96)
+        if not entered:
+            return [], total, largest
+        found = []
+        room = _entries.room
+        known = room[: 2 * parts].tolist()
+        mine = room[2 * parts : parts * (2 + capacity)].reshape(parts, capacity)
+        if entered < _UNFINISHED:
+            return [mine[part, :n] for part, n in enumerate(known[1::2]) if n], total, largest
+        kept = [mine[part, :n].copy() for part, n in enumerate(known[1::2])]
+        for part, start in enumerate(known[::2]):
+            found.append(kept[part])
+            end = min((part + 1) * PART, count)
+            if start < end:
+                more, added, top = self._round(
+                    address + item * start, end - start, item, first + start, settings, PART + _CHUNK
+                )
+                found.extend(piece.copy() for piece in more)
+                total, largest = (total + added) & _MASK64, max(largest, top)
+        return found, total, largest
 
     def fingerprint(self, integers: npt.NDArray[np.uint64], key: int) -> int:
         """Return the fingerprint of integers: a sum mod 2^64 of :func:`_mix` over the elements.
@@ -202,8 +313,7 @@ class CpuKernel:
             integers: uint64 ``[n]``, contiguous: two's complement.
             key: Fingerprint key, 0 to 2^64 - 1.
         """
-        parts = self._in_parts(integers, lambda part, first: int(_mix_integers(part, first, np.uint64(key))))
-        return sum(parts) % 2**64
+        return self._mix(_MIXING_INTEGERS, integers.ctypes.data, integers.size, key)[0]
 
     def fingerprint_finite(self, values: FloatArray, key: int) -> tuple[int, bool]:
         """Return the fingerprint of values that are not rounded, and whether all of them are finite.
@@ -213,9 +323,35 @@ class CpuKernel:
                 that are not a number count as one.
             key: Fingerprint key, 0 to 2^64 - 1.
         """
-        parts = self._in_parts(values, lambda part, first: _mix_floats(part, first, np.uint64(key)))
-        largest = max(int(part[1]) for part in parts)
-        return sum(int(part[0]) for part in parts) % 2**64, largest < INFINITY
+        assert values.flags.c_contiguous
+        total, largest = self.fingerprint_at(values.ctypes.data, values.size, values.itemsize, key)
+        return total, math.isfinite(largest)
 
-    def _in_parts(self, values: npt.NDArray[Any], work: Callable[[npt.NDArray[Any], int], _Part]) -> list[_Part]:
-        return self._workers.in_parts(values.size, _SLICE, _CHUNK, lambda first, end: work(values[first:end], first))
+    def fingerprint_at(self, address: int, count: int, item: int, key: int) -> tuple[int, float]:
+        """The same of ``count`` elements of ``item`` bytes, 8 or 4, at an address, and the largest magnitude.
+
+        That is infinite, or not a number, where an element is.
+        """
+        total, largest = self._mix(_MIXING[item], address, count, key)
+        return total, float_of(largest)
+
+    def _mix(self, region: Region, address: int, count: int, key: int) -> tuple[int, int]:
+        parts = -(-count // PART)
+        _MIX.pack_into(job.words, 0, 0, parts, count, address, key, 0, 0)
+        region.run(job.address, min(self._threads, parts))
+        total, largest = _PAIR.unpack_from(job.words, 40)
+        return total, largest
+
+
+_SUMS, _PAIR = Struct("<3Q"), Struct("<2Q")
+_NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
+
+
+def rounded_magnitude(bits: int, floor_biased: int, significand_bits: int) -> float:
+    """Round a magnitude, given as its bits, as the kernel does.
+
+    Rounding is monotone, and the same on both sides of zero: the largest magnitude of a tensor becomes the largest.
+    """
+    exponent = max(bits >> 52, floor_biased)
+    magic = float_of(((exponent + 53 - significand_bits) << 52 | 1 << 51) & _MASK64)
+    return (float_of(bits) + magic) - magic

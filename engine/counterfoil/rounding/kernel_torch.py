@@ -6,11 +6,10 @@ logical right shift is an arithmetic one with the copied sign bits masked away.
 
 from __future__ import annotations
 
-import struct
-
 import torch
 from torch import Tensor
 
+from counterfoil.definite.bitcasts import float_of
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY
 from counterfoil.rounding.result import Rounded
@@ -68,7 +67,7 @@ class TorchKernel:
             ups.cpu().numpy(),
             total_bits % 2**64,
             largest_biased - FLOAT64_BIAS,
-            struct.unpack("<d", struct.pack("<q", top_bits))[0],
+            float_of(top_bits),
         )
 
     def fingerprint(self, integers: Tensor, key: int) -> int:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.program import sums
-from counterfoil.rounding.magnitude import along, energy
+from counterfoil.rounding.magnitude import Magnitudes, Sizes, along, energy, largest, matrix_sizes, normalised_sizes
 
 Arguments = Mapping[str, Any]
 Outputs = Sequence[Tensor | None]
@@ -50,19 +50,6 @@ def _named(name: str) -> Callable[[Rule], Rule]:
     return register
 
 
-def largest(value: Any) -> Tensor | float:
-    """Return max |value| of a tensor or number; 0 for an empty tensor and for None; not a number stays so."""
-    if isinstance(value, Tensor):
-        if value.numel() == 0:
-            return 0.0
-        if not value.is_floating_point():
-            value = value.to(torch.float64)
-        low, high = torch.aminmax(value)
-        top: Tensor = torch.maximum(-low, high)
-        return top.double()
-    return 0.0 if value is None else abs(float(value))
-
-
 def _norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Tensor:
     result: Tensor = torch.linalg.vector_norm(x, ord=order, dim=dims, dtype=torch.float64)
     return result
@@ -73,7 +60,10 @@ def _root(square: Tensor | float) -> Tensor | float:
 
 
 def _top(x: Tensor) -> Tensor | float:
-    return x.amax().double() if x.numel() else 0.0
+    """The largest of some magnitudes; a number where that costs no transfer."""
+    if not x.numel():
+        return 0.0
+    return float(x.amax()) if x.device.type == "cpu" else x.amax().double()
 
 
 def _floating(arguments: Arguments) -> list[Tensor]:
@@ -382,6 +372,16 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return scales
 
 
+def _channel_deviations(x: Tensor, mean: Tensor) -> Magnitudes:
+    """Magnitudes of x less the mean of its channel, per channel."""
+    if not x.numel() or x.dim() < 2:
+        return along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
+    if x.dim() == 2 or math.prod(x.shape[2:]) == 1:
+        return along(x.reshape(x.shape[:2]) - mean, 1)
+    rows = normalised_sizes(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean)).rows
+    return Magnitudes(rows.largest.amax(0), rows.total.sum(0), rows.squares.sum(0))
+
+
 @_named("batch_norm_backward")
 def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of batch norm: sizes before g's mean and g's projection on x are taken off."""
@@ -392,7 +392,7 @@ def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
         mean, rstd = arguments["running_mean"], torch.rsqrt(arguments["running_var"] + arguments["eps"])
     # The gradients are sums of g and of g (x - mean): what is taken off x is exact but for its last bit.
     g_sizes = along(g, 1)
-    x_sizes = along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
+    x_sizes = _channel_deviations(x, mean)
     x_norm = x_sizes.norm * rstd
     scales: list[Scale] = [None, None, None]
     if outputs[0] is not None:
@@ -434,19 +434,19 @@ def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
     rstd = arguments["rstd"].flatten()
     g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
-    normalised = (x - arguments["mean"].reshape(-1, 1)) * rstd[:, None]
-    g_columns = along(g, 1)
+    normalised = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
+    sizes = matrix_sizes(g)
     return [
-        None if outputs[0] is None else _row_gradient(g, normalised, rstd, arguments["weight"]),
-        None if outputs[1] is None else _top(g_columns.norm * along(normalised, 1).norm),
-        None if outputs[2] is None else _top(g_columns.total),
+        None if outputs[0] is None else _row_gradient(sizes, normalised, rstd, arguments["weight"], g.shape[1]),
+        None if outputs[1] is None else _top(sizes.columns.norm * normalised.columns.norm),
+        None if outputs[2] is None else _top(sizes.columns.total),
     ]
 
 
-def _row_gradient(g: Tensor, normalised: Tensor, rstd: Tensor, weight: Tensor | None) -> Tensor | float:
-    """Scale of the input's gradient: g ``[rows, n]``, its mean, and its projection on the normalised row."""
-    g_sizes, sizes = along(g, 0), along(normalised, 0)
-    projection = sizes.largest * g_sizes.norm * sizes.norm / max(g.shape[1], 1)
+def _row_gradient(g: Sizes, normalised: Sizes, rstd: Tensor, weight: Tensor | None, length: int) -> Tensor | float:
+    """Scale of the input's gradient: of g ``[rows, length]``, its mean, and its projection on the normalised row."""
+    g_sizes, sizes = g.rows, normalised.rows
+    projection = sizes.largest * g_sizes.norm * sizes.norm / max(length, 1)
     factor = 1.0 if weight is None else largest(weight)
     return _top(rstd * (2.0 * g_sizes.largest + projection)) * factor
 
@@ -470,7 +470,9 @@ def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     g_channels = along(g, 1)
     scales: list[Scale] = [None, None, None]
     if outputs[0] is not None:
-        scales[0] = _row_gradient(_group_rows(g, arguments), normalised, rstd, arguments["weight"])
+        rows = _group_rows(g, arguments)
+        sizes = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
+        scales[0] = _row_gradient(matrix_sizes(rows), sizes, rstd, arguments["weight"], rows.shape[1])
     if outputs[1] is not None:
         scales[1] = _top(g_channels.norm * along(normalised.reshape(g.shape), 1).norm)
     if outputs[2] is not None:
@@ -491,6 +493,21 @@ def _loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return [total, *(largest(weight) for weight in outputs[1:])]
 
 
+def _most_repeats(indices: Tensor, count: int) -> Tensor | int:
+    """How often the most frequent of the indices ``[n]``, below ``count``, occurs."""
+    if not indices.numel():
+        return 0
+    if indices.device.type == "cpu":
+        return torch.bincount(indices, minlength=1).amax()
+    # There a count of each value would wait for the device, to learn how many values there are.
+    places = indices.long()
+    return (
+        torch.zeros(count, dtype=torch.int64, device=indices.device)
+        .index_add(0, places, torch.ones_like(places))
+        .amax()
+    )
+
+
 @_named("scatter")
 def _scatter(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Sums over repeated indices: all magnitudes that can meet in one element."""
@@ -498,8 +515,7 @@ def _scatter(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     assert out is not None
     if "grad_output" in arguments:  # embedding: rows of grad_output meet where their indices are equal
         indices = arguments["indices"].flatten()
-        repeats = torch.bincount(indices, minlength=1).amax() if indices.numel() else 0
-        return [largest(arguments["grad_output"]) * repeats]
+        return [largest(arguments["grad_output"]) * _most_repeats(indices, out.shape[0])]
     # The same sum over magnitudes, onto zeros: exactly the terms that meet in each element.
     zeros = torch.zeros_like(arguments["self"])
     if "values" in arguments:

@@ -19,6 +19,7 @@ import torch
 
 from counterfoil.program.operators import Operator
 from counterfoil.rounding import scale
+from counterfoil.rounding.magnitude import largest, largest_product
 from counterfoil.rounding.scale import Arguments, Outputs, Rule, Scale
 
 _TANH_SLOPE = 0.8
@@ -35,43 +36,41 @@ def rule_for(entry: Operator) -> Rule:
 
 def _gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of functions whose slope, and every term of it, is about 1 at most: the gradient that arrives."""
-    return [scale.largest(arguments["grad_output"]) + scale.largest(outputs[0])]
+    return [largest(arguments["grad_output"]) + largest(outputs[0])]
 
 
 def _gate_gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of silu and mish: an error that is an ulp of 1 is multiplied by x."""
-    g, x = arguments["grad_output"].double(), arguments["self"].double()
-    return [scale.largest(g * (1.0 + x.abs()))]
+    return [largest_product(arguments["grad_output"], arguments["self"], 1.0, 0.0)]
 
 
 def _glu_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradient of glu: as of a gate, with the other half of the argument in the place of x."""
-    return [scale.largest(arguments["grad_output"]) * (1.0 + scale.largest(arguments["self"]))]
+    return [largest(arguments["grad_output"]) * (1.0 + largest(arguments["self"]))]
 
 
 def _gelu_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradient of GELU; in the tanh form 1 - tanh^2 errs by an ulp of 1, and is multiplied by a cubic of x."""
     if arguments["approximate"] != "tanh":
         return _gradient(arguments, outputs)
-    g, x = arguments["grad_output"].double(), arguments["self"].double()
-    return [scale.largest(g * (1.0 + 0.5 * _TANH_SLOPE * x.abs() * (1.0 + _TANH_CUBIC * x * x)))]
+    return [largest_product(arguments["grad_output"], arguments["self"], 0.5 * _TANH_SLOPE, _TANH_CUBIC)]
 
 
 def _elu_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradient of ELU: the result less its limit is multiplied by the coefficient."""
     coefficient = abs(arguments["alpha"] * arguments["scale"] * arguments["input_scale"])
-    return [scale.largest(arguments["grad_output"]) * max(1.0, coefficient) + scale.largest(outputs[0])]
+    return [largest(arguments["grad_output"]) * max(1.0, coefficient) + largest(outputs[0])]
 
 
 def _nll_loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Negative log likelihood: a weighted mean is no larger than its terms; a sum has as many as there are targets."""
-    log_likelihood = scale.largest(arguments["self"])
+    log_likelihood = largest(arguments["self"])
     if arguments["reduction"] == 2:
-        weight = 1.0 if arguments["weight"] is None else scale.largest(arguments["weight"])
+        weight = 1.0 if arguments["weight"] is None else largest(arguments["weight"])
         log_likelihood = log_likelihood * weight * float(arguments["target"].numel())
     elif arguments["reduction"] == 0:
-        log_likelihood = scale.largest(outputs[0])
-    return [log_likelihood, scale.largest(outputs[1])]
+        log_likelihood = largest(outputs[0])
+    return [log_likelihood, largest(outputs[1])]
 
 
 def _binary_cross_entropy(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
@@ -80,9 +79,9 @@ def _binary_cross_entropy(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     if not x.numel():
         return [0.0]
     logarithm = torch.maximum(x.log().abs(), torch.log1p(-x).abs()).amax().clamp(1.0, _LARGEST_LOGARITHM)
-    weight = 1.0 if arguments["weight"] is None else scale.largest(arguments["weight"])
+    weight = 1.0 if arguments["weight"] is None else largest(arguments["weight"])
     terms = float(x.numel()) if arguments["reduction"] == 2 else 1.0
-    return [logarithm * (1.0 + 2.0 * scale.largest(arguments["target"])) * weight * terms]
+    return [logarithm * (1.0 + 2.0 * largest(arguments["target"])) * weight * terms]
 
 
 def _over_magnitudes(name: str, gradient: str) -> Rule:
@@ -91,7 +90,7 @@ def _over_magnitudes(name: str, gradient: str) -> Rule:
     def magnitudes(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         function = getattr(torch.ops.aten, name).default
         given = {**arguments, gradient: arguments[gradient].abs()}
-        return [scale.largest(function(*(given[argument.name] for argument in function._schema.arguments)))]
+        return [largest(function(*(given[argument.name] for argument in function._schema.arguments)))]
 
     return magnitudes
 

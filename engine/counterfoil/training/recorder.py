@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.behind import Behind
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
@@ -28,12 +30,13 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.interpreter import Interpreter, StepResult
 from counterfoil.execution.operation import Compute
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import relay
 from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
+from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
 from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.selftest import run_selftest
@@ -52,6 +55,8 @@ from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 from counterfoil.turns import Turns
 from counterfoil.wholefiles import check_room, check_target
 
+LEAST_BEHIND = 2**20
+"""A state of so many bytes is digested and stored while the next step runs; handing over less takes longer."""
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
 
@@ -107,7 +112,7 @@ class StepRecorded:
         loss: Its loss.
         log_entries: Logged rounding decisions.
         log_bytes: Size of its log.
-        seconds: Wall-clock time, hashing and writing included.
+        seconds: Wall-clock time since it began or since the step before it was recorded, hashing and writing included.
     """
 
     step: int
@@ -261,6 +266,8 @@ def record(
         if published is not None and recording.steps == manifest.steps:
             _publish(published, recording, manifest, history, key)
         rounders = programs.map(lambda program: recording_rounder(program, manifest.precision, kernels))
+        keeper = _Keeper(manifest, recording, history, published, heads_every, key)
+        behind = stack.enter_context(Behind[StepRecorded]())
         for step in range(recording.steps + 1, manifest.steps + 1):
             begun = time.perf_counter()
             rounder = rounders.of(step)
@@ -270,26 +277,20 @@ def record(
                 inputs = tamper(inputs)
             execution = interpreters.of(step).execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
             total = len(programs.of(step).nodes)
-            result = yield from relay(execution, partial(_operator_recorded, step, total))
+            executing = relay(execution, partial(_operator_recorded, step, total))
+            result = yield from _beside(executing, behind)
+            # One step at a time is kept, so that no more than one state is held for it.
+            if behind.busy:
+                yield behind.take()
             state = result.state
             arrays = numpy_state(state) if manifest.is_committed(step) else {}
-            done = stored_step(
-                step,
-                log=encode_log(manifest.precision, rounder.logs),
-                log_entries=sum(len(site.indices) for site in rounder.logs),
-                fingerprints=rounder.fingerprints,
-                loss=result.loss,
-                state_root=state_root(arrays) if arrays else None,
-            )
-            history.append(leaf_hash(done.record.to_bytes()))
-            recording.check_published(history)
-            recording.append(done)
-            if manifest.is_checkpoint(step):
-                recording.store_state(step, arrays)
-            if published is not None and (step % heads_every == 0 or step == manifest.steps):
-                _publish(published, recording, manifest, history, key)
-            seconds = time.perf_counter() - begun
-            yield StepRecorded(step, manifest.steps, result.loss, done.log_entries, len(done.log), seconds)
+            keep = partial(keeper.keep, step, begun, result.loss, arrays, rounder.logs, rounder.fingerprints)
+            if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
+                yield keep()
+            else:
+                behind.begin(keep)
+        if behind.busy:
+            yield behind.take()
         claim = RunClaim(
             order=manifest.digest,
             run_root=history.root,
@@ -311,6 +312,76 @@ def _check_room(
     order = order_bytes(contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial)
     needed = 2 * run_bytes(manifest, state_bytes, places) + order - recording.size_bytes
     check_room(run_path.parent, needed, "the recording and the run")
+
+
+class _Keeper:
+    """Keeps finished steps, one after the other: digests of the state, the history, the recording, the tree heads.
+
+    It changes none of what it is given, and nobody else may while it works: the next step starts from the same tensors.
+    """
+
+    def __init__(
+        self,
+        manifest: OrderManifest,
+        recording: Recording,
+        history: MerkleFrontier,
+        published: TreeHeadFile | None,
+        heads_every: int,
+        key: SigningKey,
+    ) -> None:
+        self._manifest = manifest
+        self._recording = recording
+        self._history = history
+        self._published = published
+        self._heads_every = heads_every
+        self._key = key
+        self._kept_at = 0.0
+
+    def keep(
+        self,
+        step: int,
+        begun: float,
+        loss: float,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        logs: Sequence[SiteLog],
+        fingerprints: npt.NDArray[np.uint64],
+    ) -> StepRecorded:
+        """Keep the next step, which began at ``begun``; ``arrays`` are its new state where that is digested."""
+        manifest, recording, history = self._manifest, self._recording, self._history
+        done = stored_step(
+            step,
+            log=encode_log(manifest.precision, logs),
+            log_entries=sum(len(site.indices) for site in logs),
+            fingerprints=fingerprints,
+            loss=loss,
+            state_root=state_root(arrays) if arrays else None,
+        )
+        history.append(leaf_hash(done.record.to_bytes()))
+        recording.check_published(history)
+        recording.append(done)
+        if manifest.is_checkpoint(step):
+            recording.store_state(step, arrays)
+        if self._published is not None and (step % self._heads_every == 0 or step == manifest.steps):
+            _publish(self._published, recording, manifest, history, self._key)
+        # A step begins before the one before it is kept: the times of all steps add up to that of the recording.
+        now = time.perf_counter()
+        seconds, self._kept_at = now - max(begun, self._kept_at), now
+        return StepRecorded(step, manifest.steps, loss, done.log_entries, len(done.log), seconds)
+
+
+def _beside(
+    executing: Generator[OperatorRecorded, None, StepResult], behind: Behind[StepRecorded]
+) -> Generator[OperatorRecorded | StepRecorded, None, StepResult]:
+    """Execute a step, and say when the one before it is kept, or could not be."""
+    while True:
+        try:
+            event = next(executing)
+        except StopIteration as end:
+            result: StepResult = end.value
+            return result
+        if behind.ready:
+            yield behind.take()
+        yield event
 
 
 def _publish(

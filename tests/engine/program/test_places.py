@@ -17,7 +17,6 @@ from counterfoil.program.update import Sgd
 from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, CpuKernel
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, place_key
-from counterfoil.rounding.workers import Workers
 
 BATCH = {"x": TensorType("float32", (4, 3)), "labels": TensorType("int64", (4,))}
 CPU = torch.device("cpu")
@@ -105,8 +104,7 @@ def test_both_kernels_give_one_fingerprint(threads: int) -> None:
     values = rng.standard_normal(200_001)
     values[:4] = [0.0, -0.0, np.inf, -np.inf]
     key = place_key(3, 1)
-    workers = Workers(threads)
-    cpu = CpuKernel(workers)
+    cpu = CpuKernel(threads)
     expected = TorchKernel().fingerprint_finite(torch.from_numpy(values), key)
     assert cpu.fingerprint_finite(values, key) == expected
     bits = values.view(np.uint64)
@@ -115,12 +113,11 @@ def test_both_kernels_give_one_fingerprint(threads: int) -> None:
     flipped[77_777] ^= np.uint64(1)
     assert cpu.fingerprint_finite(flipped.view(np.float64), key) != expected
     assert cpu.fingerprint(flipped, key) != cpu.fingerprint(bits, key)
-    workers.close()
 
 
 @pytest.mark.parametrize("bits", [0xFFF8000000000000, 0x7FF0000000000001, 0xFFFFFFFFFFFFFFFF])
 def test_all_that_is_not_a_number_counts_as_one(bits: int) -> None:
-    kernel, device = CpuKernel(Workers(1)), TorchKernel()
+    kernel, device = CpuKernel(1), TorchKernel()
     one, other = np.array([bits], np.uint64), np.array([CANONICAL_NAN], np.uint64)
     assert kernel.fingerprint_finite(one.view(np.float64), 9) == kernel.fingerprint_finite(other.view(np.float64), 9)
     assert kernel.fingerprint(one, 9) != kernel.fingerprint(other, 9)

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import _CHUNK, _SLICE, CpuKernel
+from counterfoil.rounding.kernel_cpu import _CHUNK, PART, CpuKernel
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.rounder import Kernels
-from counterfoil.rounding.workers import Workers
 from support.rounding_reference import fingerprint, power, round_element
 
 KEY = 0x0123456789ABCDEF
@@ -26,7 +25,7 @@ def both(values: list[float] | np.ndarray, grid: Grid, tau: float) -> tuple[np.n
     """Round with both kernels, check that they agree, and return the common result."""
     on_cpu = np.array(values, np.float64)
     in_torch = torch.from_numpy(on_cpu.copy())
-    one, two = CpuKernel(Workers(1)).round(on_cpu, grid, tau, KEY), TorchKernel().round(in_torch, grid, tau, KEY)
+    one, two = CpuKernel(1).round(on_cpu, grid, tau, KEY), TorchKernel().round(in_torch, grid, tau, KEY)
     assert on_cpu.tobytes() == in_torch.numpy().tobytes()
     assert one.indices.tolist() == two.indices.tolist()
     assert one.ups.tolist() == two.ups.tolist()
@@ -146,22 +145,38 @@ def test_margin_is_inclusive_and_exact() -> None:
     assert result.indices.tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("size", [_CHUNK - 1, _CHUNK, _CHUNK + 1, 2 * _SLICE - 1, 2 * _SLICE, 4 * _SLICE + 3])
+@pytest.mark.parametrize("size", [_CHUNK - 1, _CHUNK, _CHUNK + 1, 2 * PART - 1, 2 * PART, 4 * PART + 3])
 def test_threads_and_slices_do_not_matter(size: int) -> None:
     values = np.random.default_rng(size).standard_normal(size)
     grid = Grid(exponent=2, significand_bits=24, guard_bits=8, margin_bits=36)
     single, parallel = values.copy(), values.copy()
-    workers = Workers(3)
-    kernel = CpuKernel(workers)
-    one, many = CpuKernel(Workers(1)).round(single, grid, grid.tau, KEY), kernel.round(parallel, grid, grid.tau, KEY)
-    workers.close()
+    kernel = CpuKernel(3)
+    one, many = CpuKernel(1).round(single, grid, grid.tau, KEY), kernel.round(parallel, grid, grid.tau, KEY)
     assert single.tobytes() == parallel.tobytes()
     assert one.indices.tolist() == many.indices.tolist()
     assert one.ups.tolist() == many.ups.tolist()
     assert (one.fingerprint, one.largest_exponent) == (many.fingerprint, many.largest_exponent)
     assert one.largest == many.largest == np.abs(single).max()
-    if size > 4 * _SLICE:
-        assert len(one.indices) > 64, "the buffers must have grown"
+    if size > 4 * PART:
+        assert len(one.indices) > 64
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_any_number_of_close_decisions_is_collected(share: float) -> None:
+    rng = np.random.default_rng(3)
+    multiples = rng.integers(-(2**20), 2**20, 3 * PART + 5).astype(np.float64)
+    midpoints = np.flatnonzero(rng.random(multiples.size) < share)
+    multiples[midpoints] += 0.5
+    values, in_torch = multiples * 2.0**-23, torch.from_numpy(multiples * 2.0**-23)
+    grid = Grid(exponent=8, significand_bits=24, guard_bits=8, margin_bits=44)
+    found, expected = (
+        CpuKernel(2).round(values, grid, grid.tau, KEY),
+        TorchKernel().round(in_torch, grid, grid.tau, KEY),
+    )
+    assert found.indices.tolist() == midpoints.tolist() == expected.indices.tolist()
+    assert found.ups.tolist() == expected.ups.tolist()
+    assert (found.fingerprint, found.largest) == (expected.fingerprint, expected.largest)
+    assert values.tobytes() == in_torch.numpy().tobytes()
 
 
 @given(
@@ -177,7 +192,7 @@ def test_fingerprint_tells_value_place_and_key(values: list[float], data: st.Dat
     _, other = both(changed, GRID, GRID.tau)
     assert other.fingerprint != result.fingerprint
     again = np.array(values)
-    assert CpuKernel(Workers(1)).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
+    assert CpuKernel(1).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
 
 
 @given(st.lists(st.floats(-1000, 1000, width=32), max_size=12), st.integers(-12, 12))
@@ -187,7 +202,7 @@ def test_float32_values_round_as_their_float64_forms_do(values: list[float], exp
     expected, wide = both(values, grid, grid.tau)
     narrow = np.array(values, np.float32)
     in_torch = torch.from_numpy(narrow.copy())
-    one = CpuKernel(Workers(1)).round(narrow, grid, grid.tau, KEY)
+    one = CpuKernel(1).round(narrow, grid, grid.tau, KEY)
     two = TorchKernel().round(in_torch, grid, grid.tau, KEY)
     assert narrow.dtype == np.float32
     assert narrow.astype(np.float64).tobytes() == expected.tobytes() == in_torch.double().numpy().tobytes()
@@ -204,23 +219,21 @@ def test_float32_fingerprints_are_those_of_their_float64_bits(values: list[float
     expected = fingerprint(canonical, key), all(map(math.isfinite, values))
     narrow = np.array(values, np.float32)
     for kind in (narrow, narrow.astype(np.float64)):
-        assert CpuKernel(Workers(1)).fingerprint_finite(kind, key) == expected
+        assert CpuKernel(1).fingerprint_finite(kind, key) == expected
         assert TorchKernel().fingerprint_finite(torch.from_numpy(kind), key) == expected
 
 
-@pytest.mark.parametrize("place", [0, _CHUNK, 2 * _SLICE + 1, 4 * _SLICE + 2])
+@pytest.mark.parametrize("place", [0, _CHUNK, 2 * PART + 1, 4 * PART + 2])
 @pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
 def test_one_value_among_many_that_is_not_finite(place: int, bad: float) -> None:
-    values = np.random.default_rng(place).standard_normal(4 * _SLICE + 3).astype(np.float32)
+    values = np.random.default_rng(place).standard_normal(4 * PART + 3).astype(np.float32)
     values[::5] *= np.float32(2.0**-140)  # subnormal numbers
-    workers = Workers(3)
     for finite in (True, False):
         values[place] = 2.0**-149 if finite else bad
-        found = CpuKernel(workers).fingerprint_finite(values, KEY)
-        assert found == CpuKernel(Workers(1)).fingerprint_finite(values.astype(np.float64), KEY)
+        found = CpuKernel(3).fingerprint_finite(values, KEY)
+        assert found == CpuKernel(1).fingerprint_finite(values.astype(np.float64), KEY)
         assert found == TorchKernel().fingerprint_finite(torch.from_numpy(values), KEY)
         assert found[1] == finite
-    workers.close()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.bool])
@@ -241,7 +254,7 @@ def test_cuda_kernel_equals_the_cpu_kernel() -> None:
     grid = Grid(exponent=3, significand_bits=24, guard_bits=8, margin_bits=38)
     on_cpu, on_gpu = values.copy(), torch.from_numpy(values).cuda()
     one, two = (
-        CpuKernel(Workers(1)).round(on_cpu, grid, grid.tau, KEY),
+        CpuKernel(1).round(on_cpu, grid, grid.tau, KEY),
         TorchKernel().round(on_gpu, grid, grid.tau, KEY),
     )
     assert on_cpu.tobytes() == on_gpu.cpu().numpy().tobytes()

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from counterfoil.rounding.magnitude import along, energy, using
-from counterfoil.rounding.workers import Workers
 
 LAYOUTS = {
     "contiguous": lambda x: x,
@@ -31,8 +30,7 @@ def test_equals_torch(shape: tuple[int, ...], layout: str, threads: int, dtype: 
     given = numbers(*shape).to(dtype)
     given = LAYOUTS[layout](given) if given.dim() > 1 else given
     x = given.double()  # whatever the dtype, magnitudes are added in float64
-    workers = Workers(threads)
-    with using(workers):
+    with using(threads):
         for axis in range(-1, x.dim()):
             others = [other for other in range(x.dim()) if other != axis % x.dim()]
             magnitudes = x.abs().movedim(axis, 0).reshape(x.shape[axis], -1)
@@ -42,7 +40,6 @@ def test_equals_torch(shape: tuple[int, ...], layout: str, threads: int, dtype: 
             assert torch.allclose(found.norm, magnitudes.square().sum(1).sqrt(), rtol=1e-13)
             assert torch.allclose(energy(given, axis), x.square().sum(axis), rtol=1e-13)
             assert energy(given, axis).shape == torch.Size([x.shape[other] for other in others])
-    workers.close()
 
 
 @pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
@@ -50,12 +47,10 @@ def test_equals_torch(shape: tuple[int, ...], layout: str, threads: int, dtype: 
 def test_a_value_that_is_not_finite_is_not_lost(shape: tuple[int, ...], bad: float) -> None:
     x = numbers(*shape)
     x.view(-1)[-1] = bad
-    workers = Workers(3)
-    with using(workers):
+    with using(3):
         for axis in range(x.dim()):
             assert not math.isfinite(float(along(x, axis).largest.amax()))
             assert not math.isfinite(float(energy(x, axis).amax()))
-    workers.close()
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 4)], ids=str)

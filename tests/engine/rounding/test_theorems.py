@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import CpuKernel
-from counterfoil.rounding.workers import Workers
 
-KERNEL = CpuKernel(Workers(1))
+KERNEL = CpuKernel(1)
 
 
 def on_grid(values: np.ndarray, grid: Grid) -> np.ndarray:

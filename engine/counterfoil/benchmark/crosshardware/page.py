@@ -46,6 +46,10 @@ nothing.
 {gpu}
 <!-- gpu: end -->
 
+`counterfoil bench gpu --device cuda:0 --out DIR --minutes 15` does it without make, and goes on where it was stopped.
+`DIR/bundles` then has the runs of the GPU with their orders, and `replay.sh`, which audits all of them on any other
+machine.
+
 ## A further machine
 
 Copy the repository and the campaign's folder to it. There, `python -m benchmarks.cross_hardware work FOLDER --machine

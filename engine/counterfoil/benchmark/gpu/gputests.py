@@ -15,7 +15,7 @@ from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, LeftOutError, Part, Task
 
 NAME = "tests"
-_MARK = "mark.gpu"
+_MARK = "pytest.mark.gpu"
 _INI = """\
 [pytest]
 addopts = --import-mode=importlib -p no:cacheprovider

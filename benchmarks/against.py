@@ -1,0 +1,617 @@
+"""``python -m benchmarks.against``: one training, done in every way that can be run here, side by side.
+
+Each way trains the same model from the same weights on the same rows with the same learning rates: ordinary PyTorch in
+float32, float64, bfloat16 (autocast) and torch's deterministic mode; Counterfoil's profiles, recorded and replayed; a
+port of the paper's published method (:mod:`benchmarks.paper_method`); and of RepDL, where it is installed, the matrix
+product. Three parts, whose results are kept in :data:`RESULTS`, so that each can be measured when the machine suits it:
+
+- ``times``: a step in each way, one after the other in each round, divided round by round by that of float32;
+- ``bits``: twenty steps in processes of their own, with other instruction sets and another number of threads: does the
+  training end in the same weights? An auditor's replay follows the log of the process that recorded;
+- ``memory``: the peak of a process that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pickle
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from benchmarks.cross_hardware.replays import SETTINGS
+from benchmarks.pages import markdown, origin
+from benchmarks.paper_method import Hooks
+from benchmarks.plots import Bars, draw_bars
+from counterfoil.audit.replay import run_audit
+from counterfoil.audit.values.events import AuditFinished
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.benchmark.forms import Forms, peak_memory
+from counterfoil.benchmark.markers import write_between
+from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.products import Form, matmul
+from counterfoil.machine import Machine, open_machine
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import TensorType
+from counterfoil.program.update import Sgd
+from counterfoil.rounding.grid import Grid, scale_exponent
+from counterfoil.rounding.profiles import encode_log
+from counterfoil.rounding.rounder import Kernels
+from counterfoil.signing import generate_key, load_private_key
+from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.recipes import gpt2
+from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
+from counterfoil.training.recorder import record
+from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil_resources.digits import load_digits
+
+RESULTS = Path(__file__).with_name("against.json")
+STEPS = 20
+THREADS: Mapping[str, int] = {**dict.fromkeys(SETTINGS, 1), "two threads": 2}
+"""Settings of the processes that must give the same bits, with their number of threads."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is trained.
+
+    Attributes:
+        name: What it is, for the table.
+        order: Its order in a precision profile.
+        model: Its model, whose weights are taken from the order.
+        objective: The loss of a batch.
+        optimizer: Its ordinary optimizer.
+        clip: Largest norm of the gradients, or None.
+    """
+
+    name: str
+    order: Callable[[AnyPrecision], OrderDraft]
+    model: Callable[[], nn.Module]
+    objective: Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer]
+    clip: float | None = None
+
+
+def _cnn() -> Case:
+    """The network of the recipe digits-cnn, without its random shifts."""
+    width, batch = 16, 32
+    images, labels = load_digits()
+
+    def objective(model: nn.Module, rows: Mapping[str, Tensor]) -> Tensor:
+        dtype = next(model.parameters()).dtype
+        return functional.cross_entropy(model(rows["images"].to(dtype)[:, None] * (1.0 / LEVELS)), rows["labels"])
+
+    def order(precision: AnyPrecision) -> OrderDraft:
+        model, rule = DigitsNet(width), Sgd(momentum=0.9, weight_decay=5e-4)
+        fan_in_uniform(model, 0)
+        types = {"images": TensorType("uint8", (batch, SIDE, SIDE)), "labels": TensorType("int64", (batch,))}
+        return draft_order(
+            title="Side by side",
+            recipe="benchmark",
+            captured=capture(model, objective, rule, types, exact=isinstance(precision, ExactPrecision)),
+            rule=rule,
+            learning_rates=cosine(0.1, STEPS),
+            schedule=shuffled_epochs(len(images), batch, STEPS, 0),
+            data={"images": images, "labels": labels},
+            seed=0,
+            precision=precision,
+        )
+
+    return Case(
+        f"digits CNN, width {width}, batch {batch}, {CLASSES} classes",
+        order,
+        lambda: DigitsNet(width),
+        objective,
+        lambda model: torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=5e-4),
+    )
+
+
+def _gpt(layers: int, width: int, batch: int) -> Case:
+    """A GPT-2 without dropout, so that nothing is drawn."""
+    size = gpt2.Gpt2Size(layers=layers, heads=4, width=width, context=64, dropout=0.0)
+    text = b"Two machines add the same numbers in another order, and get other sums. " * 200
+
+    def optimizer(model: nn.Module) -> torch.optim.Optimizer:
+        groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
+        for parameter in model.parameters():
+            groups[parameter.dim() >= 2].append(parameter)
+        return torch.optim.AdamW(
+            [{"params": groups[0], "weight_decay": 0.0}, {"params": groups[1], "weight_decay": 0.01}], lr=1e-3
+        )
+
+    return Case(
+        f"GPT-2, {layers} layers, width {width}, sequence {size.context}, batch {batch}",
+        lambda precision: gpt2.order_gpt2(text, size=size, batch_size=batch, steps=STEPS, precision=precision),
+        lambda: gpt2.Gpt2(size),
+        gpt2.objective,
+        optimizer,
+        clip=1.0,
+    )
+
+
+CASES: Mapping[str, Callable[[], Case]] = {"cnn": _cnn, "gpt2": lambda: _gpt(2, 256, 4)}
+
+
+@cache
+def _draft(key: str, profile: str) -> OrderDraft:
+    return CASES[key]().order(PROFILES[profile])
+
+
+class Way(ABC):
+    """One way to train; a step is measured by calling it."""
+
+    log_bits: float = 0.0
+    """Size of the log that was written or followed, for each value that was rounded."""
+
+    @abstractmethod
+    def __call__(self) -> None:
+        """Do the first step, or the next: they take the same time."""
+
+
+class Ordinary(Way):
+    """Ordinary PyTorch.
+
+    Args:
+        key: Key of CASES.
+        dtype: Of weights and arithmetic.
+        autocast: The lower dtype of torch's autocast.
+        deterministic: Whether in torch's deterministic mode.
+    """
+
+    def __init__(
+        self, key: str, dtype: torch.dtype, *, autocast: torch.dtype | None = None, deterministic: bool = False
+    ) -> None:
+        self._case, self._order = CASES[key](), _draft(key, "float64-24")
+        self.model = self._case.model()
+        state = self._order.initial
+        self.model.load_state_dict({name: torch.from_numpy(state[name].copy()) for name in self.model.state_dict()})
+        self.model.to(dtype).train()
+        self._optimizer = self._case.optimizer(self.model)
+        self._autocast, self._deterministic, self._step = autocast, deterministic, 0
+
+    def __call__(self) -> None:
+        row = self._step % STEPS
+        order, self._step = self._order, self._step + 1
+        inputs = step_inputs(order.manifest, row + 1, {}, order.schedule[row], order.scalars[row], order.data)
+        before = torch.are_deterministic_algorithms_enabled()
+        torch.use_deterministic_algorithms(self._deterministic)
+        try:
+            self._train(inputs.batch, inputs.scalars["lr"])
+        finally:
+            torch.use_deterministic_algorithms(before)
+
+    def _train(self, batch: Mapping[str, Tensor], rate: float) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.zero_grad()
+        with nullcontext() if self._autocast is None else torch.autocast("cpu", self._autocast):
+            loss = self._case.objective(self.model, batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self._case.clip is not None:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self._case.clip)
+        self._optimizer.step()
+
+    def trained(self) -> str:
+        """Return the digest of the weights, in the dtype in which they are trained."""
+        return _digest(self.model.state_dict())
+
+
+def _digest(state: Mapping[str, Tensor]) -> str:
+    found = sha256()
+    for name in sorted(state):
+        found.update(f"{name} {state[name].dtype} {tuple(state[name].shape)} ".encode())
+        found.update(state[name].detach().contiguous().numpy().tobytes())
+    return found.hexdigest()
+
+
+class Paper(Ordinary):
+    """The paper's published method: the trainer's side, or the auditor's, who follows the logs of all steps."""
+
+    def trained(self) -> str:
+        """Return the digest of the weights as float32, to which that method commits."""
+        state = self.model.state_dict()
+        return _digest({name: t.float() if t.is_floating_point() else t for name, t in state.items()})
+
+    def __init__(self, key: str, *, audits: bool = False) -> None:
+        super().__init__(key, torch.float64)
+        self._hooks = Hooks(self.model)
+        self.logs: list[list[bytes]] = []
+        self._audits = audits
+        self.followed: list[list[bytes]] | None = None
+
+    def __call__(self) -> None:
+        if self._audits and self.followed is None:
+            # An auditor's step is measured by itself: it follows the log of the same step.
+            self._hooks.begin()
+            super().__call__()
+            self.followed = [self._hooks.log] * STEPS
+        self._hooks.begin(self.followed[self._step % STEPS] if self.followed is not None else None)
+        super().__call__()
+        self.logs.append(self._hooks.log)
+        self.log_bits = 8 * sum(map(len, self._hooks.log)) / self._hooks.values
+
+
+class Ours(Way):
+    """Counterfoil under a precision profile.
+
+    Args:
+        key: Key of CASES.
+        profile: Key of PROFILES.
+        machine: Where to compute.
+        kernels: Its rounding kernels.
+        audits: Whether as an auditor, who follows the log of a recording; else as a trainer, who encodes it.
+    """
+
+    def __init__(self, key: str, profile: str, machine: Machine, kernels: Kernels, *, audits: bool = False) -> None:
+        self._order = _draft(key, profile)
+        self._forms = Forms(self._order, machine, kernels)
+        self._record()
+        self._audits = audits
+
+    def __call__(self) -> None:
+        if self._audits:
+            self._forms.replay()
+        else:
+            self._record()
+
+    def _record(self) -> None:
+        self._forms.record()
+        log = encode_log(self._order.manifest.precision, self._forms.logs)
+        self.log_bits = 8 * len(log) / sum(site.elements for site in self._order.program.sites)
+
+
+ORDINARY: Mapping[str, Callable[[str], Ordinary]] = {
+    "float32": lambda key: Ordinary(key, torch.float32),
+    "float32, torch's deterministic mode": lambda key: Ordinary(key, torch.float32, deterministic=True),
+    "bfloat16 autocast": lambda key: Ordinary(key, torch.float32, autocast=torch.bfloat16),
+    "float64": lambda key: Ordinary(key, torch.float64),
+}
+PAPER = {"the paper's method, trainer": False, "the paper's method, auditor": True}
+OURS = {
+    f"Counterfoil {profile}, {side}": (profile, audits)
+    for profile in ("float64-24", "exact-20", "exact-13")
+    for side, audits in (("recorded", False), ("replayed", True))
+}
+WAYS = (*ORDINARY, *PAPER, *OURS)
+BASE = "float32"
+
+
+def make(name: str, key: str, machine: Machine, kernels: Kernels) -> Way:
+    """Make a way ready to train a case."""
+    if name in ORDINARY:
+        return ORDINARY[name](key)
+    if name in PAPER:
+        return Paper(key, audits=PAPER[name])
+    profile, audits = OURS[name]
+    return Ours(key, profile, machine, kernels, audits=audits)
+
+
+def measure_times(key: str, rounds: int, threads: int) -> dict[str, dict[str, float]]:
+    """Time a step in every way; returns seconds, time by that of float32, and bits of the log for each value.
+
+    In each round each way does two steps, of which the second counts: the first brings its own data into the cache.
+    """
+    machine = open_machine("cpu", threads)
+    with machine.kernels() as kernels:
+        ways = {name: make(name, key, machine, kernels) for name in WAYS}
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for number in range(rounds + 2):
+            for name, way in ways.items():
+                way()
+                begun = time.perf_counter()
+                way()
+                if number >= 2:
+                    times[name].append(time.perf_counter() - begun)
+    return {
+        name: {
+            "seconds": statistics.median(found),
+            "ratio": statistics.median(a / b for a, b in zip(found, times[BASE], strict=True)),
+            "bits": ways[name].log_bits,
+        }
+        for name, found in times.items()
+    }
+
+
+def measure_memory(key: str) -> dict[str, int]:
+    """Return the peak memory in bytes of a process that does three steps in one way, for each way."""
+    return {name: int(_child("alone", key, name)) for name in WAYS}
+
+
+def _alone(key: str, name: str) -> None:
+    machine = open_machine("cpu", 1)
+    with machine.kernels() as kernels:
+        way = make(name, key, machine, kernels)
+        for _ in range(3):
+            way()
+    print(peak_memory(machine.device))
+
+
+def measure_bits(key: str) -> dict[str, dict[str, bool]]:
+    """Train in every way under each setting.
+
+    Returns:
+        For each way and each setting but the first whether training ended in the weights of the first. Of a side that
+        replays: whether following the first one's log it ended there.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        found = {
+            setting: json.loads(_child("train", key, folder, str(number), setting=setting))
+            for number, setting in enumerate(THREADS)
+        }
+    first, *others = THREADS
+    return {name: {other: found[other][name] == found[first][name] for other in others} for name in found[first]}
+
+
+def _train(key: str, folder: str, number: str) -> None:
+    """Train in every way with this process's libraries, and print the digest of the weights in each as JSON.
+
+    Process 0 keeps its logs and runs in the folder; the others follow them.
+    """
+    place, first = Path(folder), number == "0"
+    threads = list(THREADS.values())[int(number)]
+    torch.set_num_threads(threads)
+    found = {}
+    for name, new in ORDINARY.items():
+        way = new(key)
+        for _ in range(STEPS):
+            way()
+        found[name] = way.trained()
+    for name, audits in PAPER.items():
+        if first and audits:
+            found[name] = found[next(iter(PAPER))]
+            continue
+        paper = Paper(key, audits=audits)
+        if audits:
+            paper.followed = pickle.loads((place / "paper").read_bytes())
+        for _ in range(STEPS):
+            paper()
+        found[name] = paper.trained()
+        if first:
+            (place / "paper").write_bytes(pickle.dumps(paper.logs))
+    for name, (profile, audits) in OURS.items():
+        run, job = place / f"{profile}-{number}.cfoil", place / f"{profile}.cfoil"
+        if not audits:
+            if first:
+                _draft(key, profile).write(job, trial=False)
+            generate_key(place / f"{profile}-{number}.pem", None)
+            for _ in record(job, run, load_private_key(place / f"{profile}-{number}.pem", None), threads=threads):
+                pass
+        found[name] = _weights(run) if not audits or first else _audited(place / f"{profile}-0.cfoil", job, threads)
+    print(json.dumps(found))
+
+
+def _weights(run: Path) -> str:
+    """Return the state root after the last step of a run."""
+    with BundleReader.open(run) as reader:
+        return reader.committed_root(STEPS).hex
+
+
+def _audited(run: Path, job: Path, threads: int) -> str:
+    """Return the same of an audit's own replay: the run's, if it is verified; else what was concluded."""
+    *_, last = run_audit(AuditRequest(run, job, threads=threads))
+    assert isinstance(last, AuditFinished)
+    report = last.report
+    equal = report.outcome is Outcome.VERIFIED and report.steps_replayed == STEPS and not report.mismatched_steps
+    return _weights(run) if equal else report.outcome.value
+
+
+def _child(*arguments: str, setting: str = "as it is") -> str:
+    command = [sys.executable, "-m", "benchmarks.against", "--child", *arguments]
+    # Threads that wait sleep, so that a busy machine is no reason to wait long.
+    env = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", **SETTINGS.get(setting, {})}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{arguments}: {done.stderr}")
+    return done.stdout.strip().splitlines()[-1]
+
+
+# --- RepDL's matrix product
+
+
+SHAPES = ((256, 256, 1024), (512, 768, 768))
+
+
+def repdl_product() -> Callable[[Tensor, Tensor], Tensor] | None:
+    """Return RepDL's float32 product for the CPU, where it is installed; it is neither shipped nor fetched."""
+    spec = importlib.util.find_spec("repdl")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(next(iter(spec.submodule_search_locations))) / "backend"
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        file = folder / f"cpu{suffix}"
+        if file.exists():
+            # The package itself asks for its CUDA part too; the part for the CPU stands by itself.
+            loader = importlib.machinery.ExtensionFileLoader("repdl.backend.cpu", str(file))
+            made = importlib.util.spec_from_loader(loader.name, loader)
+            assert made is not None
+            module = importlib.util.module_from_spec(made)
+            loader.exec_module(module)
+            return partial(_plain, module.mm)
+    return None
+
+
+def _plain(product: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
+    return product(a, b, False, False)
+
+
+def products(kernels: Kernels) -> dict[str, Callable[[Tensor, Tensor], object]]:
+    """Return the products of two float32 matrices that are compared, by name."""
+
+    def grid(a: Tensor, b: Tensor) -> Tensor:
+        result = a.double() @ b.double()
+        scale = float(a.double().norm(dim=1).max() * b.double().norm(dim=0).max())
+        exponent = scale_exponent(scale)
+        assert exponent is not None
+        profile = Precision()
+        made = Grid.of(exponent, profile, profile.margin_bits)
+        kernels.round(result.view(-1), made, made.tau, 1)
+        return result
+
+    form = Form.INT8 if Form.INT8 in sound_forms("cpu") else Form.FLOAT64
+    repdl = repdl_product()
+    return {
+        "float32": torch.mm,
+        "float64": lambda a, b: a.double() @ b.double(),
+        "float64, rounded to 24 bits": grid,
+        f"exact-20 ({form.value})": lambda a, b: matmul(a, b, 20, form),
+        f"exact-13 ({form.value})": lambda a, b: matmul(a, b, 13, form),
+        **({} if repdl is None else {"RepDL": repdl}),
+    }
+
+
+def measure_products(rounds: int, threads: int) -> dict[str, dict[str, float]]:
+    """Time products in every way by float32's; by shape and way."""
+    machine = open_machine("cpu", threads)
+    generator = torch.Generator().manual_seed(0)
+    found: dict[str, dict[str, float]] = {}
+    with machine.kernels() as kernels:
+        for m, k, n in SHAPES:
+            a, b = torch.randn(m, k, generator=generator), torch.randn(k, n, generator=generator)
+            times: dict[str, list[float]] = {}
+            for number in range(rounds + 1):
+                for name, call in products(kernels).items():
+                    begun = time.perf_counter()
+                    call(a, b)
+                    if number:
+                        times.setdefault(name, []).append(time.perf_counter() - begun)
+            base = times["float32"]
+            found[f"{m} x {k} x {n}"] = {
+                name: statistics.median(x / y for x, y in zip(taken, base, strict=True))
+                for name, taken in times.items()
+            }
+    return found
+
+
+# --- the page
+
+
+def case_table(key: str, found: Mapping[str, Any]) -> str:
+    """Return what is known of a case as Markdown."""
+    heads = ["way", "time / float32's", "log, bits per value", "peak memory", "same weights under other settings"]
+    rows = []
+    times, memory, bits = (found.get(part, {}).get(key, {}) for part in ("times", "memory", "bits"))
+    for name in WAYS:
+        took = times.get(name)
+        equal = bits.get(name)
+        rows.append(
+            [
+                name,
+                f"{took['ratio']:.2f}" if took else "-",
+                f"{took['bits']:.4f}" if took and took["bits"] else "none" if took else "-",
+                f"{memory[name] >> 20} MiB" if name in memory else "-",
+                "-" if equal is None else _equal(equal),
+            ]
+        )
+    seconds = f", float32 {1e3 * times[BASE]['seconds']:.1f} ms a step" if times else ""
+    return f"**{CASES[key]().name}**{seconds}\n\n{markdown(heads, rows)}"
+
+
+def _equal(found: Mapping[str, bool]) -> str:
+    good = sum(found.values())
+    return f"{'**yes**' if good == len(found) else 'no'}, {good} of {len(found)}"
+
+
+def product_table(found: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the products as Markdown; RepDL has a row where it was not installed too."""
+    names = list(dict.fromkeys(name for row in found.values() for name in row))
+    rows = [[name, *(f"{found[shape][name]:.2f}" for shape in found)] for name in names]
+    if "RepDL" not in names:
+        rows.append(["RepDL", *["not installed here"] * len(found)])
+    return markdown(["product, time / float32's", *found], rows)
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """Return all results as Markdown."""
+    parts = [case_table(key, found) for key in CASES]
+    if "products" in found:
+        parts.append(product_table(found["products"]))
+    measured = "\n".join(f"- {part}: {where}" for part, where in found.get("origins", {}).items())
+    return "\n\n".join([*parts, measured])
+
+
+def plot(found: Mapping[str, Any], path: Path) -> None:
+    """Draw the time of each way by that of float32."""
+    bars = [
+        Bars(CASES[key]().name, {name: found["times"][key][name]["ratio"] for name in WAYS})
+        for key in CASES
+        if key in found.get("times", {})
+    ]
+    draw_bars(bars, "time of a step / float32's", path)
+
+
+def read_results() -> dict[str, Any]:
+    """Return what was measured so far."""
+    return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
+
+
+def _keep(found: dict[str, Any], part: str, threads: int) -> None:
+    found.setdefault("origins", {})[part] = origin(threads if part in ("times", "products") else None)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Measure the parts that were asked for, keep them, and print all that is known."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
+    parser.add_argument("--parts", nargs="*", choices=["times", "products", "bits", "memory"], default=[])
+    parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
+    parser.add_argument("--rounds", type=int, default=5, help="rounds after warming up (default 5)")
+    parser.add_argument("--threads", type=int, default=1, help="threads on the CPU, of times (default 1)")
+    parser.add_argument("--write", type=Path, help="a page whose part is replaced")
+    parser.add_argument("--plot", type=Path, help="draw the times into this PNG file")
+    parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        kind, *arguments = options.child
+        child: Callable[..., None] = {"alone": _alone, "train": _train}[kind]
+        child(*arguments)
+        return
+    # Of modules that read tokens and images, which have no gradient.
+    warnings.filterwarnings("ignore", "Full backward hook is firing")
+    found = read_results()
+    for part in options.parts:
+        if part == "products":
+            found[part] = measure_products(options.rounds, options.threads)
+        for key in options.cases if part != "products" else ():
+            measured: Any
+            if part == "times":
+                measured = measure_times(key, options.rounds, options.threads)
+            else:
+                measured = {"bits": measure_bits, "memory": measure_memory}[part](key)
+            found.setdefault(part, {})[key] = measured
+            _keep(found, part, options.threads)
+            print(f"{part} of {key} is measured", file=sys.stderr, flush=True)
+        _keep(found, part, options.threads)
+    text = page(found)
+    print(text)
+    if options.write:
+        write_between(options.write, "against", text)
+    if options.plot:
+        plot(found, options.plot)
+
+
+if __name__ == "__main__":
+    main()

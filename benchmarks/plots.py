@@ -1,0 +1,153 @@
+"""Draws what was measured into PNG files."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COLOURS = ("#1f6feb", "#d1570a", "#2da44e", "#8250df", "#57606a", "#bf3989")
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One group of bars: what it is, and the length of each by name."""
+
+    title: str
+    lengths: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve of a panel.
+
+    Attributes:
+        name: What it is.
+        points: x and y of each point, ascending in x.
+    """
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+    @property
+    def slope(self) -> float:
+        """How y grows with x: the slope of the line of least squares through the logarithms of the points."""
+        x, y = np.log(np.array(self.points)).T
+        return float(np.polyfit(x, y, 1)[0])
+
+    def fitted(self) -> tuple[tuple[float, float], ...]:
+        """Return that line at its first and last x."""
+        x, y = np.log(np.array(self.points)).T
+        slope, start = np.polyfit(x, y, 1)
+        return tuple((math.exp(at), math.exp(start + slope * at)) for at in (x[0], x[-1]))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture with two logarithmic axes: what is on them, and the curves."""
+
+    x: str
+    y: str
+    curves: Sequence[Curve]
+
+
+def _layout(width: int, height: int) -> Any:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    import pyqtgraph
+
+    pyqtgraph.mkQApp()
+    pyqtgraph.setConfigOptions(background="w", foreground="k", antialias=True)
+    layout = pyqtgraph.GraphicsLayoutWidget()
+    layout.resize(width, height)
+    layout.show()
+    return layout
+
+
+def _save(layout: Any, path: Path) -> None:
+    from PySide6.QtWidgets import QApplication
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    QApplication.processEvents()
+    if not layout.grab().save(str(path)):
+        raise OSError(f"{path} cannot be written")
+
+
+def draw_bars(groups: Sequence[Bars], label: str, path: Path) -> None:
+    """Draw groups of bars side by side, a name to each line."""
+    import pyqtgraph
+
+    names = list(groups[0].lengths)
+    layout = _layout(1100, 80 + 24 * len(names) * len(groups))
+    axes = layout.addPlot()
+    axes.addLegend(offset=(-10, 10))
+    thick = 0.8 / len(groups)
+    for number, group in enumerate(groups):
+        y = [-row - number * thick for row in range(len(names))]
+        bars = pyqtgraph.BarGraphItem(
+            x0=0,
+            y=y,
+            width=list(group.lengths.values()),
+            height=thick,
+            brush=COLOURS[number],
+            pen="w",
+            name=group.title,
+        )
+        axes.addItem(bars)
+        for at, length in zip(y, group.lengths.values(), strict=True):
+            text = pyqtgraph.TextItem(f"{length:.2f}", color="k", anchor=(0, 0.5))
+            text.setPos(length, at)
+            axes.addItem(text)
+    middle = (len(groups) - 1) * thick / 2
+    axes.getAxis("left").setTicks([[(-row - middle, name) for row, name in enumerate(names)]])
+    axes.getAxis("left").setWidth(250)
+    axes.setLabel("bottom", label)
+    axes.showGrid(x=True, y=False, alpha=0.2)
+    axes.setXRange(0, 1.1 * max(max(group.lengths.values()) for group in groups))
+    _save(layout, path)
+
+
+def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
+    """Draw panels with logarithmic axes; beside each curve its fitted line, dashed, and the slope in the legend."""
+    rows = -(-len(panels) // columns)
+    layout = _layout(560 * columns, 340 * rows)
+    for number, panel in enumerate(panels):
+        axes = layout.addPlot(row=number // columns, col=number % columns)
+        for side in ("left", "bottom"):
+            axes.getAxis(side).enableAutoSIPrefix(False)
+        axes.setLogMode(x=True, y=True)
+        axes.setLabel("bottom", panel.x)
+        axes.setLabel("left", panel.y)
+        axes.showGrid(x=True, y=True, alpha=0.2)
+        axes.addLegend(offset=(-10, -10))
+        axes.getAxis("left").setWidth(60)
+        heights = [math.log10(y) for curve in panel.curves for _, y in curve.points]
+        # Room for the names below; and what does not grow is to look flat.
+        low, high = min(heights), max(heights)
+        axes.setYRange(low - max(0.6, 0.4 * (high - low)), high + 0.3)
+        measured = sorted({x for curve in panel.curves for x, _ in curve.points})
+        axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
+        for colour, curve in zip(COLOURS, panel.curves, strict=False):
+            x, y = np.array(curve.points).T
+            axes.plot(
+                x, y, pen=None, symbol="o", symbolSize=7, symbolBrush=colour, symbolPen=colour,
+                name=f"{curve.name}, slope {curve.slope:.2f}",
+            )  # fmt: skip
+            line = np.array(curve.fitted()).T
+            axes.plot(line[0], line[1], pen={"color": colour, "width": 1.5, "style": _dashed()})
+    _save(layout, path)
+
+
+def _short(x: float) -> str:
+    """A number on an axis in a few characters."""
+    return f"{x / 1e6:.3g}M" if x >= 1e6 else f"{x / 1e3:.3g}k" if x >= 1e4 else f"{x:.4g}"
+
+
+def _dashed() -> Any:
+    from PySide6.QtCore import Qt
+
+    return Qt.PenStyle.DashLine

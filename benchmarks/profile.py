@@ -1,0 +1,409 @@
+"""``python -m benchmarks.profile [workload]``: where the time of a step goes, and how far it is from what it must take.
+
+A few steps are recorded by the recorder and audited by the auditor, as everybody's are, with their bundle in a
+temporary folder. Meanwhile a timer interrupts the main thread a thousand times a second and notes which function it
+found: the time since the last interruption is that function's, by the table :data:`PARTS` of files of the engine.
+Nothing of the engine is changed or wrapped, so the code may be rewritten without this module.
+
+The roofline says what a step must take at the least: every value written once and read once for each use, at the rate
+at which this machine copies memory, and the products at the rate at which it multiplies matrices in float64.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import signal
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks.pages import markdown, origin
+from counterfoil.audit.replay import run_audit
+from counterfoil.audit.values.events import AuditFinished, StepReplayed
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.benchmark.forms import Forms
+from counterfoil.benchmark.markers import write_between
+from counterfoil.benchmark.workloads import WORKLOADS
+from counterfoil.dtypes import ITEM_BYTES
+from counterfoil.machine import Machine, open_machine
+from counterfoil.program.graph import Node, Program, node_values
+from counterfoil.program.operators import OperatorClass
+from counterfoil.signing import generate_key, load_private_key
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.recorder import StepRecorded, record
+
+INTERVAL = 0.001
+"""Seconds between two looks."""
+WARM_UP = 2
+"""Steps that are not looked at: kernels are loaded, memory is taken."""
+SECONDS = 3.0
+"""So long each form is looked at, roughly."""
+FLOAT64_BYTES = 8
+
+PARTS: tuple[tuple[str, str, str], ...] = (
+    ("rounding/workers|definite/(regions|threads)", "", ""),
+    ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
+    ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
+    (
+        "execution/(interpreter|prepared)",
+        r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
+        "state and copies",
+    ),
+    ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
+    ("rounding/(scale|magnitude|infinities|guaranteed|known)", "", "scale rules"),
+    ("rounding/rounder", "_scales|measured", "scale rules"),
+    ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
+    ("rounding/unrounded", "", "fingerprints"),
+    ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
+    ("rounding/(log|neighbours|counts|profiles)", "", "log"),
+    ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
+    ("rounding/", "", "rounding"),
+    ("commit/", "", "hashing"),
+    ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
+    ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
+)
+"""Files of the engine, qualified names of functions there, and the part that they are: the first that fits. The empty
+one is its caller's."""
+OTHER = "recorder and auditor"
+"""What none of them names."""
+BETWEEN = "(before and after)"
+"""The kind of what belongs to no operator."""
+_BETWEEN = ("load", "given", "keep", "store", "result")
+ORDER = (
+    "compute",
+    "chains: compute and rounding in one sweep",
+    "scale rules",
+    "rounding",
+    "log",
+    "fingerprints",
+    "state and copies",
+    "dispatch",
+    "hashing",
+    "writing and reading",
+    OTHER,
+)
+
+
+@cache
+def part_of(file: str, function: str) -> str | None:
+    """Return the part of a step that a function is; empty for that of its caller, None outside the engine."""
+    _, found, path = file.replace("\\", "/").rpartition("/counterfoil/")
+    if not found:
+        return None
+    for pattern, functions, part in PARTS:
+        if re.match(pattern, path) and re.search(functions, function):
+            return part
+    return OTHER
+
+
+@dataclass
+class Samples:
+    """Where the main thread was found.
+
+    Attributes:
+        parts: Seconds by part of a step.
+        kinds: Seconds by operator kind and part.
+        seconds: Seconds in all.
+        steps: Steps that these were.
+        faults: Page faults.
+    """
+
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kinds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    seconds: float = 0.0
+    steps: int = 0
+    faults: int = 0
+
+    def add(self, frame: FrameType | None, seconds: float) -> None:
+        """Count time for the innermost function that is a part, and for the operator that is at work."""
+        part = ""
+        kind = ""
+        while frame is not None and not (part and kind):
+            part = part or part_of(frame.f_code.co_filename, frame.f_code.co_qualname) or ""
+            kind = kind or _operator(frame)
+            frame = frame.f_back
+        self.parts[part or OTHER] += seconds
+        self.kinds[kind or BETWEEN, part or OTHER] += seconds
+        self.seconds += seconds
+
+
+def _operator(frame: FrameType) -> str:
+    """Return the kind of the operator that a function works on, if one of its variables is that."""
+    if frame.f_code.co_name in _BETWEEN:
+        return BETWEEN
+    if "/counterfoil/" not in frame.f_code.co_filename.replace("\\", "/"):
+        return ""
+    names = frame.f_code.co_varnames
+    if "chain" in names:
+        return "(chain)"
+    for name in ("node", "operation", "self"):
+        if name in names:
+            found = frame.f_locals.get(name)
+            node = found if isinstance(found, Node) else getattr(found, "node", None)
+            if isinstance(node, Node):
+                return node.entry.kind
+    return ""
+
+
+class Watch:
+    """Looks at the main thread while it runs; only there can it be used."""
+
+    def __init__(self) -> None:
+        self.samples = Samples()
+        self._last = 0.0
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Take the interruptions; :meth:`begin` lets them come."""
+        before = signal.signal(signal.SIGALRM, self._look)
+        # A call of the system that is interrupted goes on by itself.
+        signal.siginterrupt(signal.SIGALRM, False)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def begin(self) -> None:
+        """Look from here on."""
+        self.samples = Samples(faults=-_faults())
+        self._last = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, INTERVAL, INTERVAL)
+
+    def end(self, steps: int) -> Samples:
+        """Look no longer."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.samples.faults += _faults()
+        self.samples.steps = steps
+        return self.samples
+
+    def _look(self, _: int, frame: FrameType | None) -> None:
+        now = time.perf_counter()
+        # A call that takes long is found once, when it is over: all of the time is its.
+        self.samples.add(frame, now - self._last)
+        self._last = time.perf_counter()
+
+
+def _faults() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def followed(steps: Iterator[bool], count: int, watch: Watch) -> Samples:
+    """Follow steps, of which each is one item, and look at those after the warm-up."""
+    done = 0
+    found = Samples()
+    with watch.installed():
+        for done, _ in enumerate(steps, 1):
+            if done == WARM_UP:
+                watch.begin()
+            if done == count:
+                found = watch.end(count - WARM_UP)
+    assert done >= count, "fewer steps came than were ordered"
+    return found
+
+
+def _unrounded(draft: OrderDraft, machine: Machine, count: int) -> Iterator[bool]:
+    with machine.kernels() as kernels:
+        forms = Forms(draft, machine, kernels)
+        for _ in range(count):
+            forms.run()
+            yield True
+
+
+def _recorded(folder: Path, threads: int | None) -> Iterator[bool]:
+    generate_key(folder / "trainer.pem", None)
+    key = load_private_key(folder / "trainer.pem", None)
+    for event in record(folder / "job.cfoil", folder / "run.cfoil", key, threads=threads):
+        if isinstance(event, StepRecorded):
+            yield True
+
+
+def _replayed(folder: Path, threads: int | None) -> Iterator[bool]:
+    for event in run_audit(AuditRequest(folder / "run.cfoil", folder / "job.cfoil", threads=threads)):
+        if isinstance(event, StepReplayed):
+            yield True
+        elif isinstance(event, AuditFinished) and event.report.outcome is not Outcome.VERIFIED:
+            raise RuntimeError(f"the recorded steps were not verified: {event.report.reason}")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the time of a workload's step goes.
+
+    Attributes:
+        name: Name of the workload.
+        forms: What was found, by form.
+        moved: Bytes that a step must move.
+        operations: Floating-point operations of its products.
+        copy_rate: Bytes per second that this machine copies, those read and those written.
+        product_rate: Floating-point operations per second of its float64 products.
+    """
+
+    name: str
+    forms: dict[str, Samples]
+    moved: int
+    operations: int
+    copy_rate: float
+    product_rate: float
+
+
+def bytes_to_move(program: Program) -> int:
+    """Return the bytes that an unrounded step moves at the least, when no two operators are made one.
+
+    Every value is written once and read once for each use, in float64 where it is floating-point. Views move nothing.
+    State tensors are read once and written once in float32.
+    """
+    sizes = [
+        0 if t is None else t.elements * (FLOAT64_BYTES if t.floating else ITEM_BYTES[t.dtype]) for t in program.types
+    ]
+    moved = 0
+    for node in program.nodes:
+        if node.entry.operator_class is not OperatorClass.VIEW:
+            moved += sum(sizes[value.number] for value in node_values(node))
+            moved += sum(sizes[node.first_value : node.first_value + len(node.outputs)])
+    for item in program.inputs:
+        if item.kind == "state":
+            writes = 1 + (item.name in program.updates)
+            moved += item.type.elements * (4 if item.type.floating else ITEM_BYTES[item.type.dtype]) * writes
+    return moved
+
+
+def operations_of(draft: OrderDraft, machine: Machine) -> int:
+    """Return the floating-point operations of the products and convolutions of a step, as torch counts them."""
+    with machine.kernels() as kernels, FlopCounterMode(display=False) as counter:
+        Forms(draft, machine, kernels).run()
+    return int(counter.get_total_flops())
+
+
+def _best(call: Callable[[], object], rounds: int = 5) -> float:
+    times = []
+    for _ in range(rounds + 1):
+        begun = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begun)
+    return min(times[1:])
+
+
+def copy_rate() -> float:
+    """Measure how many bytes per second are read and written when 256 MiB are copied into memory that is there."""
+    source = torch.ones(2**25, dtype=torch.float64)
+    target = torch.zeros_like(source)
+    return 2 * source.nbytes / _best(lambda: target.copy_(source))
+
+
+def product_rate() -> float:
+    """Measure the floating-point operations per second of a float64 product of two matrices of 1024 x 1024."""
+    a = torch.randn(1024, 1024, dtype=torch.float64)
+    return float(2 * 1024**3 / _best(lambda: a @ a))
+
+
+def profile(key: str, threads: int | None) -> Profile:
+    """Look at a workload's step in three forms: unrounded, recorded, replayed."""
+    machine, workload = open_machine("cpu", threads), WORKLOADS[key]()
+    draft = workload.order(None)
+    with machine.kernels() as kernels:
+        forms = Forms(draft, machine, kernels)
+        forms.record()
+        step = _best(forms.record, 2)
+    count = WARM_UP + max(3, int(SECONDS / step))
+    draft = workload.order(None, count)
+    watch = Watch()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        draft.write(folder / "job.cfoil", trial=False)
+        found = {
+            "unrounded": followed(_unrounded(draft, machine, count), count, watch),
+            "recorded": followed(_recorded(folder, threads), count, watch),
+            "replayed": followed(_replayed(folder, threads), count, watch),
+        }
+    return Profile(
+        workload.name,
+        found,
+        bytes_to_move(draft.program),
+        operations_of(draft, machine),
+        copy_rate(),
+        product_rate(),
+    )
+
+
+def table(found: Profile) -> str:
+    """Return the parts of a step in each form, and the roofline, as Markdown."""
+    forms = found.forms
+    rows = []
+    for part in ORDER:
+        if any(samples.parts[part] for samples in forms.values()):
+            cells = []
+            for samples in forms.values():
+                spent = samples.parts[part]
+                cells.append(f"{1e3 * spent / samples.steps:.1f} ms, {spent / samples.seconds:.0%}" if spent else "")
+            rows.append([part, *cells])
+    rows.append(["**in all**", *(f"**{1e3 * s.seconds / s.steps:.1f} ms**" for s in forms.values())])
+    rows.append(["page faults", *(f"{s.faults / s.steps:,.0f}" for s in forms.values())])
+    least = found.moved / found.copy_rate + found.operations / found.product_rate
+    rows.append(["rate of what must be moved", *(_rate(found, s) for s in forms.values())])
+    rows.append(["time / least time", *(f"{s.seconds / s.steps / least:.2f}" for s in forms.values())])
+    return (
+        f"**{found.name}**. A step must move {found.moved / 1e6:,.0f} MB (values written once and read once for each "
+        f"use; this machine copies {found.copy_rate / 1e9:.1f} GB/s) and multiply {found.operations / 1e9:.2f} GFLOP "
+        f"(float64: {found.product_rate / 1e9:.1f} GFLOP/s): {1e3 * least:.1f} ms at the least.\n\n"
+        f"{markdown(['part of a step', *forms], rows)}"
+    )
+
+
+def _rate(found: Profile, samples: Samples) -> str:
+    rate = found.moved * samples.steps / samples.seconds
+    return f"{rate / 1e9:.2f} GB/s, {rate / found.copy_rate:.0%}"
+
+
+def operator_table(samples: Samples, form: str, most: int = 20) -> str:
+    """Return the operator kinds that take the most time, as Markdown."""
+    totals: dict[str, float] = defaultdict(float)
+    for (kind, _), seconds in samples.kinds.items():
+        totals[kind] += seconds
+    parts = [part for part in ORDER if samples.parts[part]]
+    rows = [
+        [
+            kind,
+            f"{1e3 * seconds / samples.steps:.2f}",
+            *(f"{1e3 * samples.kinds[kind, part] / samples.steps:.2f}" for part in parts),
+        ]
+        for kind, seconds in sorted(totals.items(), key=lambda item: -item[1])[:most]
+    ]
+    return f"{form}, ms a step by operator kind:\n\n{markdown(['operator', 'in all', *parts], rows)}"
+
+
+def main() -> None:
+    """Profile the workloads that were asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=__doc__)
+    parser.add_argument(
+        "workloads", nargs="*", metavar="workload", help=f"some of {', '.join(WORKLOADS)}; all by default"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
+    parser.add_argument("--operators", action="store_true", help="print a table by operator kind too")
+    parser.add_argument("--write", type=Path, help="a page whose part profile-WORKLOAD is replaced")
+    options = parser.parse_args()
+    for key in options.workloads or WORKLOADS:
+        found = profile(key, options.threads)
+        text = f"{table(found)}\n\n{origin(options.threads)}"
+        print(f"{text}\n", flush=True)
+        if options.operators:
+            for form, samples in found.forms.items():
+                print(f"{operator_table(samples, form)}\n", flush=True)
+        if options.write:
+            write_between(options.write, f"profile-{key}", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""What is known of the values of a step: the sweep that wrote or fingerprinted a value saw every element of it.
+
+Values are told apart by their numbers in the program, where each is computed once and never changes; never by where
+they lie in memory, which serves other values later. Views that keep the elements are followed through the program
+(:mod:`counterfoil.program.sameness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from counterfoil.program.sameness import Same
+
+Shape = tuple[int, int, int]
+
+
+class Known:
+    """Largest magnitudes of values, and magnitudes of their rows and columns, for one step.
+
+    Args:
+        same: What each value of the program is another form of, by its number.
+    """
+
+    def __init__(self, same: Sequence[Same]) -> None:
+        self._same = same
+        self._largest: dict[int, float] = {}
+        self._sizes: dict[tuple[int, Shape], Any] = {}
+        self._members: dict[int, int] = {}
+        self._orders: dict[tuple[int, int], int] = {}
+
+    def forget(self) -> None:
+        """Forget all values: another step begins."""
+        self._largest.clear()
+        self._sizes.clear()
+        self._members.clear()
+        self._orders.clear()
+
+    def note(self, number: int, largest: float) -> None:
+        """Keep the largest magnitude of the value of a number."""
+        self._largest[self._same[number].members] = largest
+
+    def meet(self, numbers: Mapping[str, int], arguments: Mapping[str, Any]) -> None:
+        """Say which values the arguments of the next operator are; what was said of another one no longer holds.
+
+        Args:
+            numbers: Numbers of values by the names of the parameters.
+            arguments: The arguments by name; they stay alive while their magnitudes are asked for.
+        """
+        self._members.clear()
+        self._orders.clear()
+        for name, number in numbers.items():
+            value = arguments.get(name)
+            if isinstance(value, Tensor):
+                same = self._same[number]
+                self._members[id(value)] = same.members
+                # The elements in the order of the value that it is a form of, if they lie so in memory. While the
+                # arguments live no other elements lie there.
+                laid_out = value.transpose(-1, -2) if same.turned else value
+                if laid_out.is_contiguous():
+                    self._orders[value.data_ptr(), value.numel()] = same.order
+
+    def largest(self, value: Tensor) -> float | None:
+        """Return the largest magnitude of an argument, or None."""
+        number = self._members.get(id(value))
+        return None if number is None else self._largest.get(number)
+
+    def keep_largest(self, value: Tensor, largest: float) -> None:
+        """Keep what was measured of an argument; of another tensor nothing is kept."""
+        number = self._members.get(id(value))
+        if number is not None:
+            self._largest[number] = largest
+
+    def sizes(self, value: Tensor, shape: Shape) -> Any:
+        """Return what was kept of the rows and columns of a contiguous form of an argument, or None."""
+        number = self._orders.get((value.data_ptr(), value.numel())) if self._orders else None
+        return None if number is None else self._sizes.get((number, shape))
+
+    def keep_sizes(self, value: Tensor, shape: Shape, sizes: Any) -> None:
+        """Keep what was measured of rows and columns of a contiguous form of an argument."""
+        number = self._orders.get((value.data_ptr(), value.numel())) if self._orders else None
+        if number is not None:
+            self._sizes[number, shape] = sizes
