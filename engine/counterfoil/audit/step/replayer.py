@@ -17,10 +17,10 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import state_root
 from counterfoil.errors import FileChangedError
 from counterfoil.execution.interpreter import StepInputs, StepResult
 from counterfoil.execution.operation import Compute
+from counterfoil.execution.statedigest import root_of
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
@@ -61,7 +61,6 @@ class ReplayedStep:
         result: The new state and the loss.
         record: The record of the Merkle leaf that the trainer should have committed to; the digest of the log is the
             trainer's own.
-        arrays: The new state in memory, at steps whose state is digested; else empty.
         counts: What following the log showed, for each rounding site.
         fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.
@@ -71,12 +70,18 @@ class ReplayedStep:
 
     result: StepResult
     record: StepRecord
-    arrays: Arrays
     counts: tuple[Counts, ...]
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
     observation: Observation | None = None
     watched: Watched | None = None
+
+    @property
+    def arrays(self) -> Arrays:
+        """The new state in the CPU's memory, at steps whose state is digested; else empty."""
+        if self.record.state_root is None:
+            return {}
+        return {name: tensor.cpu().numpy() for name, tensor in self.result.state.items()}
 
     @property
     def leaf(self) -> Digest:
@@ -167,10 +172,9 @@ class StepReplayer:
         total = len(program.nodes)
         result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         needed = job.manifest.is_committed(step)
-        arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
         record = StepRecord(
             step=step,
-            state_root=state_root(arrays) if needed else None,
+            state_root=root_of(result.state) if needed else None,
             log=claimed.log,
             fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
@@ -178,7 +182,6 @@ class StepReplayer:
         return ReplayedStep(
             result=result,
             record=record,
-            arrays=arrays,
             counts=tuple(rounder.counts),
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
