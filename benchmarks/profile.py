@@ -52,6 +52,7 @@ SECONDS = 3.0
 """So long each form is looked at, roughly."""
 FLOAT64_BYTES = 8
 
+WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/workers|definite/(regions|threads)", "", ""),
     ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
@@ -70,6 +71,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/(log|neighbours|counts|profiles)", "", "log"),
     ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
     ("rounding/", "", "rounding"),
+    ("behind", "", WAITING),
     ("commit/", "", "hashing"),
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
     ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
@@ -92,6 +94,7 @@ ORDER = (
     "dispatch",
     "hashing",
     "writing and reading",
+    WAITING,
     OTHER,
 )
 
@@ -318,7 +321,8 @@ def profile(key: str, threads: int | None) -> Profile:
         forms.record()
         step = _best(forms.record, 2)
     count = WARM_UP + max(3, int(SECONDS / step))
-    draft = workload.order(None, count)
+    # One step more than is looked at: nothing is computed while the last one is hashed and written.
+    draft = workload.order(None, count + 1)
     watch = Watch()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
