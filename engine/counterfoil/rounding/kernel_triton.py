@@ -336,7 +336,7 @@ class Pass:
             share: Decisions within ``2^-share`` of the margin are collected.
             follow: Take the trainer's E where it differs by one at most.
         """
-        _choose_grid[(1,)](scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1)
+        _choose_grid[(1,)](scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False)
 
     def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
         """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""

@@ -11,9 +11,7 @@ What is known of a value of the program is not measured again (:mod:`counterfoil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from struct import Struct
 from typing import Any
@@ -43,14 +41,26 @@ _ALONE = _Setting(1, Known(()))
 _setting: ContextVar[_Setting] = ContextVar("counterfoil_magnitudes", default=_ALONE)
 
 
-@contextmanager
-def using(threads: int, known: Known = _ALONE.known) -> Iterator[None]:
-    """Let large tensors be measured by several threads meanwhile, and what is known of values stand for a pass."""
-    token = _setting.set(_Setting(threads, known))
-    try:
-        yield
-    finally:
-        _setting.reset(token)
+class using:  # noqa: N801 (used as a function is)
+    """Let large tensors be measured by several threads meanwhile, and what is known of values stand for a pass.
+
+    May be entered again when it was left.
+
+    Args:
+        threads: Number of threads.
+        known: What is known of the arguments of the operator whose scale is wanted.
+    """
+
+    def __init__(self, threads: int, known: Known = _ALONE.known) -> None:
+        self._own = _Setting(threads, known)
+        self._token: Token[_Setting] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _setting.set(self._own)
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        _setting.reset(self._token)
 
 
 @dataclass(frozen=True)
