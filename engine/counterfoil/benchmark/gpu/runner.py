@@ -217,7 +217,9 @@ class _Run:
         alone = sum(self._expects(task) for task in self._left if task.alone)
         about = min(max(share, alone), max(self._seconds_left(), 0.0))
         mark = "" if result.outcome is Outcome.DONE else f"{result.outcome.value}: "
-        left = f"about {duration(about)} left of {duration(self._until - self._begun)}" if waiting else "nothing is left"
+        left = (
+            f"about {duration(about)} left of {duration(self._until - self._begun)}" if waiting else "nothing is left"
+        )
         self._say(
             f"{self._wanted - waiting}/{self._wanted} {result.part}, {result.task}: {mark}{result.said} "
             f"({duration(result.seconds)}; {left})"
