@@ -24,8 +24,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -60,7 +61,8 @@ from counterfoil.rounding.profiles import encode_log
 from counterfoil.rounding.rounder import Kernels
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
-from counterfoil.training.order import OrderDraft, draft_order, step_inputs
+from counterfoil.training.loaded import step_inputs
+from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
 from counterfoil.training.recorder import record
@@ -163,7 +165,7 @@ class Way(ABC):
     """One way to train; a step is measured by calling it."""
 
     log_bits: float = 0.0
-    """Bits logged in the last step for each value that was rounded."""
+    """Size of the log that was written or followed, for each value that was rounded."""
 
     @abstractmethod
     def __call__(self) -> None:
@@ -267,13 +269,16 @@ class Ours(Way):
     def __init__(self, key: str, profile: str, machine: Machine, kernels: Kernels, *, audits: bool = False) -> None:
         self._order = _draft(key, profile)
         self._forms = Forms(self._order, machine, kernels)
-        self._forms.record()
+        self._record()
         self._audits = audits
 
     def __call__(self) -> None:
         if self._audits:
             self._forms.replay()
-            return
+        else:
+            self._record()
+
+    def _record(self) -> None:
         self._forms.record()
         log = encode_log(self._order.manifest.precision, self._forms.logs)
         self.log_bits = 8 * len(log) / sum(site.elements for site in self._order.program.sites)
@@ -306,13 +311,17 @@ def make(name: str, key: str, machine: Machine, kernels: Kernels) -> Way:
 
 
 def measure_times(key: str, rounds: int, threads: int) -> dict[str, dict[str, float]]:
-    """Time a step in every way; returns seconds, time by that of float32, and bits logged for each value."""
+    """Time a step in every way; returns seconds, time by that of float32, and bits of the log for each value.
+
+    In each round each way does two steps, of which the second counts: the first brings its own data into the cache.
+    """
     machine = open_machine("cpu", threads)
     with machine.kernels() as kernels:
         ways = {name: make(name, key, machine, kernels) for name in WAYS}
         times: dict[str, list[float]] = {name: [] for name in ways}
         for number in range(rounds + 2):
             for name, way in ways.items():
+                way()
                 begun = time.perf_counter()
                 way()
                 if number >= 2:
@@ -341,20 +350,26 @@ def _alone(key: str, name: str) -> None:
     print(peak_memory(machine.device))
 
 
-def measure_bits(key: str) -> dict[str, dict[str, bool]]:
-    """Train in every way under each setting.
+def measure_bits(key: str, settings: Sequence[str], folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Train in every way under settings; the first setting comes before the others, or has been done in the folder.
 
-    Returns:
-        For each way and each setting but the first whether training ended in the weights of the first. Of a side that
-        replays: whether following the first one's log it ended there.
+    Yields:
+        Each setting with the digest of the weights in which each way ended. Of a side that replays: of those in which
+        it ended following the log of the first setting.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        found = {
-            setting: json.loads(_child("train", key, folder, str(number), setting=setting))
-            for number, setting in enumerate(THREADS)
-        }
+    place = folder / key
+    place.mkdir(parents=True, exist_ok=True)
+    for number, setting in enumerate(THREADS):
+        if setting in settings:
+            yield setting, json.loads(_child("train", key, str(place), str(number), setting=setting))
+
+
+def equal_to_first(trained: Mapping[str, Mapping[str, str]], name: str) -> dict[str, bool]:
+    """Return for each setting but the first whether a way ended in the weights of the first."""
     first, *others = THREADS
-    return {name: {other: found[other][name] == found[first][name] for other in others} for name in found[first]}
+    if first not in trained:
+        return {}
+    return {other: trained[other][name] == trained[first][name] for other in others if other in trained}
 
 
 def _train(key: str, folder: str, number: str) -> None:
@@ -386,10 +401,15 @@ def _train(key: str, folder: str, number: str) -> None:
     for name, (profile, audits) in OURS.items():
         run, job = place / f"{profile}-{number}.cfoil", place / f"{profile}.cfoil"
         if not audits:
+            # Of an earlier attempt.
+            run.unlink(missing_ok=True)
             if first:
+                job.unlink(missing_ok=True)
                 _draft(key, profile).write(job, trial=False)
-            generate_key(place / f"{profile}-{number}.pem", None)
-            for _ in record(job, run, load_private_key(place / f"{profile}-{number}.pem", None), threads=threads):
+            key_file = place / f"{number}.pem"
+            if not key_file.exists():
+                generate_key(key_file, None)
+            for _ in record(job, run, load_private_key(key_file, None), threads=threads, fresh=True):
                 pass
         found[name] = _weights(run) if not audits or first else _audited(place / f"{profile}-0.cfoil", job, threads)
     print(json.dumps(found))
@@ -412,7 +432,8 @@ def _audited(run: Path, job: Path, threads: int) -> str:
 
 def _child(*arguments: str, setting: str = "as it is") -> str:
     command = [sys.executable, "-m", "benchmarks.against", "--child", *arguments]
-    env = {**os.environ, **SETTINGS.get(setting, {})}
+    # Threads that wait sleep, so that a busy machine is no reason to wait long.
+    env = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", **SETTINGS.get(setting, {})}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{arguments}: {done.stderr}")
@@ -501,19 +522,19 @@ def measure_products(rounds: int, threads: int) -> dict[str, dict[str, float]]:
 
 def case_table(key: str, found: Mapping[str, Any]) -> str:
     """Return what is known of a case as Markdown."""
-    heads = ["way", "time / float32's", "bits logged per value", "peak memory", "same weights under other settings"]
+    heads = ["way", "time / float32's", "log, bits per value", "peak memory", "same weights under other settings"]
     rows = []
-    times, memory, bits = (found.get(part, {}).get(key, {}) for part in ("times", "memory", "bits"))
+    times, memory, trained = (found.get(part, {}).get(key, {}) for part in ("times", "memory", "bits"))
     for name in WAYS:
         took = times.get(name)
-        equal = bits.get(name)
+        equal = equal_to_first(trained, name)
         rows.append(
             [
                 name,
                 f"{took['ratio']:.2f}" if took else "-",
                 f"{took['bits']:.4f}" if took and took["bits"] else "none" if took else "-",
                 f"{memory[name] >> 20} MiB" if name in memory else "-",
-                "-" if equal is None else _equal(equal),
+                _equal(equal) if equal else "-",
             ]
         )
     seconds = f", float32 {1e3 * times[BASE]['seconds']:.1f} ms a step" if times else ""
@@ -558,12 +579,19 @@ def read_results() -> dict[str, Any]:
     return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
 
 
+def _keep(found: dict[str, Any], part: str, threads: int) -> None:
+    found.setdefault("origins", {})[part] = origin(threads if part in ("times", "products") else None)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Measure the parts that were asked for, keep them, and print all that is known."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
     parser.add_argument("--parts", nargs="*", choices=["times", "products", "bits", "memory"], default=[])
     parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
-    parser.add_argument("--rounds", type=int, default=7, help="rounds after warming up (default 7)")
+    parser.add_argument("--settings", nargs="*", choices=THREADS, default=list(THREADS), help="of bits")
+    parser.add_argument("--folder", type=Path, help="where bits keeps runs, so that settings can be done one by one")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds after warming up (default 5)")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU, of times (default 1)")
     parser.add_argument("--write", type=Path, help="a page whose part is replaced")
     parser.add_argument("--plot", type=Path, help="draw the times into this PNG file")
@@ -571,22 +599,29 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         kind, *arguments = options.child
-        {"alone": _alone, "train": _train}[kind](*arguments)
+        child: Callable[..., None] = {"alone": _alone, "train": _train}[kind]
+        child(*arguments)
         return
+    # Of modules that read tokens and images, which have no gradient.
+    warnings.filterwarnings("ignore", "Full backward hook is firing")
     found = read_results()
     for part in options.parts:
         if part == "products":
             found[part] = measure_products(options.rounds, options.threads)
         for key in options.cases if part != "products" else ():
-            measured: Any
+            of_case = found.setdefault(part, {}).setdefault(key, {})
             if part == "times":
-                measured = measure_times(key, options.rounds, options.threads)
+                of_case |= measure_times(key, options.rounds, options.threads)
+            elif part == "memory":
+                of_case |= measure_memory(key)
             else:
-                measured = {"bits": measure_bits, "memory": measure_memory}[part](key)
-            found.setdefault(part, {})[key] = measured
-            print(f"{part} of {key}: {measured}", file=sys.stderr, flush=True)
-        found.setdefault("origins", {})[part] = origin(options.threads if part in ("times", "products") else None)
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+                with tempfile.TemporaryDirectory() as temporary:
+                    for setting, ended in measure_bits(key, options.settings, options.folder or Path(temporary)):
+                        of_case[setting] = ended
+                        _keep(found, part, options.threads)
+            _keep(found, part, options.threads)
+            print(f"{part} of {key} is measured", file=sys.stderr, flush=True)
+        _keep(found, part, options.threads)
     text = page(found)
     print(text)
     if options.write:

@@ -34,7 +34,7 @@ from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import StepRecorded, record
 
@@ -45,8 +45,8 @@ BATCHES = (1, 2, 4, 8, 16, 32)
 WIDTHS = (32, 64, 128, 256, 512)
 DEPTHS = (1, 2, 4, 8, 16)
 STEPS = (30, 100, 300, 1000, 3000)
-STATES = (2, 8, 32, 128)
-"""Millions of state values of the bundles that are opened."""
+FEATURES = (40_000, 160_000, 640_000, 2_560_000, 10_240_000)
+"""Of the bundles that are opened: each has four rows of data and three states of so many values."""
 
 Points = dict[str, list[list[float]]]
 """x and y of each point, by curve."""
@@ -132,13 +132,12 @@ def _many_steps(threads: int) -> dict[str, Points]:
 def _bundles(threads: int) -> dict[str, Points]:
     """Seconds to open a run, to make all checks before a replay, and to plan its audit, by its size in MB."""
     found: Points = {"open": [], "checks 1 to 6": [], "plan": []}
-    for millions in STATES:
-        # AdamW keeps three values for each parameter: the embedding of a large vocabulary is nearly all of them.
-        width = 64
-        size = Gpt2Size(layers=1, heads=2, width=width, context=8, vocabulary=millions * 10**6 // 3 // width)
+    rng = np.random.default_rng(0)
+    for width in FEATURES:
+        rows, labels = rng.standard_normal((4, width), np.float32), np.arange(4) % 2
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            draft = order_gpt2(bytes(range(256)) * 2, size=size, batch_size=1, steps=2, checkpoint_every=1)
+            draft = order_logistic(rows, labels, steps=2, batch_size=4, learning_rate=1e-6, checkpoint_every=1)
             _written(folder, draft, threads)
             run = folder / "run.cfoil"
             megabytes = run.stat().st_size / 1e6
@@ -180,7 +179,7 @@ WHAT = {
     "bundle": (
         "MB of the bundle",
         "seconds",
-        "gpt2 of one layer with a large vocabulary, two steps, each state stored",
+        "logistic regression with many weights, two steps, each state stored",
     ),
 }
 """Of each part the axes, and what it is."""

@@ -69,7 +69,10 @@ def _layout(width: int, height: int) -> Any:
 
 
 def _save(layout: Any, path: Path) -> None:
+    from PySide6.QtWidgets import QApplication
+
     path.parent.mkdir(parents=True, exist_ok=True)
+    QApplication.processEvents()
     if not layout.grab().save(str(path)):
         raise OSError(f"{path} cannot be written")
 
@@ -114,12 +117,18 @@ def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
     layout = _layout(560 * columns, 340 * rows)
     for number, panel in enumerate(panels):
         axes = layout.addPlot(row=number // columns, col=number % columns)
+        for side in ("left", "bottom"):
+            axes.getAxis(side).enableAutoSIPrefix(False)
         axes.setLogMode(x=True, y=True)
         axes.setLabel("bottom", panel.x)
         axes.setLabel("left", panel.y)
         axes.showGrid(x=True, y=True, alpha=0.2)
         axes.addLegend(offset=(-10, -10))
         axes.getAxis("left").setWidth(60)
+        heights = [math.log10(y) for curve in panel.curves for _, y in curve.points]
+        # Room for the names below; and what does not grow is to look flat.
+        low, high = min(heights), max(heights)
+        axes.setYRange(low - max(0.6, 0.4 * (high - low)), high + 0.3)
         measured = sorted({x for curve in panel.curves for x, _ in curve.points})
         axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
         for colour, curve in zip(COLOURS, panel.curves, strict=False):

@@ -17,7 +17,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -52,20 +52,26 @@ SECONDS = 3.0
 """So long each form is looked at, roughly."""
 FLOAT64_BYTES = 8
 
+WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
-    ("rounding/(tiles|chains)|execution/chains", "", "chains: compute and rounding in one sweep"),
+    ("rounding/workers|definite/(regions|threads)", "", ""),
+    ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
     ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
-    ("execution/(interpreter|prepared)", r"\b(_load|load|_results|store|stored|_unshared)$", "state and copies"),
+    (
+        "execution/(interpreter|prepared)",
+        r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
+        "state and copies",
+    ),
     ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
-    ("rounding/(scale|magnitude|infinities|guaranteed|norms|statistics)", "", "scale rules"),
+    ("rounding/(scale|magnitude|infinities|guaranteed|known)", "", "scale rules"),
     ("rounding/rounder", "_scales|measured", "scale rules"),
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
     ("rounding/unrounded", "", "fingerprints"),
     ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
     ("rounding/(log|neighbours|counts|profiles)", "", "log"),
     ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
-    ("rounding/workers", "", ""),
     ("rounding/", "", "rounding"),
+    ("behind", "", WAITING),
     ("commit/", "", "hashing"),
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
     ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
@@ -76,7 +82,7 @@ OTHER = "recorder and auditor"
 """What none of them names."""
 BETWEEN = "(before and after)"
 """The kind of what belongs to no operator."""
-_BETWEEN = ("_load", "load", "store", "_results")
+_BETWEEN = ("load", "given", "keep", "store", "result")
 ORDER = (
     "compute",
     "chains: compute and rounding in one sweep",
@@ -88,6 +94,7 @@ ORDER = (
     "dispatch",
     "hashing",
     "writing and reading",
+    WAITING,
     OTHER,
 )
 
@@ -116,8 +123,8 @@ class Samples:
         faults: Page faults.
     """
 
-    parts: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kinds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     seconds: float = 0.0
     steps: int = 0
     faults: int = 0
@@ -280,10 +287,10 @@ def operations_of(draft: OrderDraft, machine: Machine) -> int:
     """Return the floating-point operations of the products and convolutions of a step, as torch counts them."""
     with machine.kernels() as kernels, FlopCounterMode(display=False) as counter:
         Forms(draft, machine, kernels).run()
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
-def _best(call: Callable[[], object], rounds: int = 5) -> float:
+def _best(call: Callable[[], object], rounds: int = 10) -> float:
     times = []
     for _ in range(rounds + 1):
         begun = time.perf_counter()
@@ -308,13 +315,15 @@ def product_rate() -> float:
 def profile(key: str, threads: int | None) -> Profile:
     """Look at a workload's step in three forms: unrounded, recorded, replayed."""
     machine, workload = open_machine("cpu", threads), WORKLOADS[key]()
+    rates = copy_rate(), product_rate()
     draft = workload.order(None)
     with machine.kernels() as kernels:
         forms = Forms(draft, machine, kernels)
         forms.record()
         step = _best(forms.record, 2)
     count = WARM_UP + max(3, int(SECONDS / step))
-    draft = workload.order(None, count)
+    # One step more than is looked at: nothing is computed while the last one is hashed and written.
+    draft = workload.order(None, count + 1)
     watch = Watch()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -329,8 +338,7 @@ def profile(key: str, threads: int | None) -> Profile:
         found,
         bytes_to_move(draft.program),
         operations_of(draft, machine),
-        copy_rate(),
-        product_rate(),
+        *map(max, rates, (copy_rate(), product_rate())),
     )
 
 
@@ -365,7 +373,7 @@ def _rate(found: Profile, samples: Samples) -> str:
 
 def operator_table(samples: Samples, form: str, most: int = 20) -> str:
     """Return the operator kinds that take the most time, as Markdown."""
-    totals: Counter[str] = Counter()
+    totals: dict[str, float] = defaultdict(float)
     for (kind, _), seconds in samples.kinds.items():
         totals[kind] += seconds
     parts = [part for part in ORDER if samples.parts[part]]
@@ -375,7 +383,7 @@ def operator_table(samples: Samples, form: str, most: int = 20) -> str:
             f"{1e3 * seconds / samples.steps:.2f}",
             *(f"{1e3 * samples.kinds[kind, part] / samples.steps:.2f}" for part in parts),
         ]
-        for kind, seconds in totals.most_common(most)
+        for kind, seconds in sorted(totals.items(), key=lambda item: -item[1])[:most]
     ]
     return f"{form}, ms a step by operator kind:\n\n{markdown(['operator', 'in all', *parts], rows)}"
 

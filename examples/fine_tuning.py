@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->"
 SHORT = (" --steps 300", " --epochs 4 --lr 0.0005")
 """Options for the two programs where the text is the short one that comes with Counterfoil: of what is read too often,
 nothing is learned but the text itself."""
@@ -120,9 +119,9 @@ def main() -> None:
     if given.json is not None:
         given.json.write_text(json.dumps(for_programs(folder, taken, printed, losses), indent=1), encoding="utf-8")
     if given.write is not None:
-        whole = given.write.read_text(encoding="utf-8")
-        before, after = whole.split(BEGIN)[0], whole.split(END)[1]
-        given.write.write_text(f"{before}{BEGIN}{page}{END}{after}", encoding="utf-8")
+        from counterfoil.benchmark.markers import write_between
+
+        write_between(given.write, "figures", page)
 
 
 def for_programs(folder: Path, taken: list[Taken], printed: list[str], losses: str) -> dict[str, Any]:

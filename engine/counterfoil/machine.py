@@ -16,8 +16,10 @@ from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.operation import Compute, native
 from counterfoil.execution.perturbed import exactly_perturbed, perturbed
+from counterfoil.program.estimate import least_memory
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.rounding.chains import run_chain
 from counterfoil.rounding.rounder import Kernels
 
 
@@ -41,11 +43,12 @@ class Machine:
     def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
         """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""
         item_bytes = TORCH_DTYPES[precision.compute].itemsize
-        check_memory(self.device, max(program.least_memory(item_bytes) for program in programs))
+        check_memory(self.device, max(least_memory(program, item_bytes) for program in programs))
 
     def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
         """Return an interpreter of a program in the compute dtype of a precision profile."""
-        return Interpreter(program, self.device, TORCH_DTYPES[precision.compute], self.compute(precision))
+        dtype = TORCH_DTYPES[precision.compute]
+        return Interpreter(program, self.device, dtype, self.compute(precision), run_chain)
 
     def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
         """Return what computes an operator under a precision profile.

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.state import state_root
 from counterfoil.definite.drawn_elements import drawn_element
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form
@@ -20,13 +19,13 @@ from counterfoil.errors import DeviceError
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
 from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.execution.statedigest import root_of
 from counterfoil.knownproducts import products_are_right
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.program.operators import DRAWS
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.rounding.rounder import RecordingRounder, ReplayingRounder
-from counterfoil.rounding.unrounded import Unrounded
+from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
 from counterfoil.sentence import say
 
 _PHILOX_COUNTER = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
@@ -200,10 +199,10 @@ def _test_rounded_step(machine: Machine) -> None:
     program, precision = tiny_program(), Precision()
     interpreter = machine.interpreter(program, precision)
     with machine.kernels() as kernels:
-        recording = RecordingRounder(program, precision, kernels)
+        recording = recording_rounder(program, precision, kernels)
         recording.begin_step(1)
         recorded = interpreter.run(tiny_inputs(), rounder=recording)
-        replaying = ReplayingRounder(program, precision, kernels)
+        replaying = replaying_rounder(program, precision, kernels)
         replaying.follow(1, recording.logs)
         replayed = interpreter.run(tiny_inputs(), rounder=replaying)
     root, total = _root(recorded), int(np.bitwise_xor.reduce(recording.fingerprints))
@@ -219,7 +218,7 @@ def _test_exact_step(machine: Machine) -> None:
     if Form.FLOAT64 not in sound_forms(str(machine.device)):
         raise _failed(say("exact products"))
     with machine.kernels() as kernels:
-        rounder = Unrounded(program, kernels)
+        rounder = recording_rounder(program, precision, kernels)
         rounder.begin_step(1)
         result = machine.interpreter(program, precision).run(exact_inputs(), rounder=rounder)
     root, total = _root(result), int(np.bitwise_xor.reduce(rounder.fingerprints))
@@ -228,7 +227,7 @@ def _test_exact_step(machine: Machine) -> None:
 
 
 def _root(result: StepResult) -> str:
-    return state_root({name: tensor.cpu().numpy() for name, tensor in result.state.items()}).hex
+    return root_of(result.state).hex
 
 
 def _failed(what: str, detail: str = "") -> DeviceError:

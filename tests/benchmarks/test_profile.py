@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.profile import BETWEEN, ORDER, PARTS, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
+from benchmarks.profile import BETWEEN, ORDER, PARTS, WAITING, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
 
 import counterfoil
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -25,12 +25,16 @@ ENGINE = Path(counterfoil.__file__).parent
         ("rounding/rounder.py", "ReplayingRounder._round", "log"),
         ("rounding/rounder.py", "Kernels.round", "rounding"),
         ("rounding/rounder.py", "Rounder._scales.<locals>.measured", "scale rules"),
-        ("execution/interpreter.py", "native", "compute"),
+        ("execution/operation.py", "native", "compute"),
+        ("execution/prepared.py", "Prepared._native.<locals>.<lambda>", "compute"),
+        ("execution/prepared.py", "Prepared.advance", "dispatch"),
         ("execution/interpreter.py", "Interpreter.execute", "dispatch"),
-        ("execution/interpreter.py", "Interpreter._load", "state and copies"),
+        ("execution/interpreter.py", "_Step.load", "state and copies"),
         ("rounding/scale.py", "anything", "scale rules"),
-        ("rounding/workers.py", "Workers.in_parts", ""),
+        ("definite/regions.py", "Region.run", ""),
+        ("rounding/tiles.py", "sweep", "chains: compute and rounding in one sweep"),
         ("execution/blocked.py", "anything", "compute"),
+        ("behind.py", "Behind.take", WAITING),
         ("commit/state.py", "state_root", "hashing"),
         ("training/recording.py", "append", "writing and reading"),
         ("audit/replay.py", "anything", "recorder and auditor"),

@@ -26,38 +26,43 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
+carray: Any = numba.carray  # type: ignore[attr-defined]
+"""An array over memory, inside compiled code."""
+_POINTER: Any = types.CPointer(types.uint64)  # type: ignore[no-untyped-call]
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_SIGNATURE = types.void(types.CPointer(types.uint64))
+_SIGNATURE = types.void(_POINTER)
 
 
-@intrinsic
-def add_atomically(typing_context: Any, pointer: Any, place: Any, value: Any) -> Any:
+def _add_atomically(typing_context: Any, pointer: Any, place: Any = None, value: Any = None) -> Any:
     """Add a uint64 to the one at a place behind a pointer, and return what was there; wraps."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.atomic_rmw("add", builder.gep(arguments[0], [arguments[1]]), arguments[2], "seq_cst")
 
-    return types.uint64(types.CPointer(types.uint64), types.intp, types.uint64), build
+    return types.uint64(_POINTER, types.intp, types.uint64), build
 
 
-@intrinsic
-def raise_atomically(typing_context: Any, pointer: Any, place: Any, value: Any) -> Any:
+def _raise_atomically(typing_context: Any, pointer: Any, place: Any = None, value: Any = None) -> Any:
     """Put a uint64 in the place of a smaller one behind a pointer, and return what was there."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.atomic_rmw("umax", builder.gep(arguments[0], [arguments[1]]), arguments[2], "seq_cst")
 
-    return types.uint64(types.CPointer(types.uint64), types.intp, types.uint64), build
+    return types.uint64(_POINTER, types.intp, types.uint64), build
 
 
-@intrinsic
-def at_address(typing_context: Any, address: Any) -> Any:
+def _at_address(typing_context: Any, address: Any = None) -> Any:
     """Turn an address, uint64, into a pointer that ``numba.carray`` takes."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
 
     return types.voidptr(types.uint64), build
+
+
+add_atomically: Any = intrinsic(_add_atomically)
+raise_atomically: Any = intrinsic(_raise_atomically)
+at_address: Any = intrinsic(_at_address)
 
 
 class _Job(threading.local):
@@ -79,17 +84,16 @@ class Region:
 
     Args:
         function: Takes a pointer to uint64; claims parts by :func:`add_atomically` at place 0. Raises nothing.
-        loose: Whether sums may be added in any order, so that they are vectorised.
     """
 
-    def __init__(self, function: Callable[[Any], None], *, loose: bool = False) -> None:
+    def __init__(self, function: Callable[[Any], None]) -> None:
         self._function = function
-        self._loose = loose
 
     @cached_property
     def _compiled(self) -> tuple[int, Any]:
-        options = {"fastmath": {"reassoc", "nsz", "contract"}} if self._loose else {}
-        compiled = numba.cfunc(_SIGNATURE, cache=True, error_model="numpy", **options)(self._function)
+        # Undeclared by numba's types, as other options are.
+        decorate: Any = numba.cfunc
+        compiled = decorate(_SIGNATURE, cache=True, error_model="numpy")(self._function)
         # ctypes hands over the GIL for as long as it runs; the compiled function must outlive its address.
         return compiled.address, (compiled, _ENTRY(compiled.address))
 

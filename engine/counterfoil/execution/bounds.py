@@ -7,7 +7,7 @@ program from a stranger may hand any integers on as indices.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -34,15 +34,54 @@ def check_indices(kind: str, arguments: Named) -> None:
     Raises:
         IndexError: One points outside of what it is an index of.
     """
-    rule = _RULES.get(kind)
-    for indices, low, high in rule(arguments) if rule is not None else ():
-        if not indices.numel() or type(indices).__name__ == "FakeTensor":
-            continue
+    for indices, low, high in _bounds(kind, arguments):
         smallest, largest = (int(bound) for bound in indices.aminmax())
         if smallest < low or largest >= high:
             raise IndexError(
                 say("an index is {0}, outside of {1} to {2}", smallest if smallest < low else largest, low, high - 1)
             )
+
+
+def kept_inside(kind: str, arguments: Named) -> tuple[dict[int, Tensor], list[Tensor]]:
+    """Look at the indices of one operator without waiting for the device they are on.
+
+    Args:
+        kind: The operator kind.
+        arguments: Its arguments by name.
+
+    Returns:
+        What takes the place of index tensors, by their ``id``: the same, and an index that is surely one where they
+        point outside. And whether any does: bool ``[]`` each.
+
+    Raises:
+        IndexError: There is nothing to point to.
+    """
+    instead, wrong = {}, []
+    for indices, low, high in _bounds(kind, arguments):
+        if low >= high:
+            check_indices(kind, arguments)
+        outside = (indices < low) | (indices >= high)
+        for given in _tensors(arguments.values()):
+            # The rule for labels looks at a tensor that it makes of them.
+            if given is indices or (given is arguments.get("target") and given.shape == indices.shape):
+                instead[id(given)] = given.masked_fill(outside, 0)
+        wrong.append(outside.any())
+    return instead, wrong
+
+
+def _tensors(arguments: Iterable[Any]) -> Iterator[Tensor]:
+    for argument in arguments:
+        if isinstance(argument, Tensor):
+            yield argument
+        elif isinstance(argument, (list, tuple)):
+            yield from _tensors(argument)
+
+
+def _bounds(kind: str, arguments: Named) -> Iterator[Bounds]:
+    rule = _RULES.get(kind)
+    for bounds in rule(arguments) if rule is not None else ():
+        if bounds[0].numel() and type(bounds[0]).__name__ != "FakeTensor":
+            yield bounds
 
 
 def _axis(arguments: Named) -> Iterator[Bounds]:

@@ -17,9 +17,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
-from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
+from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
-from counterfoil.execution.prepared import Frame, Round, Unit, dtype_of, prepare
+from counterfoil.execution.prepared import Frame, Round, Unit, dtype_of, prepare, running_ahead
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program, TensorType, Value, node_values
 from counterfoil.program.places import PlaceSort
@@ -71,6 +72,7 @@ class Interpreter:
         device: Where to compute.
         dtype: The compute dtype that takes the place of ``float32``.
         compute: Runs one operator, unless a step is told otherwise.
+        run_chain: Computes chains of elementwise operators; None for one operator after the other.
 
     Raises:
         ProgramError: This version of torch lacks an operator.
@@ -82,19 +84,24 @@ class Interpreter:
         device: torch.device,
         dtype: torch.dtype = torch.float64,
         compute: Compute = native,
+        run_chain: RunChain | None = None,
     ) -> None:
         self.program = program
         self.device = device
         self.dtype = dtype
         self.compute = compute
         self._prepared = prepare(program, device, dtype)
+        self._run_chain = run_chain
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
-        """What a step consists of, in the order in which it is executed."""
-        return self._prepared
+        """What a step consists of where operators are computed as the device does, in the order of execution."""
+        # Chains are for float64 in the memory of the CPU.
+        if self._run_chain is None or self.device.type != "cpu" or self.dtype != torch.float64:
+            return self._prepared
+        return chained(self.program, self._prepared, self._run_chain)
 
     def run(
         self,
@@ -135,7 +142,24 @@ class Interpreter:
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
             ObstacleError: Memory is short, or the device failed.
         """
-        compute = compute or self.compute
+        ahead = running_ahead(rounder)
+        if ahead is not None:
+            try:
+                result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
+            except (NonFiniteError, ProgramError):
+                # What is wrong may have begun before: the operator to name is found by waiting.
+                ahead.wait()
+                result = None
+            if result is not None:
+                return result
+        result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
+        assert result is not None, "a rounder that waits computes nothing again"
+        return result
+
+    def _execute(
+        self, inputs: StepInputs, rounder: Round | None, compute: Compute, cancel: CancelToken | None
+    ) -> Generator[int, None, StepResult | None]:
+        """Execute one step; None where the rounder wants it computed again."""
         # What was kept of values of another step is of no use, and the state may have been changed since.
         cuts.forget()
         frame = _StepFrame(self, inputs, None if compute is native else compute, rounder)
@@ -143,7 +167,7 @@ class Interpreter:
             for place, number in self._batches:
                 frame.load(number)
                 rounder.watch(place, frame.values[number], dict)
-        units = self.units
+        units = self.units if compute is native else self._prepared
         done = 0
         while done < len(units):
             done, late = _advance(units, done, frame, cancel)
@@ -224,6 +248,8 @@ class _StepFrame(Frame):
         """New state tensors as stored, by the number of their value."""
         self._unfit: set[int] = set()
         """The numbers of those that hold a value that is no finite float32 number."""
+        self._flags: dict[int, Tensor] = {}
+        """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -236,11 +262,20 @@ class _StepFrame(Frame):
             dtype = dtype_of(item.type.dtype, self._dtype)
             self.values[number] = self._given[number].to(device=self._device, dtype=dtype)
 
+    def given(self, number: int) -> Tensor:
+        """Return a state tensor among the inputs of the program as it is stored."""
+        tensor: Tensor = self._given[number]
+        return tensor
+
     def store(self, number: int) -> None:
         """Keep a value as the new state that it is, and free it."""
         described = self._program.types[number]
         assert described is not None
         tensor = stored(self.values[number], described)
+        if self.ahead is not None and described.floating:
+            self._flags[number] = torch.isfinite(tensor).all()
+            self.keep(number, tensor, finite=True)
+            return
         self.keep(number, tensor, finite=not described.floating or all_finite(tensor))
 
     def keep(self, number: int, tensor: Tensor, *, finite: bool) -> None:
@@ -250,8 +285,8 @@ class _StepFrame(Frame):
             self._unfit.add(number)
         self.values[number] = None
 
-    def result(self) -> StepResult:
-        """Return what the step gave.
+    def result(self) -> StepResult | None:
+        """Return what the step gave; None where the rounder wants it computed again.
 
         Raises:
             NonFiniteError: The new state or the loss does not fit float32.
@@ -269,18 +304,34 @@ class _StepFrame(Frame):
                 self.store(update.number)
             state[item.name] = self._new[update.number]
             if update.number in self._unfit:
-                raise NonFiniteError(
-                    say(
-                        "The new state tensor {0} holds a value that is infinite, not a number, or beyond "
-                        "float32's range.",
-                        repr(item.name),
-                    ),
-                    remedy=DIVERGED,
-                )
-        number = float(loss)
+                raise _infinite(item.name)
+        if self.ahead is None:
+            number = float(loss)
+        else:
+            flagged = sorted(self._flags)
+            told = [loss.double(), *(self._flags[value].double() for value in flagged)]
+            numbers = self.ahead.finish(torch.stack(told))
+            if numbers is None:
+                return None
+            number = numbers[0]
+            unfit = {value for value, finite in zip(flagged, numbers[1:], strict=True) if not finite}
+            for item in self._program.state_inputs():
+                update = self._program.updates.get(item.name)
+                if update is not None and update.number in unfit:
+                    raise _infinite(item.name)
         if not math.isfinite(number):
             raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
         return StepResult(state, number)
+
+
+def _infinite(name: str) -> NonFiniteError:
+    return NonFiniteError(
+        say(
+            "The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.",
+            repr(name),
+        ),
+        remedy=DIVERGED,
+    )
 
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:

@@ -7,14 +7,15 @@ shapes, forms, last uses, is settled here, so that a step costs a few microsecon
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
 
 from counterfoil.errors import CounterfoilError, ProgramError
 from counterfoil.execution import blocked
-from counterfoil.execution.bounds import check_indices, has_indices
+from counterfoil.execution.bounds import check_indices, has_indices, kept_inside
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.operation import Compute, Outputs, make_operation
 from counterfoil.execution.trouble import obstacle
@@ -34,6 +35,28 @@ class Round(Protocol):
         """Look at the value of a place that is not rounded."""
 
 
+class RunsAhead(Round, Protocol):
+    """One that does not wait for the device; see :mod:`counterfoil.rounding.ahead`."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it does wait, in this step."""
+
+    def flag(self, wrong: Tensor, /) -> None:
+        """Take note that the step must be computed again, by waiting, where ``wrong``, bool ``[]``, is true."""
+
+    def wait(self) -> None:
+        """Begin the step again, and wait for each operator."""
+
+    def finish(self, numbers: Tensor, /) -> list[float] | None:
+        """Return numbers, float64 ``[n]``, from the device; None where the step begins again."""
+
+
+def running_ahead(rounder: Round | None) -> RunsAhead | None:
+    """Return the rounder if it is one that does not wait for the device in this step."""
+    return None if rounder is None or getattr(rounder, "waits", True) else cast(RunsAhead, rounder)
+
+
 Values = Sequence[Any] | Mapping[int, Any]
 """Values by number."""
 
@@ -47,6 +70,7 @@ class Frame:
         step: Number of the step, for the draws.
         compute: Runs one operator; None where the device does.
         rounder: Rounds and fingerprints; None leaves values as computed.
+        ahead: The same if it does not wait for the device, else None.
     """
 
     def __init__(
@@ -57,9 +81,14 @@ class Frame:
         self.step = step
         self.compute = compute
         self.rounder = rounder
+        self.ahead = running_ahead(rounder)
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
+        raise NotImplementedError
+
+    def given(self, number: int) -> Tensor:
+        """Return a state tensor among the inputs of the program as it is stored."""
         raise NotImplementedError
 
     def store(self, number: int) -> None:
@@ -114,14 +143,17 @@ class Prepared:
         self.dying: tuple[int, ...] = program.last_uses[index]
         self.final: tuple[int, ...] = ()
         self.watched: tuple[tuple[int, int], ...] = ()
+        self._first_value = node.first_value
         self._types = program.types
         self._device = device
         self._dtype = dtype
         self._expected = tuple(
             None if output is None else (output.shape, dtype_of(output.dtype, dtype)) for output in node.outputs
         )
+        self._only = self._expected[0] if len(self._expected) == 1 else None
         self._has_indices = has_indices(node.entry.kind)
         self._call: Callable[[list[Any], dict[str, Any]], Any] | None = None
+        self._function: Any = None
         # Arguments: a copy of the template, with values in their places.
         self._args = [_constant(argument, dtype) for argument in node.args]
         self._places = tuple((n, a.number) for n, a in enumerate(node.args) if isinstance(a, Value))
@@ -138,10 +170,8 @@ class Prepared:
         for number in self.first_used:
             frame.load(number)
         values = frame.values
-        number = self.node.first_value
-        for output in self.outputs(frame):
+        for number, output in enumerate(self.outputs(frame), self._first_value):
             values[number] = output
-            number += 1
         for number in self.final:
             frame.store(number)
         for number in self.dying:
@@ -158,16 +188,19 @@ class Prepared:
         rounder = frame.rounder
         args, kwargs = self.arguments(frame.values)
         try:
+            if self._has_indices:
+                args, kwargs = self._inside(frame.ahead, args, kwargs)
             outputs = self._agreed(self._result(frame.compute, args, kwargs))
             if rounder is None:
                 return outputs
             if self.is_rounded:
-                return rounder(self.node, lambda: self.operation.named(args, kwargs), _unshared(outputs, args))
+                return rounder(self.node, partial(self.operation.named, args, kwargs), _unshared(outputs, args))
         except CounterfoilError:
             raise
         except Exception as error:
             raise explained(self.node, error) from error
-        self._watch(rounder, outputs, lambda: self.operation.named(args, kwargs))
+        if self.watched:
+            self._watch(rounder, outputs, partial(self.operation.named, args, kwargs))
         return outputs
 
     def check(self, values: Mapping[int, Tensor]) -> None:
@@ -181,6 +214,8 @@ class Prepared:
         """
         args, kwargs = self.arguments(values)
         try:
+            if self._has_indices:
+                self._inside(None, args, kwargs)
             self._agreed(self._result(None, args, kwargs))
         except CounterfoilError:
             raise
@@ -198,18 +233,33 @@ class Prepared:
             return args, self._kwargs
         return args, {**self._kwargs, **{name: _filled(argument, values) for name, argument in self._named_values}}
 
+    def _inside(
+        self, ahead: RunsAhead | None, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Check the indices among the arguments; where nobody waits, see to it that they are inside."""
+        kind, named = self.node.entry.kind, self.operation.named(args, kwargs)
+        if ahead is None:
+            check_indices(kind, named)
+            return args, kwargs
+        instead, wrong = kept_inside(kind, named)
+        for outside in wrong:
+            ahead.flag(outside)
+        return _exchanged(args, instead), {name: _exchanged(value, instead) for name, value in kwargs.items()}
+
     def _result(self, compute: Compute | None, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if self._has_indices:
-            check_indices(self.node.entry.kind, self.operation.named(args, kwargs))
         if compute is not None:
             return compute(self.operation, args, kwargs)
-        call = self._call
-        if call is None:
-            call = self._call = self._native()
-        return call(args, kwargs)
+        if self._function is not None:
+            return self._function(*args, **kwargs)
+        if self._call is None:
+            self._call = self._native()
+        return self._call(args, kwargs)
 
     def _native(self) -> Callable[[list[Any], dict[str, Any]], Any]:
-        """Return what computes the node as :func:`native` does; its form follows from the declared types."""
+        """Return what computes the node as :func:`native` does; its form follows from the declared types.
+
+        Where that is the library's function, it is called without a detour from then on.
+        """
         operation = self.operation
         definition, function = operation.definition, operation.function
         if definition is not None:
@@ -219,8 +269,8 @@ class Prepared:
         if form is not None:
             return lambda args, kwargs: form(blocked.natively, operation.named(args, kwargs))
         # What an OpOverload calls in its turn.
-        direct = getattr(function, "_op", function)
-        return lambda args, kwargs: direct(*args, **kwargs)
+        self._function = getattr(function, "_op", function)
+        return lambda args, kwargs: function(*args, **kwargs)
 
     def _watch(self, rounder: Round, outputs: Outputs, arguments: Callable[[], dict[str, Any]]) -> None:
         for place, output in self.watched:
@@ -230,6 +280,9 @@ class Prepared:
 
     def _agreed(self, result: Any) -> Outputs:
         """Compare the outputs with what the program says of them; drop those that it does not have."""
+        only = self._only
+        if only is not None and result.__class__ is Tensor and result.dtype is only[1] and result.shape == only[0]:
+            return [result]
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(outputs) != len(self._expected):
             raise ProgramError(
@@ -355,6 +408,13 @@ def _filled(argument: Any, values: Values) -> Any:
     if isinstance(argument, Value):
         return values[argument.number]
     return [_filled(item, values) for item in argument] if isinstance(argument, list) else argument
+
+
+def _exchanged(argument: Any, instead: Mapping[int, Tensor]) -> Any:
+    """Return an argument with other tensors, by ``id``, in the place of some."""
+    if isinstance(argument, list):
+        return [_exchanged(item, instead) for item in argument]
+    return instead.get(id(argument), argument)
 
 
 def _described(argument: Argument, types: Sequence[TensorType | None]) -> Any:

@@ -42,6 +42,20 @@ def estimate(program: Program, item_bytes: int = 8, cancel: CancelToken | None =
     )
 
 
+def least_memory(program: Program, item_bytes: int) -> int:
+    """Return the bytes that a step needs at the least at its fullest moment.
+
+    Counts the state before and behind the step as it is stored, and the values that are alive at once. Views cost
+    nothing, copies of the state to compute with nothing, the update nothing but its results, and what operators need
+    inside nothing: an executor may do without.
+
+    Args:
+        program: The program.
+        item_bytes: Bytes of a floating-point number while it is computed.
+    """
+    return _Memory(program, item_bytes, None, least=True).peak
+
+
 def storages(program: Program) -> tuple[int, ...]:
     """Return for each value the number of the value whose memory it shares: its own, unless it is a view."""
     shared = _Memory(program, 1, None).storage
@@ -58,51 +72,71 @@ def value_bytes(described: TensorType | None, item_bytes: int) -> int:
 class _Memory:
     """Goes through a program and adds up what is alive; views share the memory of what they show.
 
+    The state and the rows of a step are there as they are stored, from the beginning to the end. What of them is
+    floating-point is converted where it is first used; a new state is stored where it was last used.
+
     Attributes:
         storage: Number of the value whose memory a value shares.
         peak: Bytes at the fullest moment.
         total: Bytes of everything that is computed.
     """
 
-    def __init__(self, program: Program, item_bytes: int, cancel: CancelToken | None) -> None:
+    def __init__(self, program: Program, item_bytes: int, cancel: CancelToken | None, *, least: bool = False) -> None:
         self._item_bytes = item_bytes
+        self._least = least
         self._types = program.types
         self.storage: dict[int, int] = {}
         self._shares: dict[int, int] = {}
         """How many living values share it."""
+        self._sizes: dict[int, int] = {}
         self._loose: set[int] = set()
         """Values that are not laid out in C order."""
-        self._alive = 0
-        self.total = 0
-        for number in range(len(program.inputs)):
-            self._fresh(number)
+        self._alive = self.total = sum(map(self._stored, range(len(program.inputs))))
         self.peak = self._alive
-        for node, dying in zip(program.nodes, program.last_uses, strict=True):
+        finals = _finals(program)
+        for number in range(len(program.inputs)):
+            self.storage[number] = number
+        for index, node in enumerate(program.nodes):
             if cancel is not None:
                 cancel.check()
+            for value in node_values(node):
+                if value.number < len(program.inputs) and value.number not in self._shares:
+                    self._fresh(value.number, 0 if least else self._converted(value.number))
             self._compute(node)
-            for number in dying:
+            for number in finals.get(index, ()):
+                self._free(number)
+                self._alive += self._stored(number)
+                self.peak = max(self.peak, self._alive)
+            for number in program.last_uses[index]:
                 self._free(number)
 
     def _bytes(self, number: int) -> int:
         return value_bytes(self._types[number], self._item_bytes)
 
-    def _fresh(self, number: int) -> None:
-        self.storage[number], self._shares[number] = number, 1
-        self._alive += self._bytes(number)
-        self.total += self._bytes(number)
+    def _stored(self, number: int) -> int:
+        return value_bytes(self._types[number], ITEM_BYTES["float32"])
+
+    def _converted(self, number: int) -> int:
+        """What it takes to compute with an input: nothing where that is what is stored."""
+        return self._bytes(number) if self._bytes(number) != self._stored(number) else 0
+
+    def _fresh(self, number: int, size: int) -> None:
+        self.storage[number], self._shares[number], self._sizes[number] = number, 1, size
+        self._alive += size
+        self.total += size
 
     def _compute(self, node: Node) -> None:
         outputs = range(node.first_value, node.first_value + len(node.outputs))
         base = node.args[0] if node.args else None
         shown = base.number if node.entry.operator_class is OperatorClass.VIEW and isinstance(base, Value) else None
         copied = 0
-        if shown is None:
+        if shown is None and not self._least:
             copied = sum(self._bytes(value.number) for value in node_values(node) if value.number in self._loose)
         kind = node.operator.split(".")[1]
-        if shown is None or (kind in _RELABELS and shown in self._loose):
+        if shown is None or (kind in _RELABELS and shown in self._loose and not self._least):
+            free = self._least and node.phase == "update"
             for number in outputs:
-                self._fresh(number)
+                self._fresh(number, 0 if free else self._bytes(number))
         else:
             storage = self.storage[shown]
             self._shares[storage] += len(outputs)
@@ -115,7 +149,21 @@ class _Memory:
         storage = self.storage[number]
         self._shares[storage] -= 1
         if not self._shares[storage]:
-            self._alive -= self._bytes(storage)
+            self._alive -= self._sizes[storage]
+
+
+def _finals(program: Program) -> dict[int, list[int]]:
+    """For each operator, by its index, the values of the new state that nothing after it needs."""
+    new = {value.number for value in program.updates.values()} - {program.loss.number}
+    last: dict[int, int] = {}
+    for index, node in enumerate(program.nodes):
+        used = {value.number for value in node_values(node)}
+        for number in new & (used | set(range(node.first_value, node.first_value + len(node.outputs)))):
+            last[number] = index
+    finals: dict[int, list[int]] = {}
+    for number, index in last.items():
+        finals.setdefault(index, []).append(number)
+    return finals
 
 
 def node_flops(types: Sequence[TensorType | None], node: Node) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from counterfoil import canonical
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.dtypes import ITEM_BYTES, STATE_DTYPES
+from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import ProgramError
 from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
 from counterfoil.program.operators import Operator, OperatorClass, classify, is_allowed
@@ -121,6 +121,11 @@ class Node:
         return classify(self.operator, alpha=alpha, floating=floating)
 
     @cached_property
+    def floating(self) -> tuple[bool, ...]:
+        """For each output whether it is there and floating-point."""
+        return tuple(output is not None and output.floating for output in self.outputs)
+
+    @cached_property
     def numbers(self) -> Mapping[str, int]:
         """Numbers of the values among its arguments, by the parameters' names; those within lists are left out."""
         names = (parameter.name for parameter in signature_of(self.operator).parameters)
@@ -224,26 +229,6 @@ class Program:
     def sameness(self) -> tuple[Same, ...]:
         """What each value is another form of, by its number."""
         return sameness(self.inputs, self.nodes)
-
-    def least_memory(self, item_bytes: int) -> int:
-        """Bytes that a step needs at the least at its fullest moment, with ``item_bytes`` to a floating-point number.
-
-        Counts the values that are alive at once; views cost nothing, and what operators need inside is not counted.
-        """
-        sizes = [
-            0 if t is None else t.elements * (item_bytes if t.floating else ITEM_BYTES[t.dtype]) for t in self.types
-        ]
-        for node in self.nodes:
-            if node.entry.operator_class is OperatorClass.VIEW:
-                for position in range(len(node.outputs)):
-                    sizes[node.first_value + position] = 0
-        alive = sum(sizes[: len(self.inputs)])
-        most = alive
-        for node, dying in zip(self.nodes, self.last_uses, strict=True):
-            alive += sum(sizes[node.first_value : node.first_value + len(node.outputs)])
-            most = max(most, alive)
-            alive -= sum(sizes[number] for number in dying)
-        return most
 
     @cached_property
     def batch_names(self) -> tuple[str, ...]:

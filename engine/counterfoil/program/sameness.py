@@ -57,7 +57,7 @@ def _form(
 ) -> Same:
     if node.operator not in _ORDERED | _REORDERED:
         return own
-    number = getattr(node.args[0], "number", None)
+    number: int | None = getattr(node.args[0], "number", None)
     if number is None or 0 in shape:
         return own
     source, before = found[number], shapes[number]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of, trailing_zeros
-from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, job, raise_atomically
+from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
 
@@ -71,16 +71,16 @@ def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _round_parts(pointer: Any, y: Any) -> None:
     """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     parts, capacity = np.int64(job[1]), np.int64(job[11])
     first = np.int64(job[4])
     floor = job[5]
     p = job[6]
     magic_shift = np.uint64(53) - p
-    tau = as_float(job[7])
+    tau: Any = as_float(job[7])
     key = job[8]
-    ends = numba.carray(at_address(job[9]), (2 * parts,), np.int64)
-    entries = numba.carray(at_address(job[10]), (parts * capacity,), np.int64)
+    ends = carray(at_address(job[9]), (2 * parts,), np.int64)
+    entries = carray(at_address(job[10]), (parts * capacity,), np.int64)
     half_one = np.uint64(1) << np.uint64(51)
     s52 = np.uint64(52)
     total = np.uint64(0)
@@ -133,13 +133,13 @@ def _round_parts(pointer: Any, y: Any) -> None:
 
 
 def _round_float64(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    _round_parts(pointer, numba.carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    job = carray(pointer, (JOB_WORDS,))
+    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
 
 
 def _round_float32(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    _round_parts(pointer, numba.carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    job = carray(pointer, (JOB_WORDS,))
+    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -153,12 +153,12 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
 
 def _mix_integers(pointer: Any) -> None:
     """Sum the fingerprint terms of parts of uint64 ``[n]``; the job is that of :data:`_MIX`."""
-    job = numba.carray(pointer, (JOB_WORDS,))
-    values = numba.carray(at_address(job[3]), (np.int64(job[2]),), np.uint64)
+    job = carray(pointer, (JOB_WORDS,))
+    values = carray(at_address(job[3]), (np.int64(job[2]),), np.uint64)
     key = job[4]
     total = np.uint64(0)
     while True:
-        part = add_atomically(pointer, 0, np.uint64(1))
+        part: Any = add_atomically(pointer, 0, np.uint64(1))
         if part >= job[1]:
             break
         base = part * np.uint64(PART)
@@ -171,12 +171,12 @@ def _mix_integers(pointer: Any) -> None:
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _mix_parts(pointer: Any, values: Any) -> None:
     """The same of float64 or float32 ``[n]``, by their float64 bits; and the largest magnitude, as its bits."""
-    job = numba.carray(pointer, (JOB_WORDS,))
+    job = carray(pointer, (JOB_WORDS,))
     key = job[4]
     total = np.uint64(0)
     largest = np.uint64(0)
     while True:
-        part = add_atomically(pointer, 0, np.uint64(1))
+        part: Any = add_atomically(pointer, 0, np.uint64(1))
         if part >= job[1]:
             break
         base = part * np.uint64(PART)
@@ -195,13 +195,13 @@ def _mix_parts(pointer: Any, values: Any) -> None:
 
 
 def _mix_float64(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    _mix_parts(pointer, numba.carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    job = carray(pointer, (JOB_WORDS,))
+    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
 
 
 def _mix_float32(pointer: Any) -> None:
-    job = numba.carray(pointer, (JOB_WORDS,))
-    _mix_parts(pointer, numba.carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    job = carray(pointer, (JOB_WORDS,))
+    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
 _ROUND = Struct("<5Q2QdQ3Q3Q")
@@ -268,7 +268,7 @@ class CpuKernel:
         settings = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, key)
         found, total, largest = self._round(address, count, item, 0, settings, PART // 4 + _CHUNK)
         before = (largest >> 52) - FLOAT64_BIAS
-        after = _rounded_magnitude(largest, *settings[:2])
+        after = rounded_magnitude(largest, *settings[:2])
         if not found:
             return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
         entries = np.concatenate(found) if len(found) > 1 else found[0]
@@ -347,7 +347,7 @@ _SUMS, _PAIR = Struct("<3Q"), Struct("<2Q")
 _NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
 
 
-def _rounded_magnitude(bits: int, floor_biased: int, significand_bits: int) -> float:
+def rounded_magnitude(bits: int, floor_biased: int, significand_bits: int) -> float:
     """Round a magnitude, given as its bits, as the kernel does.
 
     Rounding is monotone, and the same on both sides of zero: the largest magnitude of a tensor becomes the largest.

@@ -40,7 +40,7 @@ OWN_TYPES = (torch.float64, torch.float32, torch.int64, torch.int32)
 
 
 class Slot(IntEnum):
-    """What lies where in the row, int64 ``[8]``, of one tensor: what a pass is told, and what it reports."""
+    """What lies where in the row, int64 ``[16]``, of one tensor: what a pass is told, and what it reports."""
 
     KEY = 0
     """Told: the fingerprint key."""
@@ -58,9 +58,12 @@ class Slot(IntEnum):
     """Reported by :func:`choose_grid`: the bits of S."""
     EXPONENT = 7
     """Told to :func:`choose_grid`: the trainer's E. Reported: that of the grid."""
+    TOP = 8
+    """Grows: the bits of the largest magnitude after rounding."""
 
 
-SLOTS = len(Slot)
+SLOTS = 16
+"""Numbers in a row; the rest is not used, and keeps rows apart in a processor's cache."""
 
 _KEY = tl.constexpr(int(Slot.KEY))
 _FLOOR = tl.constexpr(int(Slot.FLOOR))
@@ -70,6 +73,7 @@ _FINGERPRINT = tl.constexpr(int(Slot.FINGERPRINT))
 _LARGEST = tl.constexpr(int(Slot.LARGEST))
 _SCALE = tl.constexpr(int(Slot.SCALE))
 _EXPONENT = tl.constexpr(int(Slot.EXPONENT))
+_TOP = tl.constexpr(int(Slot.TOP))
 _ZERO = tl.constexpr(ZERO_SCALE)
 _BIAS = tl.constexpr(FLOAT64_BIAS)
 _GOLDEN = tl.constexpr(0x9E3779B97F4A7C15)
@@ -151,6 +155,8 @@ def _round_block(
     total = _total(tl.where(rounds, terms, 0))
     tl.atomic_add(slot + _FINGERPRINT, total)
     tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0))
+    after = rounded.to(tl.int64, bitcast=True) & _MAGNITUDE
+    tl.atomic_max(slot + _TOP, tl.max(after, 0))
     tl.atomic_add(slot + _COUNT, tl.where(fits, found, 0))
     if again:
         tl.store(done + block, fits.to(tl.int32))
@@ -230,7 +236,7 @@ def _direct(
     """Take the logged direction of single elements that lie within 2 tau of a midpoint themselves.
 
     ``own`` holds their bits before rounding; those of the own rounding go to ``before``. Equal to
-    :func:`counterfoil.rounding.rounder.directed`.
+    :func:`counterfoil.rounding.following.judged`.
     """
     number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
     inside = number < count
@@ -294,7 +300,7 @@ class Pass:
 
         Args:
             flat: float64 or float32 ``[n]``, contiguous.
-            slot: int64 ``[8]``: its row.
+            slot: int64 ``[16]``: its row.
             entries: int64 ``[capacity]``: twice the index of a decision, plus 1 if it went up; in any order.
             cursor: int64 ``[1]``: how many decisions found room, or would have needed it.
             done: int32, one for each block: whether a pass before this one has rounded it; None for no.
@@ -314,7 +320,7 @@ class Pass:
         Args:
             values: ``[n]``, contiguous, of one of OWN_TYPES: floating-point ones by their float64 bits, where all that
                 are not a number count as one, others by those of int64.
-            slot: int64 ``[8]``: its row.
+            slot: int64 ``[16]``: its row.
         """
         count = values.numel()
         self._launch(_fingerprint_block, count, values, count, slot, floating=values.is_floating_point())
@@ -324,13 +330,15 @@ class Pass:
 
         Args:
             scale: float64 ``[]``: S.
-            slot: int64 ``[8]``: the row of the tensor; with ``follow`` the trainer's E lies in it.
+            slot: int64 ``[16]``: the row of the tensor; with ``follow`` the trainer's E lies in it.
             guard: G.
             margin: m.
             share: Decisions within ``2^-share`` of the margin are collected.
             follow: Take the trainer's E where it differs by one at most.
         """
-        _choose_grid[(1,)](scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1)
+        _choose_grid[(1,)](
+            scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
+        )
 
     def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
         """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""
@@ -345,7 +353,7 @@ class Pass:
             entries: int64 ``[k]``: the log, as :meth:`round` collects.
             own: int64 ``[k]``: their bits before rounding.
             before: int64 ``[k]``: receives the bits of the own rounding.
-            slot: int64 ``[8]``: the row of the tensor.
+            slot: int64 ``[16]``: the row of the tensor.
             margin: m.
         """
         count = entries.numel()
@@ -429,11 +437,12 @@ def _row(key: int, floor_biased: int, tau: float) -> Int64Array:
 
 
 def rounded_of(slot: Int64Array, entries: Int64Array) -> Rounded:
-    """Return what a pass reported, from the row ``[8]`` of its tensor and the decisions ``[k]``, in any order."""
+    """Return what a pass reported, from the row ``[16]`` of its tensor and the decisions ``[k]``, in any order."""
     ordered = np.sort(entries)
     return Rounded(
         ordered >> 1,
         (ordered & 1).astype(np.bool_),
         int(slot[Slot.FINGERPRINT]) % 2**64,
         (int(slot[Slot.LARGEST]) >> 52) - FLOAT64_BIAS,
+        float(slot[Slot.TOP : Slot.TOP + 1].view(np.float64)[0]),
     )

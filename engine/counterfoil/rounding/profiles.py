@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.cancel import CancelToken
@@ -14,9 +15,21 @@ from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRou
 from counterfoil.rounding.unrounded import Unrounded
 from counterfoil.sentence import say
 
+if TYPE_CHECKING:
+    from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
 
-def recording_rounder(program: Program, precision: AnyPrecision, kernels: Kernels) -> RecordingRounder | Unrounded:
+
+def recording_rounder(
+    program: Program, precision: AnyPrecision, kernels: Kernels
+) -> RecordingRounder | Unrounded | RecordingAhead | UnroundedAhead:
     """Return the trainer's side of a step."""
+    if kernels.run_ahead:
+        # Not every machine has Triton, which this needs.
+        from counterfoil.rounding.ahead import RecordingAhead, UnroundedAhead
+
+        if isinstance(precision, ExactPrecision):
+            return UnroundedAhead(program, kernels)
+        return RecordingAhead(program, precision, kernels)
     if isinstance(precision, ExactPrecision):
         return Unrounded(program, kernels)
     return RecordingRounder(program, precision, kernels)
@@ -30,8 +43,14 @@ def replaying_rounder(
     keep_log: bool = False,
     observe: int | None = None,
     own_margins: Sequence[Margin] | None = None,
-) -> ReplayingRounder | Unrounded:
+) -> ReplayingRounder | Unrounded | ReplayingAhead | UnroundedAhead:
     """Return the auditor's side of a step; the arguments are those of :class:`ReplayingRounder`."""
+    if kernels.run_ahead and not keep_log and observe is None and own_margins is None:
+        from counterfoil.rounding.ahead import ReplayingAhead, UnroundedAhead
+
+        if isinstance(precision, ExactPrecision):
+            return UnroundedAhead(program, kernels)
+        return ReplayingAhead(program, precision, kernels)
     if isinstance(precision, ExactPrecision):
         return Unrounded(program, kernels, observe)
     return ReplayingRounder(program, precision, kernels, keep_log=keep_log, observe=observe, own_margins=own_margins)

@@ -15,11 +15,12 @@ from torch import Tensor
 from counterfoil.bundle.precision import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.counts import Counts
+from counterfoil.rounding.following import judged
 from counterfoil.rounding.grid import (
-    ACCEPTANCE_FACTOR,
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
@@ -35,13 +36,15 @@ from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.known import Known
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
-from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
+from counterfoil.rounding.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
+Run = Callable[[Sequence[SiteRounding], Sequence[int]], Swept]
+"""Computes a chain, given how its sites are rounded and the fingerprint keys of its watched values."""
 
 
 def step_key(order: Digest, step: int) -> int:
@@ -127,15 +130,26 @@ class DeviceKernel(Protocol):
 
 
 class Kernels:
-    """The rounding kernel for each kind of device; close it to give back its memory."""
+    """The rounding kernel for each kind of device; close it to give back its memory.
 
-    def __init__(self, device: torch.device, threads: int) -> None:
+    Args:
+        device: The device.
+        threads: Threads on the CPU.
+        run_ahead: Whether rounders run ahead of the device (:mod:`counterfoil.rounding.ahead`), for which there must be
+            Triton; None: where they can, and the device is not the CPU.
+    """
+
+    def __init__(self, device: torch.device, threads: int, *, run_ahead: bool | None = None) -> None:
+        self.device = device
+        """The device."""
         self.threads = threads
         """Threads for large tensors, for the scale rules as well."""
         self._cpu = CpuKernel(threads)
         self.on_cpu = device.type == "cpu"
         """Whether a largest magnitude is had without waiting for a device."""
         self._elsewhere = TorchKernel() if self.on_cpu else _device_kernel()
+        self.run_ahead = not isinstance(self._elsewhere, TorchKernel) if run_ahead is None else run_ahead
+        """Whether rounders run ahead of the device."""
 
     def close(self) -> None:
         """Give back the memory that was set aside for close decisions."""
@@ -234,6 +248,9 @@ class Rounder(Fingerprinting):
         super().__init__(program, kernels)
         self._precision = precision
         self._margins = site_margins(program, precision)
+        self._grids: dict[tuple[int, int], Grid] = {}
+        """The grids that were used, by E and m."""
+        self._measuring = using(kernels.threads, self._known)
         self._scale = 0.0
         self._infinities: Infinities | None = None
         self._largest: float | None = None
@@ -255,8 +272,7 @@ class Rounder(Fingerprinting):
         scales, passing = self._scales(node, arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
-            described = node.outputs[position]
-            if output is None or described is None or not described.floating:
+            if output is None or not node.floating[position]:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
@@ -274,30 +290,54 @@ class Rounder(Fingerprinting):
             result.append(contiguous)
         return result
 
+    def sweep(self, chain: Chain, run: Run) -> Swept | None:
+        """Round a chain of operators in the sweep that computes them.
+
+        Args:
+            chain: The chain; its first site is the next one.
+            run: Computes it; may be called several times.
+
+        Returns:
+            What it gave; None, and nothing has changed, where its operators have to be rounded one after the other.
+        """
+        raise NotImplementedError
+
+    def _take(self, chain: Chain, swept: Swept, fingerprints: Sequence[int]) -> Swept:
+        """Take the fingerprints of a chain, those of its sites given, and go on to the site after it."""
+        for site, fingerprint in zip(chain.sites, fingerprints, strict=True):
+            self.fingerprints[self._program.site_places[site]] = fingerprint
+        for place, fingerprint in zip(chain.watched, swept.watched, strict=True):
+            self.fingerprints[place] = fingerprint
+        self._site += len(chain.sites)
+        return swept
+
+    def _watch_keys(self, chain: Chain) -> list[int]:
+        return [place_key(self._key, place) for place in chain.watched]
+
     @property
     def _site_key(self) -> int:
-        return place_key(self._key, self._program.site_places[self._site])
+        return self._key_of(self._site)
+
+    def _key_of(self, site: int) -> int:
+        return place_key(self._key, self._program.site_places[site])
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
         rule = rule_for(node.entry)
-        described = zip(outputs, node.outputs, strict=True)
-        sites = {n for n, (out, kind) in enumerate(described) if out is not None and kind is not None and kind.floating}
-
-        def measured(given: dict[str, Any], results: list[Tensor | None]) -> list[float]:
-            found = rule(given, results)
-            return [_number(found[place]) if place in sites else 0.0 for place in range(len(results))]
-
         self._known.meet(node.numbers, arguments)
-        with using(self._kernels.threads, self._known):
-            scales = measured(arguments, outputs)
+        with self._measuring:
+            scales = _numbers(rule(arguments, outputs), node.floating)
             # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
             if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
                 return scales, False
-            return measured(without_infinities(arguments), finite_outputs(outputs)), True
+            return _numbers(rule(without_infinities(arguments), finite_outputs(outputs)), node.floating), True
 
-    def _grid(self, node: Node, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, self._margins[self._site].bits)
+    def _grid(self, site: int, exponent: int) -> Grid:
+        kind = exponent, self._margins[site].bits
+        grid = self._grids.get(kind)
+        if grid is None:
+            grid = self._grids[kind] = Grid.of(exponent, self._precision, kind[1])
+        return grid
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         key = self._site_key
@@ -320,10 +360,15 @@ class Rounder(Fingerprinting):
         raise NotImplementedError
 
 
-def _number(value: Scale) -> float:
-    if value is None:
-        raise AssertionError("a scale rule gave no scale for a floating-point output")
-    return float(value)
+def _numbers(scales: Sequence[Scale], sites: tuple[bool, ...]) -> list[float]:
+    """Return what a rule gave for each output, 0 for one that is no site."""
+    found = []
+    for place, is_site in enumerate(sites):
+        scale = scales[place] if is_site else 0.0
+        if scale is None:
+            raise AssertionError("a scale rule gave no scale for a floating-point output")
+        found.append(float(scale))
+    return found
 
 
 def _non_finite(node: Node, flat: Tensor, scale: float) -> NonFiniteError:
@@ -349,6 +394,8 @@ class RecordingRounder(Rounder):
         super().__init__(program, precision, kernels)
         self.logs: list[SiteLog] = []
         """One log for each rounding site of the step so far."""
+        self._exponents: dict[int, int] = {}
+        """E of each site where it was computed last: in a chain it is assumed to be that again."""
 
     def begin_step(self, key: int) -> None:
         """Start a step with an empty log."""
@@ -356,7 +403,8 @@ class RecordingRounder(Rounder):
         self.logs = []
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
-        grid = self._grid(node, exponent)
+        grid = self._grid(self._site, exponent)
+        self._exponents[self._site] = exponent
         rounded = self._checked(node, flat, grid, grid.tau)
         if exponent == ZERO_SCALE:
             # Every term is zero, so every element is; the kernel has turned -0 into +0.
@@ -364,6 +412,44 @@ class RecordingRounder(Rounder):
         else:
             self.logs.append(SiteLog(exponent, rounded.indices, rounded.ups))
         return rounded.fingerprint
+
+    def sweep(self, chain: Chain, run: Run) -> Swept | None:
+        """Round a chain, as :meth:`Rounder.sweep`: with each E of the step before, and again where one has changed."""
+        if not all(_is_ordinary(self._exponents.get(site, ZERO_SCALE)) for site in chain.sites):
+            return None
+        assumed = [self._exponents[site] for site in chain.sites]
+        # A site's values hang on the sites before it alone, so each time at least one more is right.
+        while True:
+            roundings = [self._rounding(*one) for one in zip(chain.sites, assumed, strict=True)]
+            swept = run(roundings, self._watch_keys(chain))
+            found = [site.largest_exponent for site in swept.sites]
+            wrong = next((n for n, pair in enumerate(zip(found, assumed, strict=True)) if pair[0] != pair[1]), None)
+            if wrong is None:
+                break
+            if not _is_ordinary(found[wrong]):
+                return None
+            assumed[wrong:] = [e if _is_ordinary(e) else a for e, a in zip(found[wrong:], assumed[wrong:], strict=True)]
+        for site, exponent, result in zip(chain.sites, assumed, swept.sites, strict=True):
+            self._exponents[site] = exponent
+            self.logs.append(SiteLog(exponent, result.indices, result.ups))
+        return self._take(chain, swept, [result.fingerprint for result in swept.sites])
+
+    def _rounding(self, site: int, exponent: int) -> SiteRounding:
+        grid = self._grid(site, exponent)
+        return SiteRounding(grid, grid.tau, self._key_of(site), _NO_INDICES, _NO_UPS)
+
+
+_NO_INDICES = np.zeros(0, np.int64)
+_NO_UPS = np.zeros(0, np.bool_)
+
+
+def _is_ordinary(exponent: int) -> bool:
+    """Whether E, found as the exponent of the largest element, is that of a scale neither subnormal nor too large."""
+    return -FLOAT64_BIAS < exponent <= LARGEST_EXPONENT
+
+
+_NOTHING = Counts()
+_NO_CHANGE = np.zeros(0, np.bool_)
 
 
 class ReplayingRounder(Rounder):
@@ -440,42 +526,32 @@ class ReplayingRounder(Rounder):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        grid = self._grid(node, log.exponent if agreed else exponent)
+        grid = self._grid(self._site, log.exponent if agreed else exponent)
         unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
-        logged = torch.from_numpy(log.indices).to(flat.device)
-        # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
-        own = flat[logged].double().cpu().numpy()
-        kept = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
-        rounded = self._checked(node, flat, grid, kept if self._keep_log else grid.tau / OMISSION_SHARE)
+        entries = len(log.indices)
+        if entries:
+            logged = torch.from_numpy(log.indices).to(flat.device)
+            # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
+            own = flat[logged].double().cpu().numpy()
+        if self._keep_log:
+            tau = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
+        else:
+            tau = grid.tau / OMISSION_SHARE
+        rounded = self._checked(node, flat, grid, tau)
         # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
         # here lay within tau of it there, and was logged.
         missing = 0
-        if grid.exponent != ZERO_SCALE and not self._keep_log:
+        if len(rounded.indices) and grid.exponent != ZERO_SCALE and not self._keep_log:
             missing = len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
-        counts = Counts(contradictions=int(not is_explained(log.exponent, self._scale)), omissions=missing)
-        changed = np.zeros(len(log.indices), np.bool_)
+        explained = is_explained(log.exponent, self._scale)
+        counts = _NOTHING if explained and not missing else Counts(contradictions=int(not explained), omissions=missing)
+        changed = _NO_CHANGE
         fingerprint = rounded.fingerprint
-        if len(log.indices):
+        if entries:
             before = flat[logged].double().cpu().numpy()
-            after, distance = directed(own, before, log.ups, grid)
-            changed = after != before
-            # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than
-            # 2 tau in all.
-            accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            # Further from the midpoint than conforming values differ, both round to the same side: a direction that
-            # is another one was chosen.
-            share = self._margins[self._site].steerable
-            steerable, ties = accepted & (distance > share * grid.tau), distance == 0
-            counts += Counts(
-                entries=len(log.indices),
-                corrections=int(np.count_nonzero(changed)),
-                contradictions=int(np.count_nonzero(~accepted)),
-                steerable=int(np.count_nonzero(steerable)),
-                steered=int(np.count_nonzero(steerable & changed)),
-                ties=int(np.count_nonzero(ties)),
-                broken_ties=int(np.count_nonzero(ties & changed)),
-            )
-            if changed.any():
+            found, after, changed = judged(own, before, log.ups, grid, self._margins[self._site].steerable)
+            counts += found
+            if found.corrections:
                 fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
         self.counts.append(counts)
         # An arbiter's question: how would the step have gone on from these values?
@@ -497,6 +573,46 @@ class ReplayingRounder(Rounder):
             )
         return fingerprint
 
+    def sweep(self, chain: Chain, run: Run) -> Swept | None:
+        """Round a chain, as :meth:`Rounder.sweep`: with each E of the log, where the own one is the same."""
+        places = {self._program.site_places[site] for site in chain.sites} | set(chain.watched)
+        logs = [self._logs[site] for site in chain.sites]
+        if (
+            self._keep_log
+            or self._observe in places
+            or any(site in self._forced for site in chain.sites)
+            or not all(_is_ordinary(log.exponent) for log in logs)
+        ):
+            return None
+        grids = [self._grid(site, log.exponent) for site, log in zip(chain.sites, logs, strict=True)]
+        roundings = [
+            SiteRounding(grid, grid.tau / OMISSION_SHARE, self._key_of(site), log.indices, log.ups)
+            for site, log, grid in zip(chain.sites, logs, grids, strict=True)
+        ]
+        swept = run(roundings, self._watch_keys(chain))
+        if any(found.largest_exponent != log.exponent for found, log in zip(swept.sites, logs, strict=True)):
+            return None
+        fingerprints = [self._follow_swept(*one) for one in zip(chain.sites, logs, grids, swept.sites, strict=True)]
+        return self._take(chain, swept, fingerprints)
+
+    def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:
+        """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
+        # The own E is the log's: explained, and no scale of zero.
+        missing = 0
+        if len(found.indices):
+            missing = len(np.setdiff1d(found.indices, log.indices, assume_unique=True))
+        counts = Counts(omissions=missing) if missing else _NOTHING
+        fingerprint = found.fingerprint
+        if len(log.indices):
+            more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
+            counts += more
+            if more.corrections:
+                key, where = np.uint64(self._key_of(site)), log.indices[changed]
+                new, old = after[changed], found.rounded[changed]
+                fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+        self.counts.append(counts)
+        return fingerprint & _MASK64
+
     def _put(self, flat: Tensor, chosen: Values, fingerprint: int) -> int:
         """Put other values in the place of single elements; returns the fingerprint that follows."""
         where = torch.from_numpy(chosen.indices).to(flat.device)
@@ -516,24 +632,3 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
     decisions.update(zip(indices.tolist(), ups.tolist(), strict=True))
     order = sorted(decisions)
     return SiteLog(exponent, np.array(order, np.int64), np.array([decisions[i] for i in order], np.bool_))
-
-
-def directed(
-    own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Apply logged directions to single values.
-
-    Args:
-        own: float64 ``[k]``: the own values before rounding.
-        rounded: float64 ``[k]``: the same, rounded.
-        ups: bool ``[k]``: the trainer's directions.
-        grid: The grid.
-
-    Returns:
-        float64 ``[k]`` each: the values in the trainer's direction where the own value lies within 2 tau of the
-        midpoint, else the own rounding; and the distances from the midpoint.
-    """
-    beside = neighbours(own, rounded, grid)
-    accepted = beside.distance <= ACCEPTANCE_FACTOR * grid.tau
-    result = np.where(accepted & (ups != beside.is_up), beside.other, rounded)
-    return result + 0.0, beside.distance

@@ -15,7 +15,6 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.neighbours import neighbours, on_grid, quanta
 from counterfoil.rounding.rounder import Values
-from counterfoil.rounding.workers import Workers
 from support.rounding_reference import quantum, round_element
 
 GRID = Grid(exponent=0, significand_bits=24, guard_bits=8, margin_bits=44)
@@ -26,9 +25,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 
 @pytest.fixture
 def kernel():
-    workers = Workers(1)
-    yield CpuKernel(workers)
-    workers.close()
+    return CpuKernel(1)
 
 
 def tensor(count: int, seed: int = 0) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""'counterfoil bench gpu': the time is kept, nothing is done twice, what is strange is said, no CPU passes for a GPU."""
+"""'counterfoil bench gpu': it keeps to its time, does nothing twice, says what is strange, takes no CPU for a GPU."""
 
 from __future__ import annotations
 
@@ -93,6 +93,8 @@ def test_without_the_device_nothing_begins(settings: Settings) -> None:
 
 PRETENDING = """#!{python} -S
 import json, os, sys, time
+with open({journal!r}, "a") as journal:
+    journal.write(f"process {{os.getpid()}}\\n")
 for line in sys.stdin:
     part, name = json.loads(line)
     with open({journal!r}, "a") as journal:
@@ -123,7 +125,11 @@ class Pretended:
 
     @property
     def journal(self) -> list[str]:
-        return self._journal.read_text().splitlines()
+        return [line for line in self._journal.read_text().splitlines() if not line.startswith("process")]
+
+    @property
+    def processes(self) -> int:
+        return self._journal.read_text().count("process")
 
 
 @pytest.fixture
@@ -154,7 +160,8 @@ def test_a_task_that_hangs_or_dies_or_fails_takes_no_other_with_it(pretended: Pr
     }  # fmt: skip
     assert not found.undone
     assert len(found.strange) == 3
-    assert any("hang: timed out: It took more than 0.5 s." in line for line in pretended.said)
+    assert pretended.processes == 4, "what went wrong in one process says nothing of the next task"
+    assert any("hang: timed out: It took more than 500 ms." in line for line in pretended.said)
 
 
 def test_what_failed_comes_again_after_what_is_new(pretended: Pretended) -> None:

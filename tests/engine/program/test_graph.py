@@ -16,7 +16,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.prepared import Frame, Unit
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
+from counterfoil.program.graph import Program, TensorType, node_values
 from counterfoil.program.operators import allowed_names
 from counterfoil.selftest import tiny_inputs, tiny_program
 from support.jobs import Job, capture_on
@@ -265,22 +265,3 @@ def test_elements_of_a_type():
 def test_a_missing_input_is_no_silent_zero():
     with pytest.raises(KeyError):
         Interpreter(TINY, torch.device("cpu")).run(StepInputs({"w": torch.zeros(24, 24)}, {}, {}, Draws(0, 1)))
-
-
-def test_least_memory_counts_what_is_alive_at_once() -> None:
-    matrix = TensorType("float32", (10, 10))
-    program = Program(
-        (Input("w", "state", matrix),),
-        (
-            Node("aten.exp.default", (Value(0),), (), (matrix,), 1, "", "forward"),
-            Node("aten.t.default", (Value(1),), (), (matrix,), 2, "", "forward"),
-            Node("aten.exp.default", (Value(2),), (), (matrix,), 3, "", "forward"),
-            Node("aten.exp.default", (Value(3),), (), (matrix,), 4, "", "forward"),
-            Node("aten.sum.default", (Value(4),), (), (TensorType("float32", ()),), 5, "", "forward"),
-        ),
-        {},
-        Value(5),
-    )
-    # The input is freed after its use, and a view costs nothing: two matrices at a time.
-    assert program.least_memory(8) == 2 * 100 * 8
-    assert program.least_memory(4) == 2 * 100 * 4

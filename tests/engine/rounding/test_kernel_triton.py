@@ -12,7 +12,6 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import CpuKernel
 from counterfoil.rounding.kernel_triton import BLOCK, TritonKernel
 from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.workers import Workers
 from support.rounding_reference import fingerprint, power, round_element
 from support.triton_device import DEVICES
 
@@ -31,7 +30,7 @@ def equal(one: Rounded, two: Rounded) -> bool:
     return (
         one.indices.tolist() == two.indices.tolist()
         and one.ups.tolist() == two.ups.tolist()
-        and (one.fingerprint, one.largest_exponent) == (two.fingerprint, two.largest_exponent)
+        and (one.fingerprint, one.largest_exponent, one.largest) == (two.fingerprint, two.largest_exponent, two.largest)
     )
 
 
@@ -54,7 +53,7 @@ def around(grid: Grid, rng: np.random.Generator, count: int) -> np.ndarray:
 def test_matches_the_cpu_kernel_and_rational_arithmetic(device: str, grid: Grid) -> None:
     values = around(grid, np.random.default_rng(grid.exponent + 40000), 400)
     on_cpu, here = values.copy(), torch.from_numpy(values.copy()).to(device)
-    one = CpuKernel(Workers(1)).round(on_cpu, grid, grid.tau, KEY)
+    one = CpuKernel(1).round(on_cpu, grid, grid.tau, KEY)
     assert equal(one, TritonKernel().round(here, grid, grid.tau, KEY))
     assert here.cpu().numpy().tobytes() == on_cpu.tobytes()
     expected = [round_element(value, grid, grid.tau) for value in values.tolist()]
@@ -69,7 +68,7 @@ def test_decisions_that_find_no_room_are_rounded_in_a_second_pass(device: str, r
     grid = Grid(2, 24, 8, 36)
     values = np.random.default_rng(5).standard_normal(3 * BLOCK + 17)
     on_cpu, here = values.copy(), torch.from_numpy(values.copy()).to(device)
-    one = CpuKernel(Workers(1)).round(on_cpu, grid, grid.tau, KEY)
+    one = CpuKernel(1).round(on_cpu, grid, grid.tau, KEY)
     assert 20 < len(one.indices) < 1000
     assert equal(one, TritonKernel(size=BLOCK, room=room).round(here, grid, grid.tau, KEY))
     assert here.cpu().numpy().tobytes() == on_cpu.tobytes()
@@ -79,7 +78,7 @@ def test_float32_values_round_as_their_float64_forms_do(device: str) -> None:
     grid = Grid(1, significand_bits=8, guard_bits=4, margin_bits=14)
     narrow = around(grid, np.random.default_rng(3), 300).astype(np.float32)
     on_cpu, here = narrow.astype(np.float64), torch.from_numpy(narrow.copy()).to(device)
-    one = CpuKernel(Workers(1)).round(on_cpu, grid, grid.tau, KEY)
+    one = CpuKernel(1).round(on_cpu, grid, grid.tau, KEY)
     assert equal(one, TritonKernel().round(here, grid, grid.tau, KEY))
     assert here.double().cpu().numpy().tobytes() == on_cpu.tobytes()
 
@@ -107,7 +106,7 @@ def test_fingerprints_of_values_that_are_not_rounded(device: str, dtype: torch.d
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
 def test_fingerprints_of_integers(device: str, dtype: torch.dtype) -> None:
     values = torch.tensor([0, -1, 5, torch.iinfo(dtype).min, torch.iinfo(dtype).max], dtype=dtype)
-    expected = CpuKernel(Workers(1)).fingerprint(values.long().numpy().view(np.uint64), KEY)
+    expected = CpuKernel(1).fingerprint(values.long().numpy().view(np.uint64), KEY)
     assert TritonKernel().fingerprint(values.to(device), KEY) == expected
     values[2] += 1
     assert TritonKernel().fingerprint(values.to(device), KEY) != expected

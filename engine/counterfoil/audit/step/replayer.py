@@ -20,10 +20,10 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import state_root
 from counterfoil.errors import CounterfoilError, FileChangedError
 from counterfoil.execution.interpreter import StepInputs, StepResult
 from counterfoil.execution.operation import Compute
+from counterfoil.execution.statedigest import root_on_device
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
@@ -65,7 +65,6 @@ class ReplayedStep:
         without_root: The record of the Merkle leaf that the trainer should have committed to, but for the state root;
             the digest of the log is the trainer's own.
         root: The state root, which may still be made; None where none is needed.
-        arrays: The new state in memory, at steps whose state is digested; else empty.
         counts: What following the log showed, for each rounding site.
         fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.
@@ -76,7 +75,6 @@ class ReplayedStep:
     result: StepResult
     without_root: StepRecord
     root: Future[Digest] | None
-    arrays: Arrays
     counts: tuple[Counts, ...]
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
@@ -92,6 +90,11 @@ class ReplayedStep:
     def record(self) -> StepRecord:
         """The whole record."""
         return self.without_root if self.root is None else replace(self.without_root, state_root=self.root.result())
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """The new state in the CPU's memory, at steps whose state is digested; else empty."""
+        return {} if self.root is None else _in_memory(self.result.state)
 
     @property
     def leaf(self) -> Digest:
@@ -185,7 +188,6 @@ class StepReplayer:
         total = len(program.nodes)
         result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         needed = job.manifest.is_committed(step)
-        arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
         record = StepRecord(
             step=step,
             state_root=None,
@@ -196,14 +198,22 @@ class StepReplayer:
         return ReplayedStep(
             result=result,
             without_root=record,
-            root=self._digests.of(arrays) if needed else None,
-            arrays=arrays,
+            root=self._root(result.state) if needed else None,
             counts=tuple(rounder.counts),
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,
             watched=rounder.watched,
         )
+
+    def _root(self, state: State) -> Future[Digest]:
+        """Return the state root, made where the state is: on its device at once, or in memory while others compute."""
+        found = root_on_device(state)
+        if found is None:
+            return self._digests.of(_in_memory(state))
+        root: Future[Digest] = Future()
+        root.set_result(found)
+        return root
 
     def look_ahead(self, outcome: ReplayedStep, claimed: StepRecord, log: Callable[[], bytes]) -> Ahead | None:
         """Replay on behind a step whose new state is still being digested, until it is.
@@ -239,6 +249,10 @@ class StepReplayer:
         otherwise = self._machine.compute(self.job.manifest.precision, _CONFIRMATION)
         other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=otherwise)
         return again.leaf == outcome.leaf == other.leaf
+
+
+def _in_memory(state: State) -> Arrays:
+    return {name: tensor.cpu().numpy() for name, tensor in state.items()}
 
 
 class Ahead:

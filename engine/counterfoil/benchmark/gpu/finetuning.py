@@ -49,7 +49,7 @@ def _do(settings: Settings, _name: str) -> Found:
 
 
 def _run(command: list[str]) -> str:
-    """Run a command and return what it printed; RuntimeError when it fails."""
+    """Run a command and return what it printed; RuntimeError with the end of that when it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(

@@ -15,9 +15,9 @@ from counterfoil.benchmark.gpu.process import Answers, Process, ended_early
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result, Task
+from counterfoil.benchmark.paper import duration
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.devices import open_device
-from counterfoil.terminal import duration
 
 Say = Callable[[str], None]
 _MOST_WORKERS = 8
@@ -185,6 +185,9 @@ class _Run:
             result = ended_early(
                 task, Outcome.FAILED, seconds, "Its process ended: the folder 'logs' has what it said."
             )
+        elif result.outcome is Outcome.FAILED:
+            # An error on a GPU may leave it useless to the process that made it.
+            self._drop(process)
         assert task is not None
         process.task = None
         self._expected += task.seconds
@@ -214,9 +217,12 @@ class _Run:
         alone = sum(self._expects(task) for task in self._left if task.alone)
         about = min(max(share, alone), max(self._seconds_left(), 0.0))
         mark = "" if result.outcome is Outcome.DONE else f"{result.outcome.value}: "
+        left = (
+            f"about {duration(about)} left of {duration(self._until - self._begun)}" if waiting else "nothing is left"
+        )
         self._say(
             f"{self._wanted - waiting}/{self._wanted} {result.part}, {result.task}: {mark}{result.said} "
-            f"({duration(result.seconds)}; about {duration(about)} left of {duration(self._until - self._begun)})"
+            f"({duration(result.seconds)}; {left})"
         )
         for sentence in result.strange:
             self._say(f"  NOT EXPECTED: {sentence}")

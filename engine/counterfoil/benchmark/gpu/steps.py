@@ -33,7 +33,7 @@ DTYPES = {
 TF32 = "eager TensorFloat-32"
 _WARM_UP = 2
 _ROUNDS = 7
-_SECONDS = 12.0
+_SECONDS = 6.0
 """No further round of a form begins after so long."""
 _SMALL_GPT2 = Gpt2Size(layers=2, heads=2, width=32, context=16, vocabulary=64)
 
