@@ -106,6 +106,7 @@ class CancelToken:
         Raises:
             CancelledError: :meth:`cancel` was called.
         """
-        self._running.wait()
-        if self.cancelled:
+        if not self._running.is_set():
+            self._running.wait()
+        if self._cancelled.is_set():
             raise CancelledError(say("The work was cancelled; nothing was concluded."))

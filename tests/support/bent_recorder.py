@@ -39,7 +39,7 @@ class Bent(RecordingRounder):
         steps = range(self.step, self.step + 1) if isinstance(self.step, int) else self.step
         if type(self).steps_begun not in steps or self._site != self.site:
             return fingerprint
-        grid, after = self._grid(node, exponent), flat.numpy().copy()
+        grid, after = self._grid(self._site, exponent), flat.numpy().copy()
         type(self).changed = type(self).choose(before, after, grid)
         indices = np.array(sorted(self.changed), np.int64)
         values = np.array([self.changed[int(index)] for index in indices])

@@ -22,9 +22,10 @@ from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.execution.prepared import Round
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding import profiles
+from counterfoil.rounding.following import judged
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder, directed
+from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
@@ -152,7 +153,7 @@ class _Rounder(RecordingRounder):
             where = taken.indices
             rounded = flat.numpy()
             old = rounded[where].astype(np.float64)
-            new, _ = directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
+            _, new, _ = judged(own[where].astype(np.float64), old, taken.ups, self._grid(self._site, exponent), 0.0)
             rounded[where] = new
             key = np.uint64(self._site_key)
             fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))

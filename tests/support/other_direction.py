@@ -31,7 +31,7 @@ class OtherDirection(RecordingRounder):
         type(self).done = True
         where = log.indices[:1]
         old = flat.numpy()[where].astype(np.float64)
-        new = neighbours(before[where], old, self._grid(node, exponent)).other
+        new = neighbours(before[where], old, self._grid(self._site, exponent)).other
         flat[torch.from_numpy(where)] = torch.from_numpy(new).to(flat)
         ups = log.ups.copy()
         ups[0] = not ups[0]

@@ -7,6 +7,7 @@ shapes, forms, last uses, is settled here, so that a step costs a few microsecon
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, cast
 
 import torch
@@ -142,14 +143,17 @@ class Prepared:
         self.dying: tuple[int, ...] = program.last_uses[index]
         self.final: tuple[int, ...] = ()
         self.watched: tuple[tuple[int, int], ...] = ()
+        self._first_value = node.first_value
         self._types = program.types
         self._device = device
         self._dtype = dtype
         self._expected = tuple(
             None if output is None else (output.shape, dtype_of(output.dtype, dtype)) for output in node.outputs
         )
+        self._only = self._expected[0] if len(self._expected) == 1 else None
         self._has_indices = has_indices(node.entry.kind)
         self._call: Callable[[list[Any], dict[str, Any]], Any] | None = None
+        self._function: Any = None
         # Arguments: a copy of the template, with values in their places.
         self._args = [_constant(argument, dtype) for argument in node.args]
         self._places = tuple((n, a.number) for n, a in enumerate(node.args) if isinstance(a, Value))
@@ -166,10 +170,8 @@ class Prepared:
         for number in self.first_used:
             frame.load(number)
         values = frame.values
-        number = self.node.first_value
-        for output in self.outputs(frame):
+        for number, output in enumerate(self.outputs(frame), self._first_value):
             values[number] = output
-            number += 1
         for number in self.final:
             frame.store(number)
         for number in self.dying:
@@ -192,12 +194,13 @@ class Prepared:
             if rounder is None:
                 return outputs
             if self.is_rounded:
-                return rounder(self.node, lambda: self.operation.named(args, kwargs), _unshared(outputs, args))
+                return rounder(self.node, partial(self.operation.named, args, kwargs), _unshared(outputs, args))
         except CounterfoilError:
             raise
         except Exception as error:
             raise explained(self.node, error) from error
-        self._watch(rounder, outputs, lambda: self.operation.named(args, kwargs))
+        if self.watched:
+            self._watch(rounder, outputs, partial(self.operation.named, args, kwargs))
         return outputs
 
     def check(self, values: Mapping[int, Tensor]) -> None:
@@ -246,13 +249,17 @@ class Prepared:
     def _result(self, compute: Compute | None, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if compute is not None:
             return compute(self.operation, args, kwargs)
-        call = self._call
-        if call is None:
-            call = self._call = self._native()
-        return call(args, kwargs)
+        if self._function is not None:
+            return self._function(*args, **kwargs)
+        if self._call is None:
+            self._call = self._native()
+        return self._call(args, kwargs)
 
     def _native(self) -> Callable[[list[Any], dict[str, Any]], Any]:
-        """Return what computes the node as :func:`native` does; its form follows from the declared types."""
+        """Return what computes the node as :func:`native` does; its form follows from the declared types.
+
+        Where that is the library's function, it is called without a detour from then on.
+        """
         operation = self.operation
         definition, function = operation.definition, operation.function
         if definition is not None:
@@ -262,8 +269,8 @@ class Prepared:
         if form is not None:
             return lambda args, kwargs: form(blocked.natively, operation.named(args, kwargs))
         # What an OpOverload calls in its turn.
-        direct = getattr(function, "_op", function)
-        return lambda args, kwargs: direct(*args, **kwargs)
+        self._function = getattr(function, "_op", function)
+        return lambda args, kwargs: function(*args, **kwargs)
 
     def _watch(self, rounder: Round, outputs: Outputs, arguments: Callable[[], dict[str, Any]]) -> None:
         for place, output in self.watched:
@@ -273,6 +280,9 @@ class Prepared:
 
     def _agreed(self, result: Any) -> Outputs:
         """Compare the outputs with what the program says of them; drop those that it does not have."""
+        only = self._only
+        if only is not None and result.__class__ is Tensor and result.dtype is only[1] and result.shape == only[0]:
+            return [result]
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(outputs) != len(self._expected):
             raise ProgramError(

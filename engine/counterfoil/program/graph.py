@@ -121,6 +121,11 @@ class Node:
         return classify(self.operator, alpha=alpha, floating=floating)
 
     @cached_property
+    def floating(self) -> tuple[bool, ...]:
+        """For each output whether it is there and floating-point."""
+        return tuple(output is not None and output.floating for output in self.outputs)
+
+    @cached_property
     def numbers(self) -> Mapping[str, int]:
         """Numbers of the values among its arguments, by the parameters' names; those within lists are left out."""
         names = (parameter.name for parameter in signature_of(self.operator).parameters)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from counterfoil.bundle.precision import Precision
 
@@ -62,12 +63,12 @@ class Grid:
         """The grid of a precision profile for a scale exponent."""
         return cls(exponent, precision.significand_bits, precision.guard_bits, margin_bits)
 
-    @property
+    @cached_property
     def floor_exponent(self) -> int:
         """Below this exponent the quantum no longer shrinks with the element."""
         return max(self.exponent - self.guard_bits, SMALLEST_EXPONENT)
 
-    @property
+    @cached_property
     def tau(self) -> float:
         """The margin; 0 when it underflows float64."""
         return math.ldexp(1.0, self.exponent - self.margin_bits)

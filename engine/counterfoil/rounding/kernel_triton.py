@@ -236,7 +236,7 @@ def _direct(
     """Take the logged direction of single elements that lie within 2 tau of a midpoint themselves.
 
     ``own`` holds their bits before rounding; those of the own rounding go to ``before``. Equal to
-    :func:`counterfoil.rounding.rounder.directed`.
+    :func:`counterfoil.rounding.following.judged`.
     """
     number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
     inside = number < count

@@ -19,8 +19,8 @@ from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.counts import Counts
+from counterfoil.rounding.following import judged
 from counterfoil.rounding.grid import (
-    ACCEPTANCE_FACTOR,
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
@@ -36,7 +36,6 @@ from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.known import Known
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
-from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
@@ -249,6 +248,9 @@ class Rounder(Fingerprinting):
         super().__init__(program, kernels)
         self._precision = precision
         self._margins = site_margins(program, precision)
+        self._grids: dict[tuple[int, int], Grid] = {}
+        """The grids that were used, by E and m."""
+        self._measuring = using(kernels.threads, self._known)
         self._scale = 0.0
         self._infinities: Infinities | None = None
         self._largest: float | None = None
@@ -270,8 +272,7 @@ class Rounder(Fingerprinting):
         scales, passing = self._scales(node, arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
-            described = node.outputs[position]
-            if output is None or described is None or not described.floating:
+            if output is None or not node.floating[position]:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
@@ -323,23 +324,20 @@ class Rounder(Fingerprinting):
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
         rule = rule_for(node.entry)
-        described = zip(outputs, node.outputs, strict=True)
-        sites = {n for n, (out, kind) in enumerate(described) if out is not None and kind is not None and kind.floating}
-
-        def measured(given: dict[str, Any], results: list[Tensor | None]) -> list[float]:
-            found = rule(given, results)
-            return [_number(found[place]) if place in sites else 0.0 for place in range(len(results))]
-
         self._known.meet(node.numbers, arguments)
-        with using(self._kernels.threads, self._known):
-            scales = measured(arguments, outputs)
+        with self._measuring:
+            scales = _numbers(rule(arguments, outputs), node.floating)
             # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
             if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
                 return scales, False
-            return measured(without_infinities(arguments), finite_outputs(outputs)), True
+            return _numbers(rule(without_infinities(arguments), finite_outputs(outputs)), node.floating), True
 
     def _grid(self, site: int, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, self._margins[site].bits)
+        kind = exponent, self._margins[site].bits
+        grid = self._grids.get(kind)
+        if grid is None:
+            grid = self._grids[kind] = Grid.of(exponent, self._precision, kind[1])
+        return grid
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         key = self._site_key
@@ -362,10 +360,15 @@ class Rounder(Fingerprinting):
         raise NotImplementedError
 
 
-def _number(value: Scale) -> float:
-    if value is None:
-        raise AssertionError("a scale rule gave no scale for a floating-point output")
-    return float(value)
+def _numbers(scales: Sequence[Scale], sites: tuple[bool, ...]) -> list[float]:
+    """Return what a rule gave for each output, 0 for one that is no site."""
+    found = []
+    for place, is_site in enumerate(sites):
+        scale = scales[place] if is_site else 0.0
+        if scale is None:
+            raise AssertionError("a scale rule gave no scale for a floating-point output")
+        found.append(float(scale))
+    return found
 
 
 def _non_finite(node: Node, flat: Tensor, scale: float) -> NonFiniteError:
@@ -445,6 +448,10 @@ def _is_ordinary(exponent: int) -> bool:
     return -FLOAT64_BIAS < exponent <= LARGEST_EXPONENT
 
 
+_NOTHING = Counts()
+_NO_CHANGE = np.zeros(0, np.bool_)
+
+
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
@@ -521,24 +528,30 @@ class ReplayingRounder(Rounder):
             agreed = abs(log.exponent - exponent) <= 1
         grid = self._grid(self._site, log.exponent if agreed else exponent)
         unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
-        logged = torch.from_numpy(log.indices).to(flat.device)
-        # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
-        own = flat[logged].double().cpu().numpy()
-        kept = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
-        rounded = self._checked(node, flat, grid, kept if self._keep_log else grid.tau / OMISSION_SHARE)
+        entries = len(log.indices)
+        if entries:
+            logged = torch.from_numpy(log.indices).to(flat.device)
+            # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
+            own = flat[logged].double().cpu().numpy()
+        if self._keep_log:
+            tau = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
+        else:
+            tau = grid.tau / OMISSION_SHARE
+        rounded = self._checked(node, flat, grid, tau)
         # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
         # here lay within tau of it there, and was logged.
         missing = 0
-        if grid.exponent != ZERO_SCALE and not self._keep_log:
+        if len(rounded.indices) and grid.exponent != ZERO_SCALE and not self._keep_log:
             missing = len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
-        counts = Counts(contradictions=int(not is_explained(log.exponent, self._scale)), omissions=missing)
-        changed = np.zeros(len(log.indices), np.bool_)
+        explained = is_explained(log.exponent, self._scale)
+        counts = _NOTHING if explained and not missing else Counts(contradictions=int(not explained), omissions=missing)
+        changed = _NO_CHANGE
         fingerprint = rounded.fingerprint
-        if len(log.indices):
+        if entries:
             before = flat[logged].double().cpu().numpy()
             found, after, changed = judged(own, before, log.ups, grid, self._margins[self._site].steerable)
             counts += found
-            if changed.any():
+            if found.corrections:
                 fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
         self.counts.append(counts)
         # An arbiter's question: how would the step have gone on from these values?
@@ -585,14 +598,18 @@ class ReplayingRounder(Rounder):
     def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:
         """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
         # The own E is the log's: explained, and no scale of zero.
-        counts = Counts(omissions=len(np.setdiff1d(found.indices, log.indices, assume_unique=True)))
+        missing = 0
+        if len(found.indices):
+            missing = len(np.setdiff1d(found.indices, log.indices, assume_unique=True))
+        counts = Counts(omissions=missing) if missing else _NOTHING
         fingerprint = found.fingerprint
         if len(log.indices):
             more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
             counts += more
-            key, where = np.uint64(self._key_of(site)), log.indices[changed]
-            new, old = after[changed], found.rounded[changed]
-            fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+            if more.corrections:
+                key, where = np.uint64(self._key_of(site)), log.indices[changed]
+                new, old = after[changed], found.rounded[changed]
+                fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
         self.counts.append(counts)
         return fingerprint & _MASK64
 
@@ -615,63 +632,3 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
     decisions.update(zip(indices.tolist(), ups.tolist(), strict=True))
     order = sorted(decisions)
     return SiteLog(exponent, np.array(order, np.int64), np.array([decisions[i] for i in order], np.bool_))
-
-
-def judged(
-    own: npt.NDArray[np.float64],
-    rounded: npt.NDArray[np.float64],
-    ups: npt.NDArray[np.bool_],
-    grid: Grid,
-    steerable_share: float,
-) -> tuple[Counts, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Apply logged directions to single values, and count what they show.
-
-    Args:
-        own: float64 ``[k]``: the own values before rounding.
-        rounded: float64 ``[k]``: the same, rounded.
-        ups: bool ``[k]``: the trainer's directions.
-        grid: The grid.
-        steerable_share: The share of tau beyond which conforming values round to the same side.
-
-    Returns:
-        The counts; float64 ``[k]``: the values in the directions that are taken; bool ``[k]``: where these differ.
-    """
-    after, distance = directed(own, rounded, ups, grid)
-    changed = after != rounded
-    # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than 2 tau in
-    # all.
-    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-    # Further from the midpoint than conforming values differ, both round to the same side: a direction that is another
-    # one was chosen.
-    steerable, ties = accepted & (distance > steerable_share * grid.tau), distance == 0
-    counts = Counts(
-        entries=len(own),
-        corrections=int(np.count_nonzero(changed)),
-        contradictions=int(np.count_nonzero(~accepted)),
-        steerable=int(np.count_nonzero(steerable)),
-        steered=int(np.count_nonzero(steerable & changed)),
-        ties=int(np.count_nonzero(ties)),
-        broken_ties=int(np.count_nonzero(ties & changed)),
-    )
-    return counts, after, changed
-
-
-def directed(
-    own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Apply logged directions to single values.
-
-    Args:
-        own: float64 ``[k]``: the own values before rounding.
-        rounded: float64 ``[k]``: the same, rounded.
-        ups: bool ``[k]``: the trainer's directions.
-        grid: The grid.
-
-    Returns:
-        float64 ``[k]`` each: the values in the trainer's direction where the own value lies within 2 tau of the
-        midpoint, else the own rounding; and the distances from the midpoint.
-    """
-    beside = neighbours(own, rounded, grid)
-    accepted = beside.distance <= ACCEPTANCE_FACTOR * grid.tau
-    result = np.where(accepted & (ups != beside.is_up), beside.other, rounded)
-    return result + 0.0, beside.distance

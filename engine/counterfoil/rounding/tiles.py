@@ -354,7 +354,7 @@ def _round(
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _directed(own: float, rounded: float, up: bool, floor: Any, p: Any, accepted: float) -> float:
-    """One element of :func:`counterfoil.rounding.rounder.directed`, for finite values."""
+    """One element of :func:`counterfoil.rounding.following.judged`, for finite values."""
     biased = (as_bits(own) >> np.uint64(52)) & np.uint64(0x7FF)
     half = as_float((max(biased, floor) - p) << np.uint64(52))
     remainder = own - rounded

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.behind import Behind
+from counterfoil.behind import LEAST_BEHIND, Behind
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
@@ -56,8 +56,6 @@ from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 from counterfoil.turns import Turns
 from counterfoil.wholefiles import check_room, check_target
 
-LEAST_BEHIND = 2**20
-"""A state of so many bytes is digested and stored while the next step runs; handing over less takes longer."""
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
 

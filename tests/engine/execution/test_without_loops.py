@@ -23,11 +23,6 @@ from support.triton_device import ON_DEVICE
 CPU = torch.device("cpu")
 # The loops of a step; the log is packed on the host, from what came of the device.
 MODULES = tuple(f"counterfoil.{name}" for name in ("definite.", "execution.", "rounding.kernel_cpu", "rounding.mag"))
-    "counterfoil.definite.",
-    "counterfoil.execution.",
-    "counterfoil.rounding.kernel_cpu",
-    "counterfoil.rounding.mag",
-)
 
 
 def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:

@@ -58,7 +58,8 @@ def _products(device: torch.device, side: int) -> dict[str, Callable[[], object]
         factor = numbers.to(dtype)
         calls[str(dtype).removeprefix("torch.")] = lambda factor=factor: factor @ factor  # type: ignore[misc]
     small = torch.randint(-64, 64, (side, side), generator=generator, dtype=torch.int8).to(device)
-    calls["int8"] = lambda: torch._int_mm(small, small)
+    # The second factor lies column by column, as libraries want it.
+    calls["int8"] = lambda: torch._int_mm(small, small.t())
     return calls
 
 

@@ -1,0 +1,123 @@
+"""What is kept of values during a step is what measuring them gives, at every operator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from counterfoil.benchmark.forms import Forms
+from counterfoil.machine import Machine
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import TensorType
+from counterfoil.program.sameness import Same
+from counterfoil.program.update import Sgd
+from counterfoil.rounding import magnitude
+from counterfoil.rounding.known import Known
+from counterfoil.rounding.rounder import Kernels
+from counterfoil.training.order import OrderDraft
+from support.jobs import digits_order, gpt2_order
+
+CPU = torch.device("cpu")
+
+
+class Compared(Known):
+    """Compares what is kept with the values."""
+
+    def __init__(self, known: Known) -> None:
+        super().__init__(known._same)
+        self.answers = {"largest": 0, "sizes": 0}
+
+    def largest(self, value: Tensor) -> float | None:
+        found = super().largest(value)
+        if found is not None:
+            assert found == float(value.abs().amax())
+            self.answers["largest"] += 1
+        return found
+
+    def sizes(self, value: Tensor, shape: tuple[int, int, int]) -> Any:
+        found = super().sizes(value, shape)
+        if found is not None:
+            with magnitude.using(1):
+                again = magnitude.sizes(value)
+            for one, other in ((found.rows, again.rows), (found.columns, again.columns)):
+                assert torch.equal(one.largest, other.largest)
+                assert torch.equal(one.squares, other.squares)
+                assert torch.equal(one.total, other.total)
+            self.answers["sizes"] += 1
+        return found
+
+
+def compared(rounder: Any) -> Compared:
+    rounder._known = Compared(rounder._known)
+    rounder._measuring = magnitude.using(1, rounder._known)
+    return rounder._known
+
+
+@pytest.mark.parametrize("order", [digits_order, gpt2_order], ids=["digits", "gpt2"])
+def test_what_is_kept_is_what_measuring_gives(order: Any) -> None:
+    draft: OrderDraft = order()
+    forms = Forms(draft, Machine(CPU, 1), Kernels(CPU, 1))
+    recording, replaying = compared(forms._recording), compared(forms._replaying)
+    forms.record()
+    # A trainer who chose every direction: they are followed, which changes values after they were rounded.
+    forms._recording.logs = [replace(log, ups=~log.ups) for log in forms.logs]
+    forms.replay()
+    assert sum(count.corrections for count in forms.counts)
+    for known in (recording, replaying):
+        assert known.answers["largest"] > 2
+        assert known.answers["sizes"] > 2
+
+
+def test_forms_of_one_value_are_told_from_others() -> None:
+    class Views(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(6, 4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            y = (x @ self.weight).exp()
+            return (y.t().reshape(3, 4).t() * y.view(4, 3)[:, 1:2] + y.transpose(0, 1).t().reshape(-1)[0]).sum()
+
+    program = capture(Views(), lambda m, b: m(b["x"]), Sgd(), {"x": TensorType("float32", (3, 6))}).program
+    named: dict[str, list[tuple[int, Same]]] = {}
+    for node in program.nodes:
+        named.setdefault(node.operator.split(".")[1], []).append((node.first_value, program.sameness[node.first_value]))
+    ((y, own),) = named["exp"]
+    assert own == Same(y, y, False)
+    forms = {
+        same
+        for entries in named.values()
+        for _, same in entries
+        if same.members == y
+    }  # fmt: skip
+    # Of the same order; exchanged axes; laid out anew after axes were exchanged, and those exchanged again.
+    assert {Same(y, y, False), Same(y, y, True)} < forms
+    assert any(same.order != y for same in forms)
+    # Part of a value is a value of its own.
+    for _, same in named["select"] + named["slice"]:
+        assert same.members != y
+
+
+def test_another_tensor_at_the_same_place_is_not_taken_for_a_value() -> None:
+    known = Known([Same(0, 0, False), Same(1, 1, False)])
+    x = torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
+    known.note(0, 5.0)
+    known.meet({"self": 0}, {"self": x})
+    assert known.largest(x) == 5.0
+    # A view of some of it begins at the same address.
+    assert known.largest(x[:1]) is None
+    with magnitude.using(1, known):
+        magnitude.sizes(x[None])
+        assert known.sizes(x[None], (1, 2, 3)) is not None
+        assert known.sizes(x[:1][None], (1, 1, 3)) is None
+        # The next operator's argument lies where this one's did.
+        known.meet({"self": 1}, {"self": x.mul_(2.0)})
+        assert known.sizes(x[None], (1, 2, 3)) is None
+        assert magnitude.largest(x) == 10.0
+    known.forget()
+    known.meet({"self": 1}, {"self": x})
+    assert known.largest(x) is None
