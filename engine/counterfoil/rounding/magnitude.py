@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding.known import Known
@@ -184,7 +185,7 @@ def energy(x: Tensor, axis: int) -> Tensor:
 
 
 def _fast(x: Tensor) -> bool:
-    return x.device.type == "cpu" and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
+    return loops.reach(x.device) and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
 
 
 def sizes(x: Tensor) -> Sizes:
