@@ -458,12 +458,12 @@ def _size_parts(pointer: Any, x: Any) -> None:
     along_rows = carray(at_address(job[11]), (3, outer * rows), np.float64)
     if job[12] == 0:
         while True:
-            part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-            if part >= np.int64(job[1]):
+            mine = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+            if mine >= np.int64(job[1]):
                 return
-            for row in range(part * height, min((part + 1) * height, rows)):
-                along_rows[0, row], along_rows[1, row], along_rows[2, row] = _row_sizes(
-                    x[row], means[row % given], factors[row % given]
+            for k in range(mine * height, min((mine + 1) * height, rows)):
+                along_rows[0, k], along_rows[1, k], along_rows[2, k] = _row_sizes(
+                    x[k], means[k % given], factors[k % given]
                 )
     along_columns = carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
