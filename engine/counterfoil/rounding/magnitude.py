@@ -458,12 +458,12 @@ def _size_parts(pointer: Any, x: Any) -> None:
     along_rows = carray(at_address(job[11]), (3, outer * rows), np.float64)
     if job[12] == 0:
         while True:
-            mine = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-            if mine >= np.int64(job[1]):
+            part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+            if part >= np.int64(job[1]):
                 return
-            for k in range(mine * height, min((mine + 1) * height, rows)):
-                along_rows[0, k], along_rows[1, k], along_rows[2, k] = _row_sizes(
-                    x[k], means[k % given], factors[k % given]
+            for n in range(part * height, min((part + 1) * height, rows)):
+                along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
+                    x[n], means[n % given], factors[n % given]
                 )
     along_columns = carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
@@ -480,7 +480,7 @@ def _size_parts(pointer: Any, x: Any) -> None:
         squares[:] = 0.0
         row = first
         while row < end:
-            count = 4 if row + 4 <= end else 1
+            count: Any = 4 if row + 4 <= end else 1
             for k in range(row, row + count):
                 mean, factor = means[k % given], factors[k % given]
                 four_means[k - row] = mean
