@@ -17,7 +17,7 @@ from counterfoil.program.sameness import Same
 from counterfoil.program.update import Sgd
 from counterfoil.rounding import magnitude
 from counterfoil.rounding.known import Known
-from counterfoil.rounding.rounder import Kernels
+from counterfoil.rounding.rounder import Kernels, RecordingRounder
 from counterfoil.training.order import OrderDraft
 from support.jobs import digits_order, gpt2_order
 
@@ -52,9 +52,9 @@ class Compared(Known):
 
 
 def compared(rounder: Any) -> Compared:
-    rounder._known = Compared(rounder._known)
-    rounder._measuring = magnitude.using(1, rounder._known)
-    return rounder._known
+    known = rounder._known = Compared(rounder._known)
+    rounder._measuring = magnitude.using(1, known)
+    return known
 
 
 @pytest.mark.parametrize("order", [digits_order, gpt2_order], ids=["digits", "gpt2"])
@@ -64,7 +64,9 @@ def test_what_is_kept_is_what_measuring_gives(order: Any) -> None:
     recording, replaying = compared(forms._recording), compared(forms._replaying)
     forms.record()
     # A trainer who chose every direction: they are followed, which changes values after they were rounded.
-    forms._recording.logs = [replace(log, ups=~log.ups) for log in forms.logs]
+    recorder = forms._recording
+    assert isinstance(recorder, RecordingRounder)
+    recorder.logs = [replace(log, ups=~log.ups) for log in forms.logs]
     forms.replay()
     assert sum(count.corrections for count in forms.counts)
     for known in (recording, replaying):
