@@ -20,6 +20,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.state import state_root
 from counterfoil.errors import CounterfoilError, FileChangedError
 from counterfoil.execution.interpreter import StepInputs, StepResult
 from counterfoil.execution.operation import Compute
