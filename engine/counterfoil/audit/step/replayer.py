@@ -83,6 +83,11 @@ class ReplayedStep:
     watched: Watched | None = None
 
     @property
+    def arrays(self) -> Arrays:
+        """The new state in the CPU's memory, at steps whose state is digested; else empty."""
+        return {} if self.root is None else _arrays(self.result.state)
+
+    @property
     def settled(self) -> bool:
         """Whether the record is known without waiting for the state root."""
         return self.root is None or self.root.done()
@@ -91,11 +96,6 @@ class ReplayedStep:
     def record(self) -> StepRecord:
         """The whole record."""
         return self.without_root if self.root is None else replace(self.without_root, state_root=self.root.result())
-
-    @cached_property
-    def arrays(self) -> Arrays:
-        """The new state in the CPU's memory, at steps whose state is digested; else empty."""
-        return {} if self.root is None else _in_memory(self.result.state)
 
     @property
     def leaf(self) -> Digest:
@@ -199,22 +199,13 @@ class StepReplayer:
         return ReplayedStep(
             result=result,
             without_root=record,
-            root=self._root(result.state) if needed else None,
+            root=self._digests.of(result.state) if needed else None,
             counts=tuple(rounder.counts),
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,
             watched=rounder.watched,
         )
-
-    def _root(self, state: State) -> Future[Digest]:
-        """Return the state root, made where the state is: on its device at once, or in memory while others compute."""
-        found = root_on_device(state)
-        if found is None:
-            return self._digests.of(_in_memory(state))
-        root: Future[Digest] = Future()
-        root.set_result(found)
-        return root
 
     def look_ahead(self, outcome: ReplayedStep, claimed: StepRecord, log: Callable[[], bytes]) -> Ahead | None:
         """Replay on behind a step whose new state is still being digested, until it is.
@@ -250,10 +241,6 @@ class StepReplayer:
         otherwise = self._machine.compute(self.job.manifest.precision, _CONFIRMATION)
         other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=otherwise)
         return again.leaf == outcome.leaf == other.leaf
-
-
-def _in_memory(state: State) -> Arrays:
-    return {name: tensor.cpu().numpy() for name, tensor in state.items()}
 
 
 class Ahead:
@@ -295,11 +282,16 @@ class Digests:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown()
 
-    def of(self, arrays: Arrays) -> Future[Digest]:
-        """Begin the state root of a state, which nobody may change until it is there; of a small one it is there."""
+    def of(self, state: State) -> Future[Digest]:
+        """Begin the state root of a state, which nobody may change until it is there.
+
+        Of a small one it is there, and of one that its device has hashed.
+        """
+        found = root_on_device(state)
+        arrays = {} if found is not None else _arrays(state)
         if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
             root: Future[Digest] = Future()
-            root.set_result(state_root(arrays))
+            root.set_result(state_root(arrays) if found is None else found)
             return root
         if self._last is not None:
             wait([self._last])  # no more than one state is held for it
@@ -319,6 +311,10 @@ def step_replayer(
     compute = machine.compute(job.manifest.precision, perturbation)
     with machine.kernels() as kernels, Digests() as digests:
         yield StepReplayer(job, machine, kernels, digests, compute=compute, cancel=cancel)
+
+
+def _arrays(state: State) -> Arrays:
+    return {name: tensor.cpu().numpy() for name, tensor in state.items()}
 
 
 def read_log(job: Job, claimed: StepRecord, log: bytes) -> Logs:
