@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import torch
 
 from counterfoil.audit.parts.work import Task, open_workplace
 from counterfoil.audit.step import replayer
@@ -113,8 +113,8 @@ def test_a_worker_finds_the_same(
 
 def test_one_state_at_a_time_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replayer, "LEAST_BEHIND", 0)
-    states = [{"a": np.full(5, number)} for number in range(4)]
+    states = [{"a": torch.full((5,), number)} for number in range(4)]
     with Digests() as digests:
         roots = [digests.of(state) for state in states]
         assert all(root.done() for root in roots[:-1])
-        assert [root.result() for root in roots] == [state_root(state) for state in states]
+        assert [root.result() for root in roots] == [state_root({"a": state["a"].numpy()}) for state in states]
