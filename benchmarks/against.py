@@ -26,7 +26,7 @@ import tempfile
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -350,20 +350,26 @@ def _alone(key: str, name: str) -> None:
     print(peak_memory(machine.device))
 
 
-def measure_bits(key: str) -> dict[str, dict[str, bool]]:
-    """Train in every way under each setting.
+def measure_bits(key: str, settings: Sequence[str], folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Train in every way under settings; the first setting comes before the others, or has been done in the folder.
 
-    Returns:
-        For each way and each setting but the first whether training ended in the weights of the first. Of a side that
-        replays: whether following the first one's log it ended there.
+    Yields:
+        Each setting with the digest of the weights in which each way ended. Of a side that replays: of those in which
+        it ended following the log of the first setting.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        found = {
-            setting: json.loads(_child("train", key, folder, str(number), setting=setting))
-            for number, setting in enumerate(THREADS)
-        }
+    place = folder / key
+    place.mkdir(parents=True, exist_ok=True)
+    for number, setting in enumerate(THREADS):
+        if setting in settings:
+            yield setting, json.loads(_child("train", key, str(place), str(number), setting=setting))
+
+
+def equal_to_first(trained: Mapping[str, Mapping[str, str]], name: str) -> dict[str, bool]:
+    """Return for each setting but the first whether a way ended in the weights of the first."""
     first, *others = THREADS
-    return {name: {other: found[other][name] == found[first][name] for other in others} for name in found[first]}
+    if first not in trained:
+        return {}
+    return {other: trained[other][name] == trained[first][name] for other in others if other in trained}
 
 
 def _train(key: str, folder: str, number: str) -> None:
@@ -395,10 +401,15 @@ def _train(key: str, folder: str, number: str) -> None:
     for name, (profile, audits) in OURS.items():
         run, job = place / f"{profile}-{number}.cfoil", place / f"{profile}.cfoil"
         if not audits:
+            # Of an earlier attempt.
+            run.unlink(missing_ok=True)
             if first:
+                job.unlink(missing_ok=True)
                 _draft(key, profile).write(job, trial=False)
-            generate_key(place / f"{profile}-{number}.pem", None)
-            for _ in record(job, run, load_private_key(place / f"{profile}-{number}.pem", None), threads=threads):
+            key_file = place / f"{number}.pem"
+            if not key_file.exists():
+                generate_key(key_file, None)
+            for _ in record(job, run, load_private_key(key_file, None), threads=threads, fresh=True):
                 pass
         found[name] = _weights(run) if not audits or first else _audited(place / f"{profile}-0.cfoil", job, threads)
     print(json.dumps(found))
@@ -513,17 +524,17 @@ def case_table(key: str, found: Mapping[str, Any]) -> str:
     """Return what is known of a case as Markdown."""
     heads = ["way", "time / float32's", "log, bits per value", "peak memory", "same weights under other settings"]
     rows = []
-    times, memory, bits = (found.get(part, {}).get(key, {}) for part in ("times", "memory", "bits"))
+    times, memory, trained = (found.get(part, {}).get(key, {}) for part in ("times", "memory", "bits"))
     for name in WAYS:
         took = times.get(name)
-        equal = bits.get(name)
+        equal = equal_to_first(trained, name)
         rows.append(
             [
                 name,
                 f"{took['ratio']:.2f}" if took else "-",
                 f"{took['bits']:.4f}" if took and took["bits"] else "none" if took else "-",
                 f"{memory[name] >> 20} MiB" if name in memory else "-",
-                "-" if equal is None else _equal(equal),
+                _equal(equal) if equal else "-",
             ]
         )
     seconds = f", float32 {1e3 * times[BASE]['seconds']:.1f} ms a step" if times else ""
@@ -578,6 +589,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
     parser.add_argument("--parts", nargs="*", choices=["times", "products", "bits", "memory"], default=[])
     parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
+    parser.add_argument("--settings", nargs="*", choices=THREADS, default=list(THREADS), help="of bits")
+    parser.add_argument("--folder", type=Path, help="where bits keeps runs, so that settings can be done one by one")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warming up (default 5)")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU, of times (default 1)")
     parser.add_argument("--write", type=Path, help="a page whose part is replaced")
@@ -596,12 +609,16 @@ def main() -> None:
         if part == "products":
             found[part] = measure_products(options.rounds, options.threads)
         for key in options.cases if part != "products" else ():
-            measured: Any
+            of_case = found.setdefault(part, {}).setdefault(key, {})
             if part == "times":
-                measured = measure_times(key, options.rounds, options.threads)
+                of_case |= measure_times(key, options.rounds, options.threads)
+            elif part == "memory":
+                of_case |= measure_memory(key)
             else:
-                measured = {"bits": measure_bits, "memory": measure_memory}[part](key)
-            found.setdefault(part, {})[key] = measured
+                with tempfile.TemporaryDirectory() as temporary:
+                    for setting, ended in measure_bits(key, options.settings, options.folder or Path(temporary)):
+                        of_case[setting] = ended
+                        _keep(found, part, options.threads)
             _keep(found, part, options.threads)
             print(f"{part} of {key} is measured", file=sys.stderr, flush=True)
         _keep(found, part, options.threads)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+_TICKS = 8
+"""So many numbers have room on an axis."""
 COLOURS = ("#1f6feb", "#d1570a", "#2da44e", "#8250df", "#57606a", "#bf3989")
 
 
@@ -130,7 +132,8 @@ def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
         low, high = min(heights), max(heights)
         axes.setYRange(low - max(0.6, 0.4 * (high - low)), high + 0.3)
         measured = sorted({x for curve in panel.curves for x, _ in curve.points})
-        axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
+        if len(measured) <= _TICKS:
+            axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
         for colour, curve in zip(COLOURS, panel.curves, strict=False):
             x, y = np.array(curve.points).T
             axes.plot(
@@ -144,7 +147,7 @@ def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
 
 def _short(x: float) -> str:
     """A number on an axis in a few characters."""
-    return f"{x / 1e6:.3g}M" if x >= 1e6 else f"{x / 1e3:.3g}k" if x >= 1e4 else f"{x:.4g}"
+    return f"{x / 1e6:.3g}M" if x >= 1e6 else f"{x / 1e3:.3g}k" if x >= 1e4 else f"{x:.3g}" if x < 1e3 else f"{x:.0f}"
 
 
 def _dashed() -> Any:

@@ -52,6 +52,7 @@ SECONDS = 3.0
 """So long each form is looked at, roughly."""
 FLOAT64_BYTES = 8
 
+WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/workers|definite/(regions|threads)", "", ""),
     ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
@@ -70,6 +71,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/(log|neighbours|counts|profiles)", "", "log"),
     ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
     ("rounding/", "", "rounding"),
+    ("behind", "", WAITING),
     ("commit/", "", "hashing"),
     ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
     ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
@@ -92,6 +94,7 @@ ORDER = (
     "dispatch",
     "hashing",
     "writing and reading",
+    WAITING,
     OTHER,
 )
 
@@ -287,7 +290,7 @@ def operations_of(draft: OrderDraft, machine: Machine) -> int:
     return int(counter.get_total_flops())
 
 
-def _best(call: Callable[[], object], rounds: int = 5) -> float:
+def _best(call: Callable[[], object], rounds: int = 10) -> float:
     times = []
     for _ in range(rounds + 1):
         begun = time.perf_counter()
@@ -312,13 +315,15 @@ def product_rate() -> float:
 def profile(key: str, threads: int | None) -> Profile:
     """Look at a workload's step in three forms: unrounded, recorded, replayed."""
     machine, workload = open_machine("cpu", threads), WORKLOADS[key]()
+    rates = copy_rate(), product_rate()
     draft = workload.order(None)
     with machine.kernels() as kernels:
         forms = Forms(draft, machine, kernels)
         forms.record()
         step = _best(forms.record, 2)
     count = WARM_UP + max(3, int(SECONDS / step))
-    draft = workload.order(None, count)
+    # One step more than is looked at: nothing is computed while the last one is hashed and written.
+    draft = workload.order(None, count + 1)
     watch = Watch()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -333,8 +338,7 @@ def profile(key: str, threads: int | None) -> Profile:
         found,
         bytes_to_move(draft.program),
         operations_of(draft, machine),
-        copy_rate(),
-        product_rate(),
+        *map(max, rates, (copy_rate(), product_rate())),
     )
 
 

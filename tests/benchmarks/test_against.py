@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from benchmarks.against import WAYS, case_table, product_table
+from benchmarks.against import THREADS, WAYS, case_table, product_table
 from benchmarks.paper_method import Hooks, corrected, packed, symbols_of, unpacked
 from torch import Tensor, nn
 
@@ -62,7 +62,9 @@ def test_hooks_round_what_modules_give_and_the_gradients_that_they_pass_on() -> 
 
 def test_the_table_says_what_was_found() -> None:
     times = {name: {"seconds": 0.01, "ratio": 2.5, "bits": 1.6 if "paper" in name else 0.0} for name in WAYS}
-    bits = {name: {"a": True, "b": name != "float32"} for name in WAYS}
+    first, second, third, *_ = THREADS
+    bits = {setting: dict.fromkeys(WAYS, "the weights") for setting in (first, second, third)}
+    bits[third] = {**bits[third], "float32": "other weights"}
     lines = case_table("cnn", {"times": {"cnn": times}, "bits": {"cnn": bits}, "memory": {}}).splitlines()
     (float32,) = (line for line in lines if line.startswith("| float32 |"))
     (float64,) = (line for line in lines if line.startswith("| float64 |"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.profile import BETWEEN, ORDER, PARTS, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
+from benchmarks.profile import BETWEEN, ORDER, PARTS, WAITING, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
 
 import counterfoil
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -34,6 +34,7 @@ ENGINE = Path(counterfoil.__file__).parent
         ("definite/regions.py", "Region.run", ""),
         ("rounding/tiles.py", "sweep", "chains: compute and rounding in one sweep"),
         ("execution/blocked.py", "anything", "compute"),
+        ("behind.py", "Behind.take", WAITING),
         ("commit/state.py", "state_root", "hashing"),
         ("training/recording.py", "append", "writing and reading"),
         ("audit/replay.py", "anything", "recorder and auditor"),

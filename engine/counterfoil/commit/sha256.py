@@ -84,10 +84,20 @@ def compiled() -> Loops | None:
         llvmlite.binding.add_symbol(f"counterfoil_{name}", address)
     from counterfoil.commit import sha256_loops
 
-    def leaves(data: Bytes, chunk_bytes: int, out: Bytes) -> None:
-        sha256_loops.leaves_at(data.ctypes.data, data.size, chunk_bytes, out.ctypes.data)
+    def room(prefix: bytes) -> NDArray[np.uint64]:
+        words = np.zeros(sha256_loops.ROOM_WORDS, np.uint64)
+        words.view(np.uint8)[-8] = prefix[0]
+        return words
 
-    loops = Loops(leaves, sha256_loops.reduce)
+    def leaves(data: Bytes, chunk_bytes: int, out: Bytes) -> None:
+        within = room(LEAF_PREFIX)
+        sha256_loops.leaves_at(data.ctypes.data, data.size, chunk_bytes, out.ctypes.data, within.ctypes.data)
+
+    def reduce(nodes: Bytes) -> None:
+        within = room(NODE_PREFIX)
+        sha256_loops.reduce_at(nodes.ctypes.data, nodes, within.ctypes.data)
+
+    loops = Loops(leaves, reduce)
     return loops if _checked(loops) == _checked(PLAIN) else None
 
 

@@ -462,9 +462,9 @@ def _size_parts(pointer: Any, x: Any) -> None:
             part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
             if part >= np.int64(job[1]):
                 return
-            for row in range(part * height, min((part + 1) * height, rows)):
-                along_rows[0, row], along_rows[1, row], along_rows[2, row] = _row_sizes(
-                    x[row], means[row % given], factors[row % given]
+            for n in range(part * height, min((part + 1) * height, rows)):
+                along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
+                    x[n], means[n % given], factors[n % given]
                 )
     along_columns = carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
@@ -481,7 +481,7 @@ def _size_parts(pointer: Any, x: Any) -> None:
         squares[:] = 0.0
         row = first
         while row < end:
-            count = 4 if row + 4 <= end else 1
+            count: Any = 4 if row + 4 <= end else 1
             for k in range(row, row + count):
                 mean, factor = means[k % given], factors[k % given]
                 four_means[k - row] = mean

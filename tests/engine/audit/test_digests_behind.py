@@ -101,7 +101,7 @@ def test_a_worker_finds_the_same(
 
     def replayed() -> tuple[Any, ...]:
         with open_workplace(Task(str(run), threads=1)) as workplace:
-            result = finish(workplace.replay(0))
+            result = finish(workplace.replay(1))
         return [(s.step, s.leaf, s.loss, s.counted) for s in result.steps], result.sums, result.trouble
 
     usual = replayed()
