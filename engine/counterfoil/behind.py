@@ -7,6 +7,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+LEAST_BEHIND = 2**20
+"""A state of so many bytes is digested while the next step runs; handing over less takes longer."""
 Result = TypeVar("Result")
 
 

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.state import state_root
 from counterfoil.definite.drawn_elements import drawn_element
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form
@@ -20,6 +19,7 @@ from counterfoil.errors import DeviceError
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
 from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.execution.statedigest import root_of
 from counterfoil.knownproducts import products_are_right
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -227,7 +227,7 @@ def _test_exact_step(machine: Machine) -> None:
 
 
 def _root(result: StepResult) -> str:
-    return state_root({name: tensor.cpu().numpy() for name, tensor in result.state.items()}).hex
+    return root_of(result.state).hex
 
 
 def _failed(what: str, detail: str = "") -> DeviceError:

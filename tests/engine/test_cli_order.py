@@ -76,6 +76,21 @@ def test_the_options_of_all_recipes_reach_the_order(tmp_path):
     assert data.exists()
 
 
+def test_activations_are_recomputed_if_asked_for(tmp_path, capsys):
+    asked = ["order", "digits-cnn", "--steps", "1", "--batch-size", "8", "--width", "4", "--no-trial"]
+    for segments in ("auto", "3"):
+        out = tmp_path / f"{segments}.cfoil"
+        assert main([*asked, "--out", str(out), "--recompute-activations", segments]) == 0
+        assert "Activations are recomputed: a step takes about" in capsys.readouterr().out
+        order(out)
+        assert main(["inspect", str(out)]) == 0
+        assert "of these again in the backward pass" in " ".join(capsys.readouterr().out.split())
+    for wrong in ("1", "many"):
+        assert main([*asked, "--out", str(tmp_path / "wrong.cfoil"), "--recompute-activations", wrong]) != 0
+        assert "a number of segments, 2 to 1000" in " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().err).split())
+    assert not (tmp_path / "wrong.cfoil").exists()
+
+
 def test_every_recipe_offers_every_precision_profile():
     commands = typer.main.get_group(order_app).commands
     for name, command in commands.items():

@@ -10,5 +10,6 @@ import torch
 
 pytest.importorskip("triton")
 
-DEVICES = [pytest.param("cuda:0", marks=pytest.mark.gpu)] if torch.cuda.is_available() else ["cpu"]
+ON_DEVICE = torch.cuda.is_available()
+DEVICES = [pytest.param("cuda:0", marks=pytest.mark.gpu)] if ON_DEVICE else ["cpu"]
 """Parameters for a test that takes ``device``."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -40,6 +41,7 @@ from counterfoil.audit.parts.work import Opened, here, replay_segment
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
 from counterfoil.audit.step.replayer import (
+    Ahead,
     Arrays,
     Logs,
     ReplayedStep,
@@ -507,6 +509,8 @@ class _Replay:
             lambda program: 0 if account is None else sum(site.elements for site in program.sites)
         )
         self._agreed: tuple[int, State] = (0, order.initial)
+        self._ahead: Ahead | None = None
+        """The replay of the next step, where it was begun before this one was judged."""
         self._omissions = Omissions()
         self._begun = time.perf_counter()
         self._divergences: list[KeptDivergence] = []
@@ -689,7 +693,7 @@ class _Replay:
         chain: Chain = Agreed(state, state)
         outcome: ReplayedStep | None = None
         for step in range(part.first, part.last + 1):
-            chain, outcome = yield from self._step(step, chain)
+            chain, outcome = yield from self._step(step, chain, part.last)
         trainer = self._checkpoint(part.last)
         # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
         if outcome is not None:
@@ -699,8 +703,14 @@ class _Replay:
         if isinstance(chain, Agreed):
             self._agreed = part.last, chain.state
 
-    def _step(self, step: int, chain: Chain) -> Generator[Event, None, tuple[Chain, ReplayedStep | None]]:
-        """Replay and judge a step; returns where the replay stands then, and what the step gave, if anything."""
+    def _step(self, step: int, chain: Chain, last: int) -> Generator[Event, None, tuple[Chain, ReplayedStep | None]]:
+        """Replay and judge a step of a segment that ends with ``last``.
+
+        While its new state is digested the next step is replayed on, which is of use if this one turns out right.
+
+        Returns:
+            Where the replay stands then, and what the step gave, if anything.
+        """
         begun = time.perf_counter()
         try:
             logs = read_log(self._order, self._records[step], self._reader.log(step))
@@ -712,9 +722,14 @@ class _Replay:
         if outcome is None:
             yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
             return after(chain, Lost()), None
+        ahead: Ahead | None = None
+        if isinstance(chain, Agreed) and step < last:
+            following = partial(self._reader.log, step + 1)
+            ahead = self._steps.look_ahead(outcome, self._records[step + 1], following)
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH and self._account is not None:
             self._account.add(step, outcome.counts)
+        self._ahead = ahead if match is StepMatch.MATCH else None
         yield self._judged(self._row(step, match, outcome, begun))
         # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
         agrees = True
@@ -759,7 +774,10 @@ class _Replay:
         self, step: int, chain: Agreed[State] | Drifting[State], logs: Logs
     ) -> Generator[Event, None, ReplayedStep | None]:
         """Replay a step; None when a replay that has parted from the trainer runs out of numbers."""
+        ahead, self._ahead = self._ahead, None
         try:
+            if ahead is not None:
+                return (yield from ahead.finish())
             return (yield from self._steps.replay(self._records[step], chain.state, logs))
         except NonFiniteError as error:
             if isinstance(chain, Drifting):

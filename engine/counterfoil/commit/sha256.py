@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def loops_for(count: int) -> Loops:
 def _leaves(data: Bytes, chunk_bytes: int, out: Bytes) -> None:
     for number, start in enumerate(range(0, data.size, chunk_bytes)):
         leaf = hashlib.sha256(LEAF_PREFIX)
-        leaf.update(data[start : start + chunk_bytes])
+        leaf.update(data[start : start + chunk_bytes].data)
         out[number] = np.frombuffer(leaf.digest(), np.uint8)
 
 
@@ -79,41 +79,23 @@ def compiled() -> Loops | None:
         return None
     # Both take a while to load, and what only opens a small file needs neither.
     import llvmlite.binding
-    import numba
 
     for name, address in addresses.items():
         llvmlite.binding.add_symbol(f"counterfoil_{name}", address)
-    word, number = numba.types.intp, numba.types.int32
-    begin = numba.types.ExternalFunction("counterfoil_SHA256_Init", number(word))
-    add = numba.types.ExternalFunction("counterfoil_SHA256_Update", number(word, word, word))
-    end = numba.types.ExternalFunction("counterfoil_SHA256_Final", number(word, word))
+    from counterfoil.commit import sha256_loops
 
-    @numba.njit(nogil=True, cache=True)
-    def leaves(data: Any, chunk_bytes: int, out: Any) -> None:
-        # The state of a hash takes 112 bytes.
-        state, prefix = np.empty(32, np.uint64), np.zeros(1, np.uint8)
-        at, first, target = data.ctypes.data, prefix.ctypes.data, out.ctypes.data
-        for start in range(0, data.size, chunk_bytes):
-            begin(state.ctypes.data)
-            add(state.ctypes.data, first, 1)
-            add(state.ctypes.data, at + start, min(chunk_bytes, data.size - start))
-            end(target, state.ctypes.data)
-            target += 32
+    def room(prefix: bytes) -> NDArray[np.uint64]:
+        words = np.zeros(sha256_loops.ROOM_WORDS, np.uint64)
+        words.view(np.uint8)[-8] = prefix[0]
+        return words
 
-    @numba.njit(nogil=True, cache=True)
-    def reduce(nodes: Any) -> None:
-        state, prefix = np.empty(32, np.uint64), np.ones(1, np.uint8)
-        first, at = prefix.ctypes.data, nodes.ctypes.data
-        count = nodes.shape[0]
-        while count > 1:
-            for pair in range(count // 2):
-                begin(state.ctypes.data)
-                add(state.ctypes.data, first, 1)
-                add(state.ctypes.data, at + 64 * pair, 64)
-                end(at + 32 * pair, state.ctypes.data)
-            if count % 2:
-                nodes[count // 2] = nodes[count - 1]
-            count = (count + 1) // 2
+    def leaves(data: Bytes, chunk_bytes: int, out: Bytes) -> None:
+        within = room(LEAF_PREFIX)
+        sha256_loops.leaves_at(data.ctypes.data, data.size, chunk_bytes, out.ctypes.data, within.ctypes.data)
+
+    def reduce(nodes: Bytes) -> None:
+        within = room(NODE_PREFIX)
+        sha256_loops.reduce_at(nodes.ctypes.data, nodes, within.ctypes.data)
 
     loops = Loops(leaves, reduce)
     return loops if _checked(loops) == _checked(PLAIN) else None

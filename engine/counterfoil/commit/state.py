@@ -38,12 +38,16 @@ Piece = tuple[memoryview, Leaves]
 
 
 def _dtype_name(name: str, array: Array) -> str:
-    if array.dtype.name not in TENSOR_DTYPES:
+    return _supported(name, array.dtype.name)
+
+
+def _supported(name: str, dtype: str) -> str:
+    if dtype not in TENSOR_DTYPES:
         raise DataError(
-            say("The tensor {0} has the dtype {1}, which has no digest.", repr(name), array.dtype.name),
+            say("The tensor {0} has the dtype {1}, which has no digest.", repr(name), dtype),
             remedy=say("Supported are {0}.", ", ".join(TENSOR_DTYPES)),
         )
-    return array.dtype.name
+    return dtype
 
 
 def _little_endian_bytes(array: Array) -> memoryview:
@@ -193,6 +197,24 @@ def state_root(state: Mapping[str, Array]) -> Digest:
         DataError: A dtype is not supported.
     """
     return state_tree(tensor_digests(state)).root
+
+
+def root_of_leaves(state: Mapping[str, tuple[str, tuple[int, ...], Leaves]]) -> Digest:
+    """Return the state root from the leaf hashes of the chunks of each tensor, for whoever hashed these elsewhere.
+
+    Args:
+        state: By name the dtype's name, the shape, and uint8 ``[chunks, 32]``, whose place is used up.
+
+    Raises:
+        DataError: A dtype is not supported.
+    """
+    loops = loops_for(sum(leaves.nbytes for _, _, leaves in state.values()))
+    return state_tree(
+        {
+            name: leaf_hash(_record(name, _supported(name, dtype), shape, _root(leaves, loops)))
+            for name, (dtype, shape, leaves) in state.items()
+        }
+    ).root
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 

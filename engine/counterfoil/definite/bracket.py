@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil.definite import buffers, loops
 from counterfoil.definite.single import from_float64
 
 
@@ -28,7 +28,7 @@ def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
         float32, the same shape: the lower end of the error in magnitude, rounded. int64 ``[k]``: the flat indices at
         which the upper end rounds to another number.
     """
-    if approximate.device.type != "cpu":
+    if not loops.reach(approximate.device):
         return bracketed_by_torch(approximate, error)
     result = buffers.empty(approximate.shape, dtype=torch.float32)
     found = bracketed_into(approximate.contiguous().view(-1), error, result.view(-1))

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from counterfoil.definite import fused_convolutions
+from counterfoil.definite import fused_convolutions, loops
 from counterfoil.definite.geometry import Geometry, both_sides, spread, windows
 from counterfoil.definite.limits import check_operands, float64_block
 from counterfoil.definite.products import Form, quantised_matmul
@@ -138,7 +138,7 @@ def weight_gradient(
 
 def _unfused(form: Form, x: Tensor) -> Form:
     """The form where the CPU's kernels do not compute: unfolded digits of grouped convolutions take memory and time."""
-    return Form.FLOAT64 if form is Form.KARATSUBA and x.device.type == "cpu" else form
+    return Form.FLOAT64 if form is Form.KARATSUBA and loops.reach(x.device) else form
 
 
 def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:

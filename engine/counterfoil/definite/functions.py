@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.cancel import check_cancelled
-from counterfoil.definite import buffers
+from counterfoil.definite import buffers, loops
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.elementwise import number
 from counterfoil.definite.threads import in_parts
@@ -78,7 +78,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
         float32: every zero +0; infinities and NaN where the function has them, for the caller to allow or refuse.
     """
     given = _tensors(operands)
-    if given[0].device.type != "cpu":
+    if not loops.reach(given[0].device):
         return round_function(kind, *approximated(kind, *operands))
     if kind == "sqrt":
         return square_roots(given[0])

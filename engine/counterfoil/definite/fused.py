@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, cuts
+from counterfoil.definite import buffers, cuts, loops
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
@@ -73,7 +73,7 @@ class Operand(Protocol):
 
 def takes(left: Tensor, right: Tensor, bits: int) -> bool:
     """Whether these kernels compute a product: on the CPU, of two or three digits."""
-    return left.device.type == "cpu" and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
+    return loops.reach(left.device) and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
 
 
 def exponent_of(x: Tensor) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil.definite import buffers, loops
 from counterfoil.definite.bitcasts import as_bits
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
@@ -23,7 +23,7 @@ from counterfoil.definite.quantise import not_finite
 
 def takes(x: Tensor, summed: Sequence[int]) -> bool:
     """Whether these kernels sum a tensor over axes: on the CPU, kept and summed axes in turns, twice at most."""
-    if x.device.type != "cpu" or not x.numel() or not summed or not x.is_contiguous():
+    if not loops.reach(x.device) or not x.numel() or not summed or not x.is_contiguous():
         return False
     return len(_runs(x.shape, summed)) <= 4
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil.definite import buffers, loops
 from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
 from counterfoil.definite.single import power_of_two
@@ -98,7 +98,7 @@ def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantis
     """
     assert x.dtype == torch.float32, "values of the exact profiles are float32"
     assert 1 <= bits <= MOST_SUM_BITS
-    if x.device.type == "cpu" and x.numel():
+    if loops.reach(x.device) and x.numel():
         shared = {axis % x.dim() for axis in axes} if axes is not None else set(range(x.dim()))
         # Axes that share an exponent and come last: rows in memory.
         if shared == set(range(x.dim() - len(shared), x.dim())):

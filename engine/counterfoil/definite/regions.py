@@ -22,7 +22,7 @@ from typing import Any
 
 import numba
 import torch
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 

@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import loops
+
 _MASK = 0xFFFFFFFF
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
@@ -63,7 +65,7 @@ def words(blocks: range, *, seed: int, step: int, draw: int, device: torch.devic
     Returns:
         Integers ``[4 * blocks]`` in 0 to 2^upper - 1: int32 on the CPU where it holds them, else int64.
     """
-    if torch.device(device).type == "cpu":
+    if loops.reach(torch.device(device)):
         filled = _fill(blocks.start, len(blocks), 32 - upper, seed & _MASK, seed >> 32, step & _MASK, draw & _MASK)
         return torch.from_numpy(filled.view(np.int32) if upper < 32 else filled.astype(np.int64))
     return words_by_torch(blocks, seed=seed, step=step, draw=draw, device=device) >> (32 - upper)

@@ -280,9 +280,9 @@ class Prepared:
 
     def _agreed(self, result: Any) -> Outputs:
         """Compare the outputs with what the program says of them; drop those that it does not have."""
-        if self._only is not None and result.__class__ is Tensor:
-            if result.dtype is self._only[1] and result.shape == self._only[0]:
-                return [result]
+        only = self._only
+        if only is not None and result.__class__ is Tensor and result.dtype is only[1] and result.shape == only[0]:
+            return [result]
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(outputs) != len(self._expected):
             raise ProgramError(

@@ -6,9 +6,14 @@ tensor: each is made of two neighbours. All arithmetic is that of 32-bit unsigne
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 import triton
 import triton.language as tl
+from numpy.typing import NDArray
 from torch import Tensor
 
 from counterfoil.commit.merkle import LEAF_PREFIX
@@ -36,28 +41,29 @@ def _turned(x: tl.tensor, by: tl.constexpr) -> tl.tensor:
 
 
 @triton.jit
-def _byte(data: tl.tensor, start: tl.tensor, length: tl.tensor, place: tl.tensor) -> tl.tensor:
+def _byte(data: tl.tensor, length: tl.tensor, place: tl.tensor) -> tl.tensor:
     # The padded message of a chunk: its prefix, a zero byte; its bytes; 0x80; zeros. The length follows elsewhere.
     inside = (place >= 1) & (place <= length)
-    byte = tl.load(data + start + place - 1, mask=inside, other=0).to(tl.uint32)
+    byte = tl.load(data + (place - 1), mask=inside, other=0).to(tl.uint32)
     return tl.where(place == length + 1, 128, byte).to(tl.uint32)
 
 
 @triton.jit
 def _leaves(
-    data: tl.tensor,
-    total: tl.tensor,
+    starts: tl.tensor,
+    lengths: tl.tensor,
+    count: tl.tensor,
+    blocks: tl.tensor,
     constants: tl.tensor,
     schedule: tl.tensor,
     out: tl.tensor,
-    chunk: tl.constexpr,
-    blocks: tl.constexpr,
     lanes: tl.constexpr,
 ) -> None:
-    """Hash chunks of ``chunk`` bytes, which take so many blocks of 64; each lane has room for 64 words of its own."""
+    """Hash chunks by their addresses, the longest of ``blocks`` blocks; each lane has room for 64 words of its own."""
     number = tl.program_id(0).to(tl.int64) * lanes + tl.arange(0, lanes).to(tl.int64)
-    start = number * chunk
-    length = tl.minimum(tl.maximum(total - start, 0), chunk)
+    inside = number < count
+    data = tl.load(starts + number, mask=inside, other=0).to(tl.pointer_type(tl.uint8))
+    length = tl.load(lengths + number, mask=inside, other=0)
     # Prefix, bytes, 0x80 and eight bytes of length.
     last = (1 + length + 8) // 64
     bits = ((length + 1) * 8).to(tl.uint32)
@@ -74,10 +80,10 @@ def _leaves(
     for block in range(0, blocks):
         for t in range(0, 16):
             place = length * 0 + block * 64 + 4 * t
-            word = _byte(data, start, length, place) << 24
-            word = word | (_byte(data, start, length, place + 1) << 16)
-            word = word | (_byte(data, start, length, place + 2) << 8)
-            word = word | _byte(data, start, length, place + 3)
+            word = _byte(data, length, place) << 24
+            word = word | (_byte(data, length, place + 1) << 16)
+            word = word | (_byte(data, length, place + 2) << 8)
+            word = word | _byte(data, length, place + 3)
             # The length's upper word is zero, as what is beyond the bytes is.
             ends = tl.where(t == 15, last, -1)
             word = tl.where(ends == block, bits, word)
@@ -114,7 +120,6 @@ def _leaves(
         h5 = tl.where(more, h5 + f, h5)
         h6 = tl.where(more, h6 + g, h6)
         h7 = tl.where(more, h7 + h, h7)
-    inside = start < total
     target = out + number * 8
     tl.store(target, h0.to(tl.int32, bitcast=True), mask=inside)
     tl.store(target + 1, h1.to(tl.int32, bitcast=True), mask=inside)
@@ -126,31 +131,39 @@ def _leaves(
     tl.store(target + 7, h7.to(tl.int32, bitcast=True), mask=inside)
 
 
-def leaf_hashes(tensor: Tensor, chunk_bytes: int) -> Tensor:
-    """Return the Merkle leaf hash of each chunk of the bytes of a tensor.
+def leaf_hashes(tensors: Sequence[Tensor], chunk_bytes: int) -> list[NDArray[np.uint8]]:
+    """Return the Merkle leaf hash of each chunk of the bytes of some tensors, all in one launch.
 
     Args:
-        tensor: Any shape and dtype, contiguous.
-        chunk_bytes: Length of a chunk; the last may be shorter.
+        tensors: On one device, contiguous, of any shape and dtype.
+        chunk_bytes: Length of a chunk; the last of a tensor may be shorter.
 
     Returns:
-        uint8 ``[chunks, 32]`` on the tensor's device.
+        uint8 ``[chunks, 32]`` for each tensor.
     """
     assert LEAF_PREFIX == b"\0", "the kernel has this prefix built in"
-    data = tensor.reshape(-1).view(torch.uint8)
-    chunks = -(-data.numel() // chunk_bytes)
-    out = torch.empty((chunks, 8), dtype=torch.int32, device=tensor.device)
-    if chunks:
-        programs = -(-chunks // _LANES)
-        # As int32, which every torch has; the kernel takes the bits.
-        constants = torch.tensor(_SIGNED, dtype=torch.int32, device=tensor.device)
-        schedule = torch.empty(programs * _LANES * 64, dtype=torch.int32, device=tensor.device)
-        blocks = (1 + min(chunk_bytes, data.numel()) + 8) // 64 + 1
-        _leaves[(programs,)](
-            data, data.numel(), constants, schedule, out, chunk=chunk_bytes, blocks=blocks, lanes=_LANES, **_OPTIONS
-        )
+    assert all(tensor.is_contiguous() for tensor in tensors)
+    sizes = [tensor.numel() * tensor.element_size() for tensor in tensors]
+    places = [np.arange(0, size, chunk_bytes, dtype=np.int64) for size in sizes]
+    ends = np.cumsum([0, *map(len, places)])
+    count = int(ends[-1])
+    if not count:
+        return [np.empty((0, 32), np.uint8) for _ in tensors]
+    device = tensors[0].device
+    starts = np.concatenate([tensor.data_ptr() + place for tensor, place in zip(tensors, places, strict=True)])
+    lengths = np.concatenate([np.minimum(size - place, chunk_bytes) for size, place in zip(sizes, places, strict=True)])
+    programs = -(-count // _LANES)
+    # As int32, which every torch has; the kernel takes the bits.
+    constants = torch.tensor(_SIGNED, dtype=torch.int32, device=device)
+    schedule = torch.empty(programs * _LANES * 64, dtype=torch.int32, device=device)
+    out = torch.empty((count, 8), dtype=torch.int32, device=device)
+    _leaves[(programs,)](
+        torch.from_numpy(starts).to(device), torch.from_numpy(lengths).to(device), count,
+        (1 + int(lengths.max()) + 8) // 64 + 1, constants, schedule, out, lanes=_LANES, **_OPTIONS,
+    )  # fmt: skip
     # Words are big-endian in a digest.
-    return out.view(torch.uint8).view(chunks, 8, 4).flip(-1).reshape(chunks, 32)
+    words = out.cpu().numpy().astype(">i4").view(np.uint8).reshape(count, 32)
+    return [words[first:last].copy() for first, last in itertools.pairwise(ends.tolist())]
 
 
 _SIGNED = [value - (1 << 32) if value >= 1 << 31 else value for value in _ROUND_CONSTANTS]

@@ -24,6 +24,7 @@ from torch import Tensor
 from counterfoil.bundle.precision import Precision
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
+from counterfoil.rounding.following import judged
 from counterfoil.rounding.grid import (
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
@@ -44,7 +45,6 @@ from counterfoil.rounding.rounder import (
     ReplayingRounder,
     Values,
     Watched,
-    judged,
     place_key,
 )
 from counterfoil.rounding.scale_kinds import rule_for

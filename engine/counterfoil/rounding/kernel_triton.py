@@ -236,7 +236,7 @@ def _direct(
     """Take the logged direction of single elements that lie within 2 tau of a midpoint themselves.
 
     ``own`` holds their bits before rounding; those of the own rounding go to ``before``. Equal to
-    :func:`counterfoil.rounding.rounder.directed`.
+    :func:`counterfoil.rounding.following.judged`.
     """
     number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
     inside = number < count
@@ -336,7 +336,9 @@ class Pass:
             share: Decisions within ``2^-share`` of the margin are collected.
             follow: Take the trainer's E where it differs by one at most.
         """
-        _choose_grid[(1,)](scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False)
+        _choose_grid[(1,)](
+            scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
+        )
 
     def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
         """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding.known import Known
@@ -126,12 +127,13 @@ def _largest(value: Tensor, threads: int) -> Tensor | float:
     return float(top) if value.device.type == "cpu" else top
 
 
-def along(x: Tensor, axis: int) -> Magnitudes:
+def along(x: Tensor, axis: int, *, both: bool = False) -> Magnitudes:
     """Return the magnitudes for each position of ``axis``, reduced over all other axes.
 
     Args:
         x: float64 or float32 tensor with at least one axis.
         axis: The axis that stays.
+        both: Whether sums over ``axis`` are asked for next (:func:`energy`): one pass gives both.
     """
     axis %= x.dim()
     if _fast(x) and x.numel():
@@ -183,7 +185,7 @@ def energy(x: Tensor, axis: int) -> Tensor:
 
 
 def _fast(x: Tensor) -> bool:
-    return x.device.type == "cpu" and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
+    return loops.reach(x.device) and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
 
 
 def sizes(x: Tensor) -> Sizes:
@@ -200,6 +202,15 @@ def sizes(x: Tensor) -> Sizes:
         setting.known.keep_sizes(x, shape, found)
     assert isinstance(found, Sizes)
     return found
+
+
+def _rows(x: Tensor, both: bool) -> Magnitudes:
+    """Return the magnitudes of the rows ``[outer, rows, columns]``; with ``both`` keep those of the columns as well."""
+    setting = _setting.get()
+    shape = (x.shape[0], x.shape[1], x.shape[2])
+    if both or setting.known.sizes(x, shape) is not None:
+        return sizes(x).rows
+    return _measured_rows(x, _ZERO, _ONE, shape, setting.threads)
 
 
 def matrix_sizes(x: Tensor) -> Sizes:
@@ -235,6 +246,14 @@ def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes:
     return Sizes(*parts)
 
 
+def normalised_rows(x: Tensor, mean: Tensor, factor: Tensor) -> Magnitudes:
+    """The same of the rows alone."""
+    if _fast(x) and x.numel():
+        x, mean, factor = x.contiguous(), mean.double().contiguous(), factor.double().contiguous()
+        return _measured_rows(x, mean, factor, (x.shape[0], x.shape[1], x.shape[2]), _setting.get().threads)
+    return normalised_sizes(x, mean, factor).rows
+
+
 def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor | float:
     """Return the largest of ``abs(g) * (1 + slope * abs(x) * (1 + cubic * x * x))``.
 
@@ -263,7 +282,7 @@ _GATE = Struct("<6Q2d")
 """Job: the same; address of the other operand, slope, cubic."""
 _SIZES = Struct("<13Q")
 """Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; address of what is found of rows and of parts' columns."""
+their number; address of what is found of rows and of parts' columns, 0 where those are not asked for."""
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 
 
@@ -273,21 +292,44 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: tuple[int, int, in
     height = min(max(-(-_PART // columns), -(-rows // _BLOCKS)), rows)
     blocks = -(-rows // height)
     along_rows = torch.empty((3, outer, rows), dtype=torch.float64)
-    along_columns = torch.empty((outer * blocks, 3, columns), dtype=torch.float64)
-    _SIZES.pack_into(
-        job.words, 0,
-        0, outer * blocks, outer, rows, columns, x.data_ptr(), height, blocks,
-        mean.data_ptr(), factor.data_ptr(), mean.numel(), along_rows.data_ptr(), along_columns.data_ptr(),
-    )  # fmt: skip
-    small = outer * rows * columns < 2 * _PART
-    _SIZES_OF[x.itemsize].run(job.address, 1 if small else min(threads, outer * blocks))
-    found = along_columns.view(outer, blocks, 3, columns)
+    found = torch.empty((outer, blocks, 3, columns), dtype=torch.float64)
+    _measure(x, mean, factor, (outer, rows, columns, height, blocks), (along_rows, found), threads)
     if blocks == 1:
-        top, total, squares = (found[:, 0, place] for place in range(3))
+        top, total, squares = found.view(outer, 3, columns).unbind(1)
     else:
         # In the order of the parts, whoever measured them.
         top, total, squares = found[:, :, 0].amax(1), found[:, :, 1].sum(1), found[:, :, 2].sum(1)
-    return Sizes(Magnitudes(along_rows[0], along_rows[1], along_rows[2]), Magnitudes(top, total, squares))
+    return Sizes(Magnitudes(*along_rows.unbind()), Magnitudes(top, total, squares))
+
+
+def _measured_rows(x: Tensor, mean: Tensor, factor: Tensor, shape: tuple[int, int, int], threads: int) -> Magnitudes:
+    outer, rows, columns = shape
+    # One long stack of rows.
+    height = min(-(-_PART // columns), outer * rows)
+    along_rows = torch.empty((3, outer, rows), dtype=torch.float64)
+    cut = (1, outer * rows, columns, height, -(-outer * rows // height))
+    _measure(x, mean, factor, cut, (along_rows, None), threads)
+    return Magnitudes(*along_rows.unbind())
+
+
+def _measure(
+    x: Tensor,
+    mean: Tensor,
+    factor: Tensor,
+    cut: tuple[int, int, int, int, int],
+    found: tuple[Tensor, Tensor | None],
+    threads: int,
+) -> None:
+    outer, rows, columns, height, blocks = cut
+    along_rows, along_columns = found
+    _SIZES.pack_into(
+        job.words, 0,
+        0, outer * blocks, outer, rows, columns, x.data_ptr(), height, blocks,
+        mean.data_ptr(), factor.data_ptr(), mean.numel(),
+        along_rows.data_ptr(), 0 if along_columns is None else along_columns.data_ptr(),
+    )  # fmt: skip
+    small = outer * rows * columns < 2 * _PART
+    _SIZES_OF[x.itemsize].run(job.address, 1 if small else min(threads, outer * blocks))
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -371,16 +413,39 @@ def _add_columns(row: Any, mean: float, factor: float, top: Any, total: Any, squ
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
-def _add_four(a: Any, b: Any, c: Any, d: Any, means: Any, factors: Any, top: Any, total: Any, squares: Any) -> None:
-    """The same of four rows at once: the sums are read and written a quarter as often."""
+def _add_four(
+    a: Any, b: Any, c: Any, d: Any, means: Any, factors: Any, top: Any, total: Any, squares: Any, found: Any
+) -> None:
+    """Both of four rows at once: each element is read once, and the columns' sums a quarter as often."""
+    mean_a, mean_b, mean_c, mean_d = means[0], means[1], means[2], means[3]
+    factor_a, factor_b, factor_c, factor_d = factors[0], factors[1], factors[2], factors[3]
+    top_a = top_b = top_c = top_d = np.uint64(0)
+    total_a = total_b = total_c = total_d = 0.0
+    squares_a = squares_b = squares_c = squares_d = 0.0
     for i in range(a.size):
-        one = abs((np.float64(a[i]) - means[0]) * factors[0])
-        two = abs((np.float64(b[i]) - means[1]) * factors[1])
-        three = abs((np.float64(c[i]) - means[2]) * factors[2])
-        four = abs((np.float64(d[i]) - means[3]) * factors[3])
+        one = abs((np.float64(a[i]) - mean_a) * factor_a)
+        two = abs((np.float64(b[i]) - mean_b) * factor_b)
+        three = abs((np.float64(c[i]) - mean_c) * factor_c)
+        four = abs((np.float64(d[i]) - mean_d) * factor_d)
+        one_square, two_square, three_square, four_square = one * one, two * two, three * three, four * four
+        top_a, top_b = max(top_a, as_bits(one)), max(top_b, as_bits(two))
+        top_c, top_d = max(top_c, as_bits(three)), max(top_d, as_bits(four))
+        total_a += one
+        total_b += two
+        total_c += three
+        total_d += four
+        squares_a += one_square
+        squares_b += two_square
+        squares_c += three_square
+        squares_d += four_square
         top[i] = max(max(top[i], max(as_bits(one), as_bits(two))), max(as_bits(three), as_bits(four)))
         total[i] += (one + two) + (three + four)
-        squares[i] += (one * one + two * two) + (three * three + four * four)
+        squares[i] += (one_square + two_square) + (three_square + four_square)
+    found[0, 0], found[0, 1], found[0, 2], found[0, 3] = (
+        as_float(top_a), as_float(top_b), as_float(top_c), as_float(top_d)
+    )  # fmt: skip
+    found[1, 0], found[1, 1], found[1, 2], found[1, 3] = total_a, total_b, total_c, total_d
+    found[2, 0], found[2, 1], found[2, 2], found[2, 3] = squares_a, squares_b, squares_c, squares_d
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -392,6 +457,15 @@ def _size_parts(pointer: Any, x: Any) -> None:
     means = carray(at_address(job[8]), (given,), np.float64)
     factors = carray(at_address(job[9]), (given,), np.float64)
     along_rows = carray(at_address(job[11]), (3, outer * rows), np.float64)
+    if job[12] == 0:
+        while True:
+            part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+            if part >= np.int64(job[1]):
+                return
+            for n in range(part * height, min((part + 1) * height, rows)):
+                along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
+                    x[n], means[n % given], factors[n % given]
+                )
     along_columns = carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
     tops = np.empty(columns, np.uint64)
@@ -407,17 +481,20 @@ def _size_parts(pointer: Any, x: Any) -> None:
         squares[:] = 0.0
         row = first
         while row < end:
-            count = 4 if row + 4 <= end else 1
+            count: Any = 4 if row + 4 <= end else 1
             for k in range(row, row + count):
                 mean, factor = means[k % given], factors[k % given]
                 four_means[k - row] = mean
                 four_factors[k - row] = factor
-                along_rows[0, k], along_rows[1, k], along_rows[2, k] = _row_sizes(x[k], mean, factor)
             if count == 4:
                 _add_four(
-                    x[row], x[row + 1], x[row + 2], x[row + 3], four_means, four_factors, tops, total, squares
+                    x[row], x[row + 1], x[row + 2], x[row + 3], four_means, four_factors, tops, total, squares,
+                    along_rows[:, row : row + 4],
                 )  # fmt: skip
             else:
+                along_rows[0, row], along_rows[1, row], along_rows[2, row] = _row_sizes(
+                    x[row], four_means[0], four_factors[0]
+                )
                 _add_columns(x[row], four_means[0], four_factors[0], tops, total, squares)
             row += count
         along_columns[part, 0] = tops.view(np.float64)

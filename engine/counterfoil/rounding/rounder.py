@@ -598,14 +598,18 @@ class ReplayingRounder(Rounder):
     def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:
         """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
         # The own E is the log's: explained, and no scale of zero.
-        counts = Counts(omissions=len(np.setdiff1d(found.indices, log.indices, assume_unique=True)))
+        missing = 0
+        if len(found.indices):
+            missing = len(np.setdiff1d(found.indices, log.indices, assume_unique=True))
+        counts = Counts(omissions=missing) if missing else _NOTHING
         fingerprint = found.fingerprint
         if len(log.indices):
             more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
             counts += more
-            key, where = np.uint64(self._key_of(site)), log.indices[changed]
-            new, old = after[changed], found.rounded[changed]
-            fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+            if more.corrections:
+                key, where = np.uint64(self._key_of(site)), log.indices[changed]
+                new, old = after[changed], found.rounded[changed]
+                fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
         self.counts.append(counts)
         return fingerprint & _MASK64
 

@@ -19,7 +19,16 @@ import torch
 from torch import Tensor
 
 from counterfoil.program import sums
-from counterfoil.rounding.magnitude import Magnitudes, Sizes, along, energy, largest, matrix_sizes, normalised_sizes
+from counterfoil.rounding.magnitude import (
+    Magnitudes,
+    Sizes,
+    along,
+    energy,
+    largest,
+    matrix_sizes,
+    normalised_rows,
+    normalised_sizes,
+)
 
 Arguments = Mapping[str, Any]
 Outputs = Sequence[Tensor | None]
@@ -242,7 +251,7 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     """Gradients of convolutions, by the same inequality over the axes that each of them sums."""
     g, x, weight, groups = (arguments[n] for n in ("grad_output", "input", "weight", "groups"))
     scales: list[Scale] = [None, None, None]
-    g_sizes = along(g, 1)
+    g_sizes = along(g, 1, both=outputs[0] is not None and groups == 1)
     if outputs[0] is not None:
         if arguments["transposed"]:
             squares = _window_energy(g, weight, arguments, groups)
@@ -378,7 +387,7 @@ def _channel_deviations(x: Tensor, mean: Tensor) -> Magnitudes:
         return along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
     if x.dim() == 2 or math.prod(x.shape[2:]) == 1:
         return along(x.reshape(x.shape[:2]) - mean, 1)
-    rows = normalised_sizes(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean)).rows
+    rows = normalised_rows(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean))
     return Magnitudes(rows.largest.amax(0), rows.total.sum(0), rows.squares.sum(0))
 
 

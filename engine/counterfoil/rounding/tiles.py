@@ -7,32 +7,32 @@ selection, so the bits are those of torch's operators on the whole tensors: no f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from struct import Struct
 from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 import torch
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from torch import Tensor
 
 from counterfoil.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
-from counterfoil.definite.threads import in_parts
+from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
 from counterfoil.program.chains import Chain, Code, Instruction
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY, _mix
+from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY, MAGNITUDE, PART, _collect, _mix
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
-_SWEEP = 1 << 22
-"""Elements between two looks at the cancel token."""
-_BYTES = {"float64": 8, "float32": 4, "bool": 1}
+_PARTS_AT_ONCE = 128
+"""Parts between two looks at the cancel token: four million elements."""
+_ROOM = PART // 4 + BLOCK
+"""Close decisions that a part has room for at first."""
+_SITE_SHIFT = 46
+"""Where the number of a site begins in a close decision's entry, above the index and below the sign."""
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bool": torch.bool}
 """The dtype of a tensor of a chain by its name."""
 
@@ -106,7 +106,7 @@ def sweep(
     sites: Sequence[SiteRounding] | None,
     watch_keys: Sequence[int] = (),
 ) -> Swept:
-    """Compute a chain.
+    """Compute a chain, with as many threads as torch uses.
 
     Args:
         chain: The chain.
@@ -121,42 +121,51 @@ def sweep(
     results = [torch.empty(chain.shape, dtype=DTYPES[item.dtype]) for item in chain.results]
     whole = [*operands, *results]
     assert all(tensor.is_contiguous() and tensor.numel() == chain.elements for tensor in whole)
-    addresses = np.array([tensor.data_ptr() for tensor in whole], np.int64)
-    widths = np.array([_BYTES[item.dtype] for item in (*chain.operands, *chain.results)], np.int64)
-    found = _Sites(sites or ())
-    listed = _listed(chain.plain if sites is None else chain.rounding)
-    numbers, keys = np.array(scalars, np.float64), np.array(watch_keys, np.uint64)
-
-    def run(first: int, end: int) -> Any:
-        return _run(
-            listed, addresses, widths, chain.slots, numbers, first, end, *found.arguments, keys, len(whole)
-        )  # fmt: skip
-
-    parts: list[Any] = []
-    for start in range(0, chain.elements, _SWEEP):
-        check_cancelled()
-        count = min(_SWEEP, chain.elements - start)
-        parts += in_parts(count, partial(_shifted, run, start))
+    table = _Table(chain, whole, scalars, sites, watch_keys, capacity=_ROOM)
+    table.run()
+    if table.crowded:
+        # At the finest margins up to a quarter of the elements of each site are close; at most all of them.
+        table = _Table(chain, whole, scalars, sites, watch_keys, capacity=PART * len(chain.sites) + BLOCK)
+        table.run()
+    narrowed = table.narrowed[:, len(operands) :].max(axis=0)
     finite = tuple(
-        item.dtype == "float32" and all(int(part[6][len(operands) + n]) < INFINITY for part in parts)
-        for n, item in enumerate(chain.results)
+        item.dtype == "float32" and int(top) < INFINITY for item, top in zip(chain.results, narrowed, strict=True)
     )
-    watched = tuple(sum(int(part[5][n]) for part in parts) % 2**64 for n in range(len(watch_keys)))
-    return Swept(results, finite, found.swept(parts), watched)
+    return Swept(results, finite, table.sites(), tuple(table.watched.sum(axis=0, dtype=np.uint64).tolist()))
 
 
-def _shifted(run: Callable[[int, int], Any], start: int, first: int, end: int) -> Any:
-    return run(start + first, start + end)
+class _Table:
+    """What the parts of a sweep are told, and what they found: arrays, which compiled code knows by their addresses."""
 
-
-class _Sites:
-    """The rounding sites of a chain as arrays, and what the parts of a sweep found of them put together."""
-
-    def __init__(self, sites: Sequence[SiteRounding]) -> None:
+    def __init__(
+        self,
+        chain: Chain,
+        whole: Sequence[Tensor],
+        scalars: Sequence[float],
+        sites: Sequence[SiteRounding] | None,
+        watch_keys: Sequence[int],
+        *,
+        capacity: int,
+    ) -> None:
+        self._parts = -(-chain.elements // PART)
+        instructions = _listed(chain.plain if sites is None else chain.rounding)
+        sites = sites or ()
         self._starts = np.cumsum([0, *(len(site.indices) for site in sites)]).astype(np.int64)
         self._own = np.zeros(int(self._starts[-1]))
         self._rounded = np.zeros(int(self._starts[-1]))
-        self.arguments = (
+        self._totals = np.zeros((self._parts, len(sites)), np.uint64)
+        self._largest = np.zeros((self._parts, len(sites)), np.uint64)
+        self.watched = np.zeros((self._parts, len(watch_keys)), np.uint64)
+        """uint64 ``[parts, watched]``: fingerprint sums."""
+        self.narrowed = np.zeros((self._parts, len(whole)), np.uint64)
+        """uint64 ``[parts, tensors]``: the bits of the largest magnitude of each that was narrowed."""
+        self._entries = np.empty((self._parts, capacity if sites else 0), np.int64)
+        self._found = np.zeros(self._parts, np.int64)
+        arrays = (
+            instructions,
+            np.array([tensor.data_ptr() for tensor in whole], np.int64),
+            np.array([tensor.element_size() for tensor in whole], np.int64),
+            np.array(scalars, np.float64),
             np.array([site.grid.floor_exponent + FLOAT64_BIAS for site in sites], np.int64),
             np.array([site.grid.significand_bits for site in sites], np.int64),
             np.array([site.tau for site in sites], np.float64),
@@ -167,20 +176,57 @@ class _Sites:
             np.concatenate([np.zeros(0, np.uint8), *(site.ups.view(np.uint8) for site in sites)]),
             self._own,
             self._rounded,
+            np.array(watch_keys, np.uint64),
+            self._totals,
+            self._largest,
+            self.watched,
+            self.narrowed,
+            self._entries,
+            self._found,
+        )
+        assert all(array.flags.c_contiguous for array in arrays)
+        self._alive = arrays, whole
+        sizes = (chain.elements, len(instructions), len(whole), chain.slots, len(scalars), len(sites), len(watch_keys))
+        self._words = np.array([*sizes, self._entries.shape[1], *(array.ctypes.data for array in arrays)], np.int64)
+
+    def run(self) -> None:
+        """Run the parts.
+
+        Raises:
+            CancelledError: The token that is looked at was set.
+        """
+        threads = torch.get_num_threads()
+        for start in range(0, self._parts, _PARTS_AT_ONCE):
+            check_cancelled()
+            count = min(_PARTS_AT_ONCE, self._parts - start)
+            _JOB.pack_into(job.words, 0, 0, count, self._words.ctypes.data, start)
+            _RUN.run(job.address, min(threads, count))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether a part had more close decisions than room for them."""
+        return bool((self._found < 0).any())
+
+    def sites(self) -> tuple[SweptSite, ...]:
+        """Return what was found at each site."""
+        filled = [self._entries[part, :n] for part, n in enumerate(self._found.tolist()) if n]
+        entries = np.concatenate(filled) if filled else np.empty(0, np.int64)
+        of_site = entries >> (_SITE_SHIFT + 1)
+        entries = entries & ((1 << (_SITE_SHIFT + 1)) - 1)
+        totals = self._totals.sum(axis=0, dtype=np.uint64).tolist()
+        largest = self._largest.max(axis=0).tolist()
+        return tuple(
+            self._site(n, entries[of_site == n], total, top)
+            for n, (total, top) in enumerate(zip(totals, largest, strict=True))
         )
 
-    def swept(self, parts: Sequence[Any]) -> tuple[SweptSite, ...]:
-        """Return what was found at each site."""
-        return tuple(self._site(n, parts) for n in range(len(self._starts) - 1))
-
-    def _site(self, n: int, parts: Sequence[Any]) -> SweptSite:
-        here = [part[0] == n for part in parts]
+    def _site(self, n: int, entries: Indices, total: int, largest: int) -> SweptSite:
         own = slice(int(self._starts[n]), int(self._starts[n + 1]))
         return SweptSite(
-            indices=np.concatenate([part[1][chosen] for part, chosen in zip(parts, here, strict=True)]),
-            ups=np.concatenate([part[2][chosen] for part, chosen in zip(parts, here, strict=True)]).view(np.bool_),
-            fingerprint=sum(int(part[3][n]) for part in parts) % 2**64,
-            largest_exponent=max(int(part[4][n]) for part in parts) - FLOAT64_BIAS,
+            indices=entries >> 1,
+            ups=(entries & 1).astype(np.bool_),
+            fingerprint=total,
+            largest_exponent=(largest >> 52) - FLOAT64_BIAS,
             own=self._own[own],
             rounded=self._rounded[own],
         )
@@ -195,18 +241,6 @@ def _listed(instructions: Sequence[Instruction]) -> npt.NDArray[np.int64]:
 # Compiled.
 
 
-@intrinsic
-def _pointer(typing_context: Any, address: Any = None) -> Any:
-    """Take an integer for an address, inside compiled code."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
-
-    return types.voidptr(types.int64), build
-
-
-carray: Any = numba.carray  # type: ignore[attr-defined]
-_F64, _F32, _U8 = numba.float64, numba.float32, numba.uint8
 _WIDEN, _TRUTH, _FILL = int(Code.WIDEN), int(Code.TRUTH), int(Code.FILL)
 _ADD, _ADD_S, _SUB, _SUB_S, _SUB_FROM_S = (
     int(Code.ADD), int(Code.ADD_S), int(Code.SUB), int(Code.SUB_S), int(Code.SUB_FROM_S)
@@ -303,7 +337,7 @@ def _watch(a: Any, base: Any, key: Any) -> Any:
     total = np.uint64(0)
     for i in range(a.size):
         bits: Any = as_bits(a[i])
-        strange = (bits & np.uint64(0x7FFFFFFFFFFFFFFF)) > infinity
+        strange = (bits & np.uint64(MAGNITUDE)) > infinity
         total += _mix(np.uint64(CANONICAL_NAN) if strange else bits, base + np.uint64(i), key)
     return total
 
@@ -315,38 +349,37 @@ def _narrow(target: Any, a: Any) -> Any:
     for i in range(target.size):
         value = np.float32(a[i])
         target[i] = value
-        largest = max(largest, as_bits(np.float64(value)) & np.uint64(0x7FFFFFFFFFFFFFFF))
+        largest = max(largest, as_bits(np.float64(value)) & np.uint64(MAGNITUDE))
     return largest
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _round(
-    target: Any, a: Any, remainders: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
+    target: Any, a: Any, flags: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
 ) -> tuple[Any, Any, Any]:
-    """Round a block as :func:`counterfoil.rounding.kernel_cpu._round_slice` does.
+    """Round a block as :func:`counterfoil.rounding.kernel_cpu._round_parts` rounds a chunk.
 
-    Returns the number of close decisions, whose remainders are then not zero; the sum of the fingerprint terms; the
-    largest biased exponent.
+    Returns the number of close decisions, which are flagged; the sum of the fingerprint terms; the bits of the largest
+    magnitude before rounding.
     """
     s52 = np.uint64(52)
     magic_shift = np.uint64(53) - p
     half_one = np.uint64(1) << np.uint64(51)
-    mask = np.uint64(0x7FF)
     total = np.uint64(0)
     largest = np.uint64(0)
     near_count = np.uint64(0)
     for i in range(target.size):
         value = a[i]
-        biased = (as_bits(value) >> s52) & mask
-        largest = max(largest, biased)
-        exponent = max(biased, floor)
+        magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+        largest = max(largest, magnitude)
+        exponent = max(magnitude >> s52, floor)
         magic = as_float(((exponent + magic_shift) << s52) | half_one)
         half = as_float((exponent - p) << s52)
         rounded = (value + magic) - magic
         remainder = value - rounded
         near = abs(remainder) >= half - tau
         near_count += np.uint64(1) if near else np.uint64(0)
-        remainders[i] = remainder if near else 0.0
+        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(near & (remainder < 0.0))
         target[i] = rounded
         total += _mix(as_bits(rounded), base + np.uint64(i), key)
     return near_count, total, largest
@@ -354,7 +387,7 @@ def _round(
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _directed(own: float, rounded: float, up: bool, floor: Any, p: Any, accepted: float) -> float:
-    """One element of :func:`counterfoil.rounding.rounder.directed`, for finite values."""
+    """One element of :func:`counterfoil.rounding.following.judged`, for finite values."""
     biased = (as_bits(own) >> np.uint64(52)) & np.uint64(0x7FF)
     half = as_float((max(biased, floor) - p) << np.uint64(52))
     remainder = own - rounded
@@ -364,120 +397,151 @@ def _directed(own: float, rounded: float, up: bool, floor: Any, p: Any, accepted
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def _run(
-    instructions: Any,
-    addresses: Any,
-    widths: Any,
-    slots: int,
-    scalars: Any,
-    first: int,
-    end: int,
-    floors: Any,
-    significands: Any,
-    taus: Any,
-    accepteds: Any,
-    keys: Any,
-    log_starts: Any,
-    log_indices: Any,
-    log_ups: Any,
-    own: Any,
-    before: Any,
-    watch_keys: Any,
-    whole: int,
-) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
-    """Run instructions on elements ``first`` to ``end``.
+def _run_block(
+    instructions: Any, at: Any, count: Any, start: Any, part: Any, scalars: Any, flags: Any, sites: Any, watching: Any
+) -> bool:
+    """Run all instructions on a block of ``count`` elements, of which ``start`` is the first; ``at`` holds addresses.
 
-    ``addresses`` and ``widths`` are of the first ``whole`` slots: tensors; the others are of one block. The rest is as
-    :class:`_Sites` lays it out; ``own`` and ``before`` are written for the logged elements of this part.
-
-    Returns the close decisions, as site, index and whether it went up; of each site the sum of the fingerprint terms
-    and the largest biased exponent; the fingerprint sum of each watched value; of each slot of a tensor that was
-    narrowed the bits of its largest magnitude.
+    Returns whether there was room for its close decisions.
     """
-    sites = floors.size
-    block = np.empty((max(slots - whole, 1), BLOCK), np.float64)
-    remainders = np.empty(BLOCK, np.float64)
-    totals = np.zeros(sites, np.uint64)
-    largest = np.zeros(sites, np.uint64)
-    watched = np.zeros(watch_keys.size, np.uint64)
-    narrowed = np.zeros(whole, np.uint64)
+    floors, significands, taus, accepteds, keys, log_starts, log_indices, log_ups, own, before, cursors = sites[0]
+    totals, largest, entries, found = sites[1]
+    watch_keys, watched, narrowed = watching
+    base = np.uint64(start)
+    for row in range(instructions.shape[0]):
+        code = instructions[row, 0]
+        slot = instructions[row, 1]
+        second = instructions[row, 3]
+        # Where these are of another type than float64 the view is not used.
+        target = carray(at_address(at[slot]), (count,), np.float64)
+        a = carray(at_address(at[instructions[row, 2]]), (count,), np.float64)
+        if code == _WIDEN:
+            single = carray(at_address(at[instructions[row, 2]]), (count,), np.float32)
+            for i in range(count):
+                target[i] = np.float64(single[i])
+        elif code == _TRUTH:
+            truths = carray(at_address(at[instructions[row, 2]]), (count,), np.uint8)
+            for i in range(count):
+                target[i] = 1.0 if truths[i] != 0 else 0.0
+        elif code == _FILL:
+            target[:] = scalars[second]
+        elif code in _OF_ONE:
+            _one(code, target, a)
+        elif code in _OF_A_NUMBER:
+            _with_number(code, target, a, scalars[second])
+        elif code == _WHERE:
+            x = carray(at_address(at[second]), (count,), np.float64)
+            y = carray(at_address(at[instructions[row, 4]]), (count,), np.float64)
+            for i in range(count):
+                target[i] = x[i] if a[i] != 0.0 else y[i]
+        elif code == _WATCH:
+            watched[part, second] += _watch(a, base, watch_keys[second])
+        elif code == _NARROW:
+            narrow = carray(at_address(at[slot]), (count,), np.float32)
+            narrowed[part, slot] = max(narrowed[part, slot], _narrow(narrow, a))
+        elif code == _DECIDE:
+            decided = carray(at_address(at[slot]), (count,), np.uint8)
+            for i in range(count):
+                decided[i] = 1 if a[i] != 0.0 else 0
+        elif code == _ROUND:
+            floor = np.uint64(floors[second])
+            p = np.uint64(significands[second])
+            near_count, total, top = _round(target, a, flags, floor, p, taus[second], base, keys[second])
+            totals[part, second] += total
+            largest[part, second] = max(largest[part, second], top)
+            if near_count:
+                if found[part] + np.int64(near_count) > entries.shape[1]:
+                    return False
+                used = (count + 7) >> 3
+                flags[count : 8 * used] = 0
+                first = start + (second << _SITE_SHIFT)
+                found[part] = _collect(flags.view(np.uint64), used, first, entries[part], found[part])
+            entry = cursors[second]
+            while entry < log_starts[second + 1] and log_indices[entry] < start + count:
+                i = log_indices[entry] - start
+                own[entry] = a[i]
+                before[entry] = target[i]
+                target[i] = _directed(a[i], target[i], log_ups[entry] != 0, floor, p, accepteds[second])
+                entry += 1
+            cursors[second] = entry
+        else:
+            _two(code, target, a, carray(at_address(at[second]), (count,), np.float64))
+    return True
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _run_parts(pointer: Any) -> None:
+    """Claim and run parts; the job is that of :data:`_JOB`, the table as :class:`_Table` lays it out."""
+    given = carray(pointer, (JOB_WORDS,))
+    table = carray(at_address(given[2]), (29,), np.int64)
+    elements, steps, whole, slots, numbers, sites, watches, capacity = (
+        table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7]
+    )  # fmt: skip
+    parts = (elements + PART - 1) // PART
+    instructions = carray(at_address(table[8]), (steps, 5), np.int64)
+    addresses = carray(at_address(table[9]), (whole,), np.int64)
+    widths = carray(at_address(table[10]), (whole,), np.int64)
+    scalars = carray(at_address(table[11]), (numbers,), np.float64)
+    log_starts = carray(at_address(table[17]), (sites + 1,), np.int64)
+    logged = log_starts[sites]
+    log_indices = carray(at_address(table[18]), (logged,), np.int64)
     cursors = np.empty(sites, np.int64)
-    for n in range(sites):
-        cursors[n] = log_starts[n] + np.searchsorted(log_indices[log_starts[n] : log_starts[n + 1]], first)
-    near_sites = np.empty(64, np.int64)
-    near_indices = np.empty(64, np.int64)
-    near_ups = np.empty(64, np.uint8)
-    found = 0
+    found = carray(at_address(table[28]), (parts,), np.int64)
+    rounding = (
+        (
+            carray(at_address(table[12]), (sites,), np.int64),
+            carray(at_address(table[13]), (sites,), np.int64),
+            carray(at_address(table[14]), (sites,), np.float64),
+            carray(at_address(table[15]), (sites,), np.float64),
+            carray(at_address(table[16]), (sites,), np.uint64),
+            log_starts,
+            log_indices,
+            carray(at_address(table[19]), (logged,), np.uint8),
+            carray(at_address(table[20]), (logged,), np.float64),
+            carray(at_address(table[21]), (logged,), np.float64),
+            cursors,
+        ),
+        (
+            carray(at_address(table[23]), (parts, sites), np.uint64),
+            carray(at_address(table[24]), (parts, sites), np.uint64),
+            carray(at_address(table[27]), (parts, capacity), np.int64),
+            found,
+        ),
+    )
+    watching = (
+        carray(at_address(table[22]), (watches,), np.uint64),
+        carray(at_address(table[25]), (parts, watches), np.uint64),
+        carray(at_address(table[26]), (parts, whole), np.uint64),
+    )
+    block = np.empty((slots - whole + 1, BLOCK), np.float64)
+    flags = np.zeros(BLOCK, np.uint8)
     at = np.empty(slots, np.int64)
     for n in range(whole, slots):
         at[n] = block[n - whole].ctypes.data
-    for start in range(first, end, BLOCK):
-        count = min(BLOCK, end - start)
-        base = np.uint64(start)
-        for n in range(whole):
-            at[n] = addresses[n] + start * widths[n]
-        for row in range(instructions.shape[0]):
-            code = instructions[row, 0]
-            slot = instructions[row, 1]
-            second = instructions[row, 3]
-            # Where these are of another type than float64 the view is not used.
-            target = carray(_pointer(at[slot]), (count,), _F64)
-            a = carray(_pointer(at[instructions[row, 2]]), (count,), _F64)
-            if code == _WIDEN:
-                single = carray(_pointer(at[instructions[row, 2]]), (count,), _F32)
-                for i in range(count):
-                    target[i] = np.float64(single[i])
-            elif code == _TRUTH:
-                flags = carray(_pointer(at[instructions[row, 2]]), (count,), _U8)
-                for i in range(count):
-                    target[i] = 1.0 if flags[i] != 0 else 0.0
-            elif code == _FILL:
-                target[:] = scalars[second]
-            elif code in _OF_ONE:
-                _one(code, target, a)
-            elif code in _OF_A_NUMBER:
-                _with_number(code, target, a, scalars[second])
-            elif code == _WHERE:
-                x = carray(_pointer(at[second]), (count,), _F64)
-                y = carray(_pointer(at[instructions[row, 4]]), (count,), _F64)
-                for i in range(count):
-                    target[i] = x[i] if a[i] != 0.0 else y[i]
-            elif code == _WATCH:
-                watched[second] += _watch(a, base, watch_keys[second])
-            elif code == _NARROW:
-                narrow = carray(_pointer(at[slot]), (count,), _F32)
-                narrowed[slot] = max(narrowed[slot], _narrow(narrow, a))
-            elif code == _DECIDE:
-                decided = carray(_pointer(at[slot]), (count,), _U8)
-                for i in range(count):
-                    decided[i] = 1 if a[i] != 0.0 else 0
-            elif code == _ROUND:
-                floor = np.uint64(floors[second])
-                p = np.uint64(significands[second])
-                near_count, total, top = _round(target, a, remainders, floor, p, taus[second], base, keys[second])
-                totals[second] += total
-                largest[second] = max(largest[second], top)
-                if near_count:
-                    while found + near_count > near_indices.size:
-                        near_sites = np.concatenate((near_sites, near_sites))
-                        near_indices = np.concatenate((near_indices, near_indices))
-                        near_ups = np.concatenate((near_ups, near_ups))
-                    for i in range(count):
-                        if remainders[i] != 0.0:
-                            near_sites[found] = second
-                            near_indices[found] = start + i
-                            near_ups[found] = remainders[i] < 0.0
-                            found += 1
-                entry = cursors[second]
-                while entry < log_starts[second + 1] and log_indices[entry] < start + count:
-                    i = log_indices[entry] - start
-                    own[entry] = a[i]
-                    before[entry] = target[i]
-                    target[i] = _directed(a[i], target[i], log_ups[entry] != 0, floor, p, accepteds[second])
-                    entry += 1
-                cursors[second] = entry
-            else:
-                _two(code, target, a, carray(_pointer(at[second]), (count,), _F64))
-    # The names keep the memory of the slots alive for as long as their addresses are used.
+    while True:
+        claimed = add_atomically(pointer, 0, np.uint64(1))
+        if claimed >= given[1]:
+            break
+        part = np.int64(claimed) + np.int64(given[3])
+        start, end = part * PART, min(elements, (part + 1) * PART)
+        for n in range(sites):
+            cursors[n] = log_starts[n] + np.searchsorted(log_indices[log_starts[n] : log_starts[n + 1]], start)
+        while start < end:
+            count = min(BLOCK, end - start)
+            for n in range(whole):
+                at[n] = addresses[n] + start * widths[n]
+            if not _run_block(instructions, at, count, start, part, scalars, flags, rounding, watching):
+                found[part] = -1
+                break
+            start += count
+    # The name keeps the memory of the block alive for as long as its addresses are used.
     block[0, 0] = 0.0
-    return near_sites[:found], near_indices[:found], near_ups[:found], totals, largest, watched, narrowed
+
+
+def _run(pointer: Any) -> None:
+    _run_parts(pointer)
+
+
+_RUN = Region(_run)
+_JOB = Struct("<4Q")
+"""Job of a sweep: part, parts; address of the table; number of the first part."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.behind import Behind
+from counterfoil.behind import LEAST_BEHIND, Behind
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
@@ -32,6 +32,7 @@ from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
 from counterfoil.execution.interpreter import Interpreter, StepResult
 from counterfoil.execution.operation import Compute
+from counterfoil.execution.statedigest import root_of, root_on_device
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import relay
 from counterfoil.machine import open_machine
@@ -55,8 +56,6 @@ from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 from counterfoil.turns import Turns
 from counterfoil.wholefiles import check_room, check_target
 
-LEAST_BEHIND = 2**20
-"""A state of so many bytes is digested and stored while the next step runs; handing over less takes longer."""
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
 
@@ -283,8 +282,12 @@ def record(
             if behind.busy:
                 yield behind.take()
             state = result.state
-            arrays = numpy_state(state) if manifest.is_committed(step) else {}
-            keep = partial(keeper.keep, step, begun, result.loss, arrays, rounder.logs, rounder.fingerprints)
+            committed = manifest.is_committed(step)
+            # A device hashes its own state, which leaves it only where it is stored.
+            root = root_on_device(state) if committed else None
+            kept = committed if root is None else manifest.is_checkpoint(step)
+            arrays = numpy_state(state) if kept else {}
+            keep = partial(keeper.keep, step, begun, result.loss, arrays, root, rounder.logs, rounder.fingerprints)
             if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
                 yield keep()
             else:
@@ -343,10 +346,15 @@ class _Keeper:
         begun: float,
         loss: float,
         arrays: Mapping[str, npt.NDArray[Any]],
+        root: Digest | None,
         logs: Sequence[SiteLog],
         fingerprints: npt.NDArray[np.uint64],
     ) -> StepRecorded:
-        """Keep the next step, which began at ``begun``; ``arrays`` are its new state where that is digested."""
+        """Keep the next step, which began at ``begun``.
+
+        ``arrays`` are its new state where that is stored or is still to be digested; ``root`` is its digest where it is
+        known.
+        """
         manifest, recording, history = self._manifest, self._recording, self._history
         done = stored_step(
             step,
@@ -354,7 +362,7 @@ class _Keeper:
             log_entries=sum(len(site.indices) for site in logs),
             fingerprints=fingerprints,
             loss=loss,
-            state_root=state_root(arrays) if arrays else None,
+            state_root=state_root(arrays) if root is None and arrays else root,
         )
         history.append(leaf_hash(done.record.to_bytes()))
         recording.check_published(history)
@@ -437,7 +445,7 @@ def _restored(
         inputs = tamper(inputs)
     execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
     result = yield from relay(execution, partial(_operator_recorded, record.step, len(program.nodes)))
-    root = None if record.state_root is None else state_root(numpy_state(result.state))
+    root = None if record.state_root is None else root_of(result.state)
     again = stored_step(
         record.step,
         log=finished.log,

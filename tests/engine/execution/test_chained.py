@@ -280,21 +280,24 @@ def test_values_that_are_not_numbers_end_a_step_in_the_same_words(
         assert same(sides.unrounded(strange)).error
 
 
-def test_a_step_is_stopped_inside_a_chain(adamw: tuple[Program, StepInputs], monkeypatch: pytest.MonkeyPatch) -> None:
-    program, inputs = adamw
-    token, looks, real = CancelToken(), [], tiles._shifted
-    monkeypatch.setattr(tiles, "_SWEEP", 1000)
+def test_a_step_is_stopped_inside_a_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, inputs = large()
+    token, looks, real = CancelToken(), [], tiles.check_cancelled
+    monkeypatch.setattr(tiles, "_PARTS_AT_ONCE", 1)
 
-    def run(first: Any, *rest: Any) -> Any:
-        looks.append(first)
+    def look() -> None:
+        looks.append(token)
         if len(looks) == 3:
             token.cancel()
-        return real(first, *rest)
+        real()
 
-    monkeypatch.setattr(tiles, "_shifted", run)
+    monkeypatch.setattr(tiles, "check_cancelled", look)
     with pytest.raises(CancelledError):
         with_chains(program).run(inputs, cancel=token)
     assert len(looks) == 3
+    looks.clear()
+    with_chains(program).run(inputs)
+    assert len(looks) == 7
 
 
 def test_chains_are_for_float64_computed_as_the_device_does(adamw: tuple[Program, StepInputs]) -> None:
@@ -309,9 +312,8 @@ def test_chains_are_for_float64_computed_as_the_device_does(adamw: tuple[Program
     assert not chains_of(Interpreter(program, CPU, torch.float32, run_chain=run))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_the_number_of_threads_shows_in_nothing(kernels: Kernels, threads: int) -> None:
-    shape = (3, 70_001)
+def large() -> tuple[Program, StepInputs]:
+    """A chain with two sites, of seven parts."""
     nodes = [
         ("aten.mul.Tensor", (Value(0), Value(1)), "float32"),
         ("aten.abs.default", (Value(FIRST),), "float32"),
@@ -319,8 +321,13 @@ def test_the_number_of_threads_shows_in_nothing(kernels: Kernels, threads: int) 
         ("aten.add.Tensor", (Value(FIRST + 2), 1e-3), "float32"),
         ("aten.div.Tensor", (Value(2), Value(FIRST + 3)), "float32"),
     ]
-    program = program_of(nodes, shape, states=STATES, scalars=SCALARS, updates={0: FIRST + 4, 1: FIRST})
-    inputs = arrays(program, 1, strange=False)
+    program = program_of(nodes, (3, 70_001), states=STATES, scalars=SCALARS, updates={0: FIRST + 4, 1: FIRST})
+    return program, arrays(program, 1, strange=False)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_number_of_threads_shows_in_nothing(kernels: Kernels, threads: int) -> None:
+    program, inputs = large()
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -331,3 +338,13 @@ def test_the_number_of_threads_shows_in_nothing(kernels: Kernels, threads: int) 
         assert same(sides.replayed(inputs, sides.logs)).state == recorded.state
     finally:
         torch.set_num_threads(before)
+
+
+def test_more_close_decisions_than_there_is_room_for(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, inputs = large()
+    monkeypatch.setattr(tiles, "_ROOM", 5)
+    sides = Sides(program, kernels)
+    for _ in range(2):
+        recorded = same(sides.recorded(inputs))
+    assert len(sides.logs[0].indices) > 100
+    assert same(sides.replayed(inputs, sides.logs)).state == recorded.state

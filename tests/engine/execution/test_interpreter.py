@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -13,11 +14,12 @@ from torch.nn import functional
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, NonFiniteError, ProgramError
 from counterfoil.execution import interpreter
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, all_finite
 from counterfoil.execution.operation import native
 from counterfoil.execution.philox import uniform
+from counterfoil.execution.prepared import Frame, Unit
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
 from counterfoil.program.random import PhiloxDropout
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
 from counterfoil.selftest import tiny_inputs, tiny_program
@@ -279,3 +281,42 @@ def test_a_program_that_changes_nothing_returns_its_state():
     inputs = tiny_inputs()
     result = Interpreter(program, CPU).run(inputs)
     assert result.state["w"] is inputs.state["w"]
+
+
+# When state is held in the compute dtype.
+
+
+class _Watched:
+    """A unit that notes which numbers hold a value when it is done."""
+
+    def __init__(self, unit: Unit, held: list[set[int]]) -> None:
+        self._unit = unit
+        self._held = held
+        self.end = unit.end
+
+    def advance(self, frame: Frame) -> None:
+        self._unit.advance(frame)
+        self._held.append({number for number, value in enumerate(frame.values) if value is not None})
+
+
+def test_state_is_converted_when_it_is_needed_and_stored_when_it_is_final():
+    program = tiny_program()
+    running = Interpreter(program, CPU)
+    held: list[set[int]] = []
+    running.__dict__["units"] = tuple(_Watched(unit, held) for unit in running.units)
+    running.run(tiny_inputs())
+    uses = [{value.number for value in node_values(node)} for node in program.nodes]
+    for number, item in enumerate(program.inputs):
+        first = min(index for index, used in enumerate(uses) if number in used)
+        assert all(number not in values for values in held[:first]), item.name
+    # Of the results only the loss is left among the values; every new state is stored already.
+    assert held[-1] == {program.loss.number}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_one_element_that_is_not_finite_is_noticed(value):
+    tensor = torch.zeros(1000)
+    assert all_finite(tensor)
+    assert all_finite(tensor[:0])
+    tensor[777] = value
+    assert not all_finite(tensor)

@@ -22,6 +22,10 @@ from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.generators import finish
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import Program, TensorType
+from counterfoil.program.recompute import computed_again, recomputing
+from counterfoil.program.update import Sgd
 from counterfoil.training.huggingface import (
     FineTuning,
     Lora,
@@ -184,6 +188,23 @@ def test_the_end_token_learns_although_rows_are_padded_with_it(models: Path) -> 
     model, new = order._model(folder, config, Task.CAUSAL_LM, tokenizer)
     assert model.get_input_embeddings().padding_idx is None
     assert (new, model.training, model.config.use_cache) == ((), True, False)
+
+
+def test_a_model_with_gradient_checkpointing_is_captured_as_without(models: Path) -> None:
+    import transformers
+
+    def made(checkpointing: bool) -> Program:
+        model = transformers.AutoModelForCausalLM.from_pretrained(models / "gpt2", use_cache=False).train()
+        if checkpointing:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+        batch = {"input_ids": TensorType("int64", (2, 6))}
+        return capture(
+            model, lambda m, b: m(input_ids=b["input_ids"], labels=b["input_ids"]).loss, Sgd(), batch
+        ).program
+
+    plain = made(False)
+    assert made(True).to_bytes() == plain.to_bytes()
+    assert computed_again(recomputing(plain, 3, 8).program) > 0
 
 
 @pytest.mark.slow

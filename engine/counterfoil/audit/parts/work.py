@@ -7,13 +7,14 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
 
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
-from counterfoil.audit.step.replayer import StepReplayer, read_log, step_replayer
+from counterfoil.audit.step.replayer import Ahead, StepReplayer, read_log, step_replayer
 from counterfoil.audit.step.steering import SteeringAccount
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.sampling import Segment, segment
@@ -95,12 +96,19 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
     account = SteeringAccount(order.programs, precision.significand_bits) if isinstance(precision, Precision) else None
     done: list[StepResult] = []
     trouble = ""
+    ahead: Ahead | None = None
     try:
         state = order.initial if part.first == 1 else _stored(reader, part.first - 1)
         for step in range(part.first, part.last + 1):
             begun = time.perf_counter()
-            logs = read_log(order, records[step], reader.log(step))
-            outcome = yield from opened.steps.replay(records[step], state, logs)
+            if ahead is not None:
+                outcome = yield from ahead.finish()
+            else:
+                logs = read_log(order, records[step], reader.log(step))
+                outcome = yield from opened.steps.replay(records[step], state, logs)
+            ahead = None
+            if step < part.last:
+                ahead = opened.steps.look_ahead(outcome, records[step + 1], partial(reader.log, step + 1))
             seconds = time.perf_counter() - begun
             done.append(StepResult.of(step, outcome.leaf, outcome.result.loss, outcome.total, seconds))
             yield step

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.audit.values.events import Event, OperatorDone
+from counterfoil.behind import LEAST_BEHIND
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import FileChangedError
+from counterfoil.errors import CounterfoilError, FileChangedError
 from counterfoil.execution.interpreter import StepInputs, StepResult
 from counterfoil.execution.operation import Compute
+from counterfoil.execution.statedigest import root_on_device
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
@@ -59,9 +63,9 @@ class ReplayedStep:
 
     Attributes:
         result: The new state and the loss.
-        record: The record of the Merkle leaf that the trainer should have committed to; the digest of the log is the
-            trainer's own.
-        arrays: The new state in memory, at steps whose state is digested; else empty.
+        without_root: The record of the Merkle leaf that the trainer should have committed to, but for the state root;
+            the digest of the log is the trainer's own.
+        root: The state root, which may still be made; None where none is needed.
         counts: What following the log showed, for each rounding site.
         fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.
@@ -70,13 +74,28 @@ class ReplayedStep:
     """
 
     result: StepResult
-    record: StepRecord
-    arrays: Arrays
+    without_root: StepRecord
+    root: Future[Digest] | None
     counts: tuple[Counts, ...]
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
     observation: Observation | None = None
     watched: Watched | None = None
+
+    @property
+    def arrays(self) -> Arrays:
+        """The new state in the CPU's memory, at steps whose state is digested; else empty."""
+        return {} if self.root is None else _arrays(self.result.state)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the record is known without waiting for the state root."""
+        return self.root is None or self.root.done()
+
+    @cached_property
+    def record(self) -> StepRecord:
+        """The whole record."""
+        return self.without_root if self.root is None else replace(self.without_root, state_root=self.root.result())
 
     @property
     def leaf(self) -> Digest:
@@ -96,6 +115,7 @@ class StepReplayer:
         job: What was ordered.
         machine: Where to compute.
         kernels: Its rounding kernels.
+        digests: Makes the digests of states.
         compute: How operators are computed: as the machine does, or imitating other hardware.
         cancel: Looked at between operators.
     """
@@ -105,6 +125,7 @@ class StepReplayer:
         job: Job,
         machine: Machine,
         kernels: Kernels,
+        digests: Digests,
         *,
         compute: Compute,
         cancel: CancelToken | None = None,
@@ -112,6 +133,7 @@ class StepReplayer:
         self.job = job
         self._machine = machine
         self._kernels = kernels
+        self._digests = digests
         self._compute = compute
         self._cancel = cancel
         precision = job.manifest.precision
@@ -167,24 +189,44 @@ class StepReplayer:
         total = len(program.nodes)
         result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         needed = job.manifest.is_committed(step)
-        arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
         record = StepRecord(
             step=step,
-            state_root=state_root(arrays) if needed else None,
+            state_root=None,
             log=claimed.log,
             fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
         )
         return ReplayedStep(
             result=result,
-            record=record,
-            arrays=arrays,
+            without_root=record,
+            root=self._digests.of(result.state) if needed else None,
             counts=tuple(rounder.counts),
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,
             watched=rounder.watched,
         )
+
+    def look_ahead(self, outcome: ReplayedStep, claimed: StepRecord, log: Callable[[], bytes]) -> Ahead | None:
+        """Replay on behind a step whose new state is still being digested, until it is.
+
+        Args:
+            outcome: What the step gave.
+            claimed: The trainer's record of the next one.
+            log: Reads its log.
+
+        Returns:
+            What was begun, to be finished if the step turns out right; None if there was nothing to wait for, or if it
+            came to an error, which is found again in its turn.
+        """
+        if outcome.settled:
+            return None
+        try:
+            ahead = Ahead(self.replay(claimed, outcome.result.state, read_log(self.job, claimed, log())))
+            ahead.go_on(lambda: outcome.settled)
+        except (CounterfoilError, MemoryError):
+            return None
+        return ahead
 
     def confirm(
         self, claimed: StepRecord, state: State, logs: Sequence[SiteLog], outcome: ReplayedStep
@@ -201,6 +243,62 @@ class StepReplayer:
         return again.leaf == outcome.leaf == other.leaf
 
 
+class Ahead:
+    """The replay of a step that may not be wanted.
+
+    Args:
+        replaying: It.
+    """
+
+    def __init__(self, replaying: Generator[Event, None, ReplayedStep]) -> None:
+        self._replaying = replaying
+        self._outcome: ReplayedStep | None = None
+
+    def go_on(self, enough: Callable[[], bool]) -> None:
+        """Replay until it is enough, or done; raises as the replay."""
+        while self._outcome is None and not enough():
+            try:
+                next(self._replaying)
+            except StopIteration as end:
+                self._outcome = end.value
+
+    def finish(self) -> Generator[Event, None, ReplayedStep]:
+        """Replay to the end; raises as the replay."""
+        if self._outcome is None:
+            self._outcome = yield from self._replaying
+        return self._outcome
+
+
+class Digests:
+    """Digests states in a thread of its own, one at a time; use it as a context manager."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="digests")
+        self._last: Future[Digest] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def of(self, state: State) -> Future[Digest]:
+        """Begin the state root of a state, which nobody may change until it is there.
+
+        Of a small one it is there, and of one that its device has hashed.
+        """
+        found = root_on_device(state)
+        arrays = {} if found is not None else _arrays(state)
+        if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
+            root: Future[Digest] = Future()
+            root.set_result(state_root(arrays) if found is None else found)
+            return root
+        if self._last is not None:
+            wait([self._last])  # no more than one state is held for it
+        self._last = self._thread.submit(state_root, arrays)
+        return self._last
+
+
 @contextmanager
 def step_replayer(
     job: Job,
@@ -211,8 +309,12 @@ def step_replayer(
 ) -> Iterator[StepReplayer]:
     """Provide a replayer with kernels of its own, whose threads end with the block."""
     compute = machine.compute(job.manifest.precision, perturbation)
-    with machine.kernels() as kernels:
-        yield StepReplayer(job, machine, kernels, compute=compute, cancel=cancel)
+    with machine.kernels() as kernels, Digests() as digests:
+        yield StepReplayer(job, machine, kernels, digests, compute=compute, cancel=cancel)
+
+
+def _arrays(state: State) -> Arrays:
+    return {name: tensor.cpu().numpy() for name, tensor in state.items()}
 
 
 def read_log(job: Job, claimed: StepRecord, log: bytes) -> Logs:

@@ -16,6 +16,7 @@ from counterfoil.benchmark.gpu.task import Found, LeftOutError, Part, Task
 
 NAME = "tests"
 _MARK = "pytest.mark.gpu"
+_PROCESSES = 4
 _INI = """\
 [pytest]
 addopts = --import-mode=importlib -p no:cacheprovider
@@ -52,6 +53,8 @@ def _do(settings: Settings, name: str) -> Found:
         ini, report = Path(folder) / "pytest.ini", Path(folder) / "report.xml"
         ini.write_text(_INI.format(root=settings.source), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-c", str(ini), "--rootdir", str(settings.source)]
+        if settings.on_gpu and find_spec("xdist") is not None:
+            command += ["-n", str(_PROCESSES)]
         command += [f"--junitxml={report}", str(settings.source / file)]
         path = os.pathsep.join(filter(None, [*sys.path, os.environ.get("PYTHONPATH", "")]))
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
