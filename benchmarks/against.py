@@ -599,8 +599,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         kind, *arguments = options.child
-        child: Callable[..., None] = {"alone": _alone, "train": _train}[kind]
-        child(*arguments)
+        if kind == "alone":
+            _alone(*arguments)
+        else:
+            _train(*arguments)
         return
     # Of modules that read tokens and images, which have no gradient.
     warnings.filterwarnings("ignore", "Full backward hook is firing")
