@@ -108,6 +108,9 @@ def _job(settings: Settings, job: str, profile: str) -> Found:
     """Record a job on both, and audit each other's run; the campaign's folder has what was found."""
     host, device = _workers(settings)
     shared = campaign(settings)
+    before = shared.part("ordered", _name(job, profile))
+    if before.exists() and json.loads(before.read_text(encoding="utf-8"))["refused"]:
+        before.unlink()  # what refused it may have been mended since
     refused = [one.refused for one in shared.order_all([job], [profile], _STEPS) if one.refused]
     if refused:
         raise LeftOutError(f"It cannot be ordered: {refused[0]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from counterfoil.benchmark.gpu.accusations import ACCUSATIONS
 from counterfoil.benchmark.gpu.crossing import CROSSING, OTHER_PROFILES
@@ -25,12 +26,15 @@ PARTS: tuple[Part, ...] = (
     OTHER_PROFILES,
 )
 """In the order in which they are done."""
+_PATIENCE = 5
+"""On a CPU, where nothing is lent for minutes and other work may slow everything, tasks have so many times longer."""
 NAMES = tuple(dict.fromkeys(part.name for part in PARTS))
 
 
 def tasks(settings: Settings, names: Collection[str] = NAMES) -> list[Task]:
     """Return the tasks of some parts, in order."""
-    return [task for part in PARTS if part.name in names for task in part.tasks(settings)]
+    found = [task for part in PARTS if part.name in names for task in part.tasks(settings)]
+    return found if settings.on_gpu else [replace(task, limit=_PATIENCE * task.limit) for task in found]
 
 
 def do(settings: Settings, part: str, task: str) -> Found:
