@@ -168,7 +168,7 @@ def test_a_machine_that_multiplies_wrongly_is_found(monkeypatch: pytest.MonkeyPa
     class Wrong(operation):  # type: ignore[valid-type, misc]
         def __init__(self, *args: Any) -> None:
             super().__init__(*args)
-            for item in self._operations:
+            for item in (prepared.operation for prepared in self._prepared):
                 if item.node.operator == "aten.mm.default":
                     object.__setattr__(item, "function", _Function(wrong, real))
 

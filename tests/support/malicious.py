@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,9 +18,9 @@ from torch import Tensor
 
 from counterfoil import machine
 from counterfoil.cancel import CancelToken
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
+from counterfoil.execution.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.execution.operation import Compute, Operation, native
-from counterfoil.execution.prepared import Round
+from counterfoil.execution.prepared import Frame, PreparedDraw, Round
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding import profiles
 from counterfoil.rounding.following import judged
@@ -103,10 +104,14 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
         ordered = program is trainer.order.program
         return _Interpreter(trainer, program, *args) if ordered else Interpreter(program, *args)
 
+    def rounder(program: Program, *args: Any) -> RecordingRounder:
+        ordered = program is trainer.order.program
+        return _Rounder(trainer, program, *args) if ordered else RecordingRounder(program, *args)
+
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(machine, "Interpreter", interpreter))
-        stack.enter_context(replaced(profiles, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
+        stack.enter_context(replaced(profiles, "RecordingRounder", rounder))
         return record_run(order, run, key, **settings)
 
 
@@ -117,6 +122,9 @@ class _Interpreter(Interpreter):
         super().__init__(*args)
         self._trainer = trainer
         self._unrecorded = Interpreter(*args)
+        for prepared in self._prepared:
+            if isinstance(prepared, PreparedDraw):
+                prepared.drawn = partial(self._drawn, prepared.node, prepared.drawn)  # type: ignore[method-assign]
 
     def execute(
         self,
@@ -132,8 +140,8 @@ class _Interpreter(Interpreter):
         result = yield from super().execute(given, rounder=rounder, compute=self._trainer.operator, cancel=cancel)
         return self._trainer.result(inputs, result, self._unrecorded.run)
 
-    def _draw(self, node: Node, draws: Draws | None) -> Tensor:
-        return self._trainer.drawn(node, super()._draw(node, draws))
+    def _drawn(self, node: Node, honestly: Callable[[Frame], Tensor], frame: Frame) -> Tensor:
+        return self._trainer.drawn(node, honestly(frame))
 
 
 class _Rounder(RecordingRounder):

@@ -22,7 +22,8 @@ Show = Callable[..., None]
 def allow_nondeterministic() -> None:
     """Use deterministic algorithms where the library has them; begin a new list of the functions that have none."""
     _met.clear()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # As use_deterministic_algorithms(True, warn_only=True), which loads torch's compiler first: more than a second.
+    torch.set_deterministic_debug_mode("warn")
     # Every time: what "once" would remember belongs to the process, and the list to the machine that was opened.
     warnings.filterwarnings("always", message=_ALERT.pattern, category=UserWarning)
     if not isinstance(warnings.showwarning, _Noticing):

@@ -291,6 +291,8 @@ class _StepFrame(Frame):
         Raises:
             NonFiniteError: The new state or the loss does not fit float32.
         """
+        if self._program.loss.number < len(self._program.inputs):
+            self.load(self._program.loss.number)
         loss = self.values[self._program.loss.number]
         # What the program does not take, or does not change, stays as it is.
         state = dict(self._inputs.state)

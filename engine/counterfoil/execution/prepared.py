@@ -307,22 +307,24 @@ class PreparedDraw(Prepared):
 
     def outputs(self, frame: Frame) -> Outputs:
         """Draw the numbers, and fingerprint them."""
-        described, draw = self._described(), self.node.args[1]
-        assert isinstance(draw, int)
-        numbers: Outputs = [
-            drawn(
-                self.node.operator,
-                described.shape,
-                seed=frame.seed,
-                step=frame.step,
-                draw=draw,
-                dtype=self._dtype,
-                device=self._device,
-            )
-        ]
+        numbers: Outputs = [self.drawn(frame)]
         if frame.rounder is not None:
             self._watch(frame.rounder, numbers, dict)
         return numbers
+
+    def drawn(self, frame: Frame) -> Tensor:
+        """Draw the numbers of a step."""
+        described, draw = self._described(), self.node.args[1]
+        assert isinstance(draw, int)
+        return drawn(
+            self.node.operator,
+            described.shape,
+            seed=frame.seed,
+            step=frame.step,
+            draw=draw,
+            dtype=self._dtype,
+            device=self._device,
+        )
 
     def check(self, values: Mapping[int, Tensor]) -> None:
         """Check that the numbers that the node asks for are of the type that the program says."""

@@ -507,13 +507,15 @@ def _most_repeats(indices: Tensor, count: int) -> Tensor | int:
     if not indices.numel():
         return 0
     if indices.device.type == "cpu":
-        return torch.bincount(indices, minlength=1).amax()
+        # As a float64 number: a number of Python times an int64 tensor is float32.
+        return torch.bincount(indices, minlength=1).amax().double()
     # There a count of each value would wait for the device, to learn how many values there are.
     places = indices.long()
     return (
         torch.zeros(count, dtype=torch.int64, device=indices.device)
         .index_add(0, places, torch.ones_like(places))
         .amax()
+        .double()
     )
 
 

@@ -19,7 +19,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import CancelledError, DeviceError, TrialError
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.prepared import Frame, Prepared
 from counterfoil.program.update import Adam, ClipByNorm, Sgd
 from counterfoil.signing import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
@@ -325,14 +325,14 @@ def test_an_interrupt_leaves_no_order(
     import os
     import signal
 
-    original = Interpreter._compute
+    original = Prepared.outputs
 
-    def interrupting(self: Interpreter, *arguments: Any) -> Any:
+    def interrupting(self: Prepared, frame: Frame) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
-        monkeypatch.setattr(Interpreter, "_compute", original)
-        return original(self, *arguments)
+        monkeypatch.setattr(Prepared, "outputs", original)
+        return original(self, frame)
 
-    monkeypatch.setattr(Interpreter, "_compute", interrupting)
+    monkeypatch.setattr(Prepared, "outputs", interrupting)
     assert ordered(module, "sound") == 2
     assert "no order was written" in capsys.readouterr().err
     assert not list(Path().glob("*.cfoil"))
