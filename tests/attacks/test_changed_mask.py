@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.values.dispute import Right
-from counterfoil.rounding import profiles
 from counterfoil.signing import SigningKey
+from counterfoil.training import recorder
 from support.bent_recorder import bent, rounding_site
 from support.expectations import disputed, verified
 from support.jobs import Job, record_job, replaced
@@ -36,7 +36,7 @@ def masked(before: np.ndarray, after: np.ndarray, grid: Any) -> dict[int, float]
 def cheat(folder: Path, path: str, choose: Any, key: SigningKey) -> Job:
     draft = masked_order(PATHS[path])
     changing = bent("Cheat", step=1, site=rounding_site(draft.program, KINDS[path]), choose=choose)
-    with replaced(profiles, "RecordingRounder", changing):
+    with replaced(recorder, "recording_rounder", changing):
         return record_job(folder, draft, key)
 
 

@@ -13,7 +13,7 @@ import pytest
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.rounding import profiles
+from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.jobs import audited, digits_order, record_job, replaced
@@ -30,7 +30,7 @@ def attack(tmp_path, trainer_key):
         draft = digits_order(precision=precision, steps=12)
         site = rounding_site(draft.program, "convolution")
         settings = {"tamper": LabelFlip(FRAUD)} if fraud else {}
-        with replaced(profiles, "RecordingRounder", bent("Flips", step=flips, site=site, choose=nearest_midpoint)):
+        with replaced(recorder, "recording_rounder", bent("Flips", step=flips, site=site, choose=nearest_midpoint)):
             job = record_job(tmp_path, draft, trainer_key, **settings)
         return audited(job.run, job.order).report
 

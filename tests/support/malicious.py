@@ -17,16 +17,17 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil import machine
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.execution.prepared import Frame, PreparedDraw, Round
 from counterfoil.program.graph import Node, Program
-from counterfoil.rounding import profiles
 from counterfoil.rounding.following import judged
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder
+from counterfoil.rounding.profiles import recording_rounder
+from counterfoil.rounding.rounder import Kernels, RecordingRounder
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
@@ -104,14 +105,15 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
         ordered = program is trainer.order.program
         return _Interpreter(trainer, program, *args) if ordered else Interpreter(program, *args)
 
-    def rounder(program: Program, *args: Any) -> RecordingRounder:
-        ordered = program is trainer.order.program
-        return _Rounder(trainer, program, *args) if ordered else RecordingRounder(program, *args)
+    def rounder(program: Program, precision: AnyPrecision, kernels: Kernels) -> Any:
+        exact = isinstance(precision, ExactPrecision)
+        make = recording_rounder if exact else partial(_Rounder, trainer)
+        return make(program, precision, kernels)
 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(machine, "Interpreter", interpreter))
-        stack.enter_context(replaced(profiles, "RecordingRounder", rounder))
+        stack.enter_context(replaced(recorder, "recording_rounder", rounder))
         return record_run(order, run, key, **settings)
 
 

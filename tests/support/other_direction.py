@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import SigningKey
+from counterfoil.training import recorder
 from support.jobs import record_run, replaced
 
 
@@ -43,7 +43,7 @@ class OtherDirection(RecordingRounder):
 def record_other_direction(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:
     """Record a run in which the first decision of the first log goes the other way."""
     OtherDirection.done = False
-    with replaced(profiles, "RecordingRounder", OtherDirection):
+    with replaced(recorder, "recording_rounder", OtherDirection):
         record_run(order, run, key, **settings)
     assert OtherDirection.done
     return run

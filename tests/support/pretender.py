@@ -9,9 +9,9 @@ from typing import Any
 from torch import Tensor
 
 from counterfoil.execution.interpreter import StepInputs
-from counterfoil.rounding import profiles
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import SigningKey
+from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import record_run, replaced
 
@@ -29,5 +29,5 @@ def record_pretender(order: Path, run: Path, key: SigningKey, step: int) -> Path
             name = self._program.places[place].name
             super().watch(place, ordered.get(name, value), arguments)
 
-    with replaced(profiles, "RecordingRounder", Pretending):
+    with replaced(recorder, "recording_rounder", Pretending):
         return record_run(order, run, key, tamper=tamper)

@@ -102,7 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         # The command has said how it ended: a signal while the interpreter is taken down changes nothing.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        gc.freeze()  # else garbage is looked for in what is left of a large program
+        # Else garbage is looked for in what is left of a large program; but Triton complains of what stays.
+        if "triton" not in sys.modules:
+            gc.freeze()
 
 
 def _main(arguments: Sequence[str] | None) -> int:

@@ -15,9 +15,9 @@ from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.execution.operation import Compute, Operation, native
-from counterfoil.rounding import profiles
 from counterfoil.rounding.counts import Counts
 from counterfoil.signing import SigningKey
+from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
@@ -188,7 +188,7 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
 def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int | range, **settings: Any) -> Job:
     """A run in which one value of a convolution was rounded to the other side, within the bound, and not logged."""
     site = rounding_site(draft.program, "convolution")
-    with replaced(profiles, "RecordingRounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
+    with replaced(recorder, "recording_rounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
         return record_job(folder, draft, key, **settings)
 
 

@@ -22,6 +22,7 @@ from counterfoil.rounding import profiles
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.guaranteed import Margin, is_proven, node_bounds, own_log_margins, site_margins
 from counterfoil.rounding.neighbours import neighbours
+from counterfoil.training import recorder
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
 from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
 from support.precisions import CALIBRATED, PROVEN
@@ -33,7 +34,7 @@ def bend(tmp_path, digits_job, trainer_key):
     """Records a run of a job with a bent recorder, and audits it."""
 
     def run(kind: type[Bent], job: Job = digits_job, **settings: Any):
-        with replaced(profiles, "RecordingRounder", kind):
+        with replaced(recorder, "recording_rounder", kind):
             path = record_run(job.order, tmp_path / "bent.cfoil", trainer_key)
         return audited(path, job.order, **settings)
 

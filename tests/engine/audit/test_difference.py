@@ -11,8 +11,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import CancelledError, CommitmentError
-from counterfoil.rounding import profiles
 from counterfoil.rounding.rounder import RecordingRounder
+from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import flip_bit
 from support.jobs import digits_order, record_job, record_run, replaced
@@ -39,7 +39,7 @@ class Later(OtherDirection):
 def later(tmp_path_factory, digits_job, trainer_key):
     """A run of the same order on hardware that rounds one value of step 4 differently, as it may."""
     Later.done, Later.calls, Later.skipped = False, 0, (LATE - 1) * len(digits_order().program.sites)
-    with replaced(profiles, "RecordingRounder", Later):
+    with replaced(recorder, "recording_rounder", Later):
         run = record_run(digits_job.order, tmp_path_factory.mktemp("later") / "later.cfoil", trainer_key)
     assert Later.done
     return run

@@ -23,9 +23,9 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError, DeviceError
 from counterfoil.execution.operation import native
-from counterfoil.rounding import profiles
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import generate_key, load_private_key
+from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import flip_bit
@@ -119,7 +119,7 @@ class ShorterLog(RecordingRounder):
 
 
 def test_honest_runs_on_other_hardware_agree_although_their_logs_differ(digits_job, provider):
-    with replaced(profiles, "RecordingRounder", ShorterLog):
+    with replaced(recorder, "recording_rounder", ShorterLog):
         other = provider("other")
     with BundleReader.open(digits_job.run) as one, BundleReader.open(other) as two:
         assert any(one.log(step) != two.log(step) for step in range(1, 7))
@@ -146,7 +146,7 @@ def test_nobody_is_wrong_where_rounding_differed_within_the_margin(tmp_path, dig
 def test_decisions_left_out_of_the_log_in_step_after_step_expose_their_trainer(tmp_path, proven_job, trainer_key):
     site = rounding_site(digits_order().program, "convolution")
     kind = bent("Omits", step=range(1, 7), site=site, choose=nearest_midpoint)
-    with replaced(profiles, "RecordingRounder", kind):
+    with replaced(recorder, "recording_rounder", kind):
         bad = record_run(proven_job.order, tmp_path / "bad.cfoil", trainer_key)
     report = panel(proven_job.run, bad)
     (parting,) = report.partings
