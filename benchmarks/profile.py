@@ -56,7 +56,7 @@ WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/workers|definite/(regions|threads)", "", ""),
     ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
-    ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__", "compute"),
+    ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
     (
         "execution/(interpreter|prepared)",
         r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
@@ -68,7 +68,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
     ("rounding/unrounded", "", "fingerprints"),
     ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
-    ("rounding/(log|neighbours|counts|profiles)", "", "log"),
+    ("rounding/(log|neighbours|counts|profiles|following)", "", "log"),
     ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
     ("rounding/", "", "rounding"),
     ("behind", "", WAITING),
