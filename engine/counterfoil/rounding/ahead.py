@@ -43,6 +43,7 @@ from counterfoil.rounding.rounder import (
     Observation,
     RecordingRounder,
     ReplayingRounder,
+    Rounder,
     Values,
     Watched,
     place_key,
@@ -71,6 +72,9 @@ class _Ahead:
         significand_bits: p; any number where nothing is rounded.
         room: Close decisions that there is room for; None to choose.
     """
+
+    _ordinary: Rounder | Unrounded
+    """What takes over where a step is not ordinary; it waits for the device."""
 
     def __init__(self, program: Program, device: torch.device, significand_bits: int, room: int | None) -> None:
         self._program = program
@@ -123,6 +127,26 @@ class _Ahead:
         """Compute this step again with the ordinary rounder."""
         self._waits = True
         self._begin_ordinary()
+
+    @property
+    def fingerprints(self) -> npt.NDArray[np.uint64]:
+        """uint64 ``[places]``: the fingerprints of the step."""
+        return self._ordinary.fingerprints if self._waits else self._fingerprints
+
+    def watch(self, place: int, value: Tensor, arguments: Arguments) -> None:
+        """Fingerprint a value that is not rounded, as the ordinary one does."""
+        if self._waits:
+            self._ordinary.watch(place, value, arguments)
+        else:
+            self._look(place, value)
+
+    def __call__(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
+        """Take an operator's outputs, as the ordinary one does; what is wrong with values shows at the step's end."""
+        return self._ordinary(node, arguments, outputs) if self._waits else self._take(node, arguments, outputs)
+
+    def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
+        """Take an operator's outputs without waiting."""
+        raise NotImplementedError
 
     def flag(self, wrong: Tensor) -> None:
         """Take note that the step is no ordinary one where ``wrong``, bool ``[]`` on the device, is true."""
@@ -246,6 +270,8 @@ class RecordingAhead(_RoundingAhead):
         room: Close decisions of a step that there is room for at first; None to choose.
     """
 
+    _ordinary: RecordingRounder
+
     def __init__(self, program: Program, precision: Precision, kernels: Kernels, room: int | None = None) -> None:
         super().__init__(program, precision, kernels, room)
         self._ordinary = RecordingRounder(program, precision, kernels)
@@ -263,22 +289,6 @@ class RecordingAhead(_RoundingAhead):
     def logs(self) -> list[SiteLog]:
         """One log for each rounding site."""
         return self._ordinary.logs if self._waits else self._logs
-
-    @property
-    def fingerprints(self) -> npt.NDArray[np.uint64]:
-        """uint64 ``[places]``: the fingerprints of the step."""
-        return self._ordinary.fingerprints if self._waits else self._fingerprints
-
-    def watch(self, place: int, value: Tensor, arguments: Arguments) -> None:
-        """Fingerprint a value that is not rounded, as a :class:`RecordingRounder` does."""
-        if self._waits:
-            self._ordinary.watch(place, value, arguments)
-        else:
-            self._look(place, value)
-
-    def __call__(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
-        """Round, as a :class:`RecordingRounder` does; what is wrong with the values shows at the step's end."""
-        return self._ordinary(node, arguments, outputs) if self._waits else self._take(node, arguments, outputs)
 
     def _conclude(self, rows: Int64Array, values: Int64Array, entries: Int64Array) -> None:
         for scale, indices, ups in self._sites(rows, entries):
@@ -298,6 +308,7 @@ class ReplayingAhead(_RoundingAhead):
         room: Own close decisions of a step that there is room for at first; None to choose.
     """
 
+    _ordinary: ReplayingRounder
     _follows = True
     _share_bits = _OMISSION_BITS
 
@@ -334,22 +345,6 @@ class ReplayingAhead(_RoundingAhead):
         """What came to light at each rounding site."""
         return self._ordinary.counts if self._waits else self._counts
 
-    @property
-    def fingerprints(self) -> npt.NDArray[np.uint64]:
-        """uint64 ``[places]``: the fingerprints of the step."""
-        return self._ordinary.fingerprints if self._waits else self._fingerprints
-
-    def watch(self, place: int, value: Tensor, arguments: Arguments) -> None:
-        """Fingerprint a value that is not rounded, as a :class:`ReplayingRounder` does."""
-        if self._waits:
-            self._ordinary.watch(place, value, arguments)
-        else:
-            self._look(place, value)
-
-    def __call__(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
-        """Round, as a :class:`ReplayingRounder` does; what is wrong with the values shows at the step's end."""
-        return self._ordinary(node, arguments, outputs) if self._waits else self._take(node, arguments, outputs)
-
     def _round(self, flat: Tensor, row: Tensor, margin: int) -> None:
         first, last = self._ends[self._site], self._ends[self._site + 1]
         logged = self._directions[first:last]
@@ -384,6 +379,8 @@ class UnroundedAhead(_Ahead):
         kernels: The rounding kernels, for their device.
     """
 
+    _ordinary: Unrounded
+
     def __init__(self, program: Program, kernels: Kernels) -> None:
         super().__init__(program, kernels.device, 0, 0)
         self._ordinary = Unrounded(program, kernels)
@@ -411,22 +408,7 @@ class UnroundedAhead(_Ahead):
     def _begin_ordinary(self) -> None:
         self._ordinary.begin_step(self._key)
 
-    @property
-    def fingerprints(self) -> npt.NDArray[np.uint64]:
-        """uint64 ``[places]``: the fingerprints of the step."""
-        return self._ordinary.fingerprints if self._waits else self._fingerprints
-
-    def watch(self, place: int, value: Tensor, arguments: Arguments) -> None:
-        """Fingerprint a value, as an :class:`Unrounded` does."""
-        if self._waits:
-            self._ordinary.watch(place, value, arguments)
-        else:
-            self._look(place, value)
-
-    def __call__(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
-        """Fingerprint, as an :class:`Unrounded` does; values that are not finite show at the step's end."""
-        if self._waits:
-            return self._ordinary(node, arguments, outputs)
+    def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
         for output, described in zip(outputs, node.outputs, strict=True):
             if output is not None and described is not None and described.floating:
                 self._look(self._program.site_places[self._site], output)
