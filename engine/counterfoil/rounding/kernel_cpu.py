@@ -68,6 +68,29 @@ def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any
     return found
 
 
+@numba.njit(inline="always")
+def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any, Any, Any]:
+    """Round one element, float64.
+
+    Args:
+        value: The element.
+        floor: The biased exponent below which the quantum no longer shrinks, uint64.
+        p: Bits of the significand, uint64.
+        tau: The margin, float64.
+
+    Returns:
+        The rounded value; whether it was close to a midpoint; whether it then went up; its magnitude's bits before.
+    """
+    magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+    exponent = max(magnitude >> np.uint64(52), floor)
+    magic = as_float(((exponent + (np.uint64(53) - p)) << np.uint64(52)) | (np.uint64(1) << np.uint64(51)))
+    half = as_float((exponent - p) << np.uint64(52))
+    rounded = (value + magic) - magic
+    remainder = value - rounded
+    near = abs(remainder) >= half - tau
+    return rounded, near, near & (remainder < 0.0), magnitude
+
+
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _round_parts(pointer: Any, y: Any) -> None:
     """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
@@ -76,13 +99,10 @@ def _round_parts(pointer: Any, y: Any) -> None:
     first = np.int64(job[4])
     floor = job[5]
     p = job[6]
-    magic_shift = np.uint64(53) - p
     tau: Any = as_float(job[7])
     key = job[8]
     ends = carray(at_address(job[9]), (2 * parts,), np.int64)
     entries = carray(at_address(job[10]), (parts * capacity,), np.int64)
-    half_one = np.uint64(1) << np.uint64(51)
-    s52 = np.uint64(52)
     total = np.uint64(0)
     largest = np.uint64(0)
     entered = np.uint64(0)
@@ -107,16 +127,10 @@ def _round_parts(pointer: Any, y: Any) -> None:
             for i in range(chunk.size):
                 # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
                 value = np.float64(chunk[i])
-                magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+                rounded, near, up, magnitude = rounded_element(value, floor, p, tau)
                 largest = max(largest, magnitude)
-                exponent = max(magnitude >> s52, floor)
-                magic = as_float(((exponent + magic_shift) << s52) | half_one)
-                half = as_float((exponent - p) << s52)
-                rounded = (value + magic) - magic
-                remainder = value - rounded
-                near = abs(remainder) >= half - tau
                 near_count += np.uint64(1) if near else np.uint64(0)
-                flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(near & (remainder < 0.0))
+                flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
                 chunk[i] = rounded
                 total += _mix(as_bits(rounded), base + np.uint64(i), key)
             if near_count:

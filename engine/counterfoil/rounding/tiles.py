@@ -23,7 +23,7 @@ from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
 from counterfoil.program.chains import Chain, Code, Instruction
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY, MAGNITUDE, PART, _collect, _mix
+from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY, MAGNITUDE, PART, _collect, _mix, rounded_element
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
@@ -362,24 +362,14 @@ def _round(
     Returns the number of close decisions, which are flagged; the sum of the fingerprint terms; the bits of the largest
     magnitude before rounding.
     """
-    s52 = np.uint64(52)
-    magic_shift = np.uint64(53) - p
-    half_one = np.uint64(1) << np.uint64(51)
     total = np.uint64(0)
     largest = np.uint64(0)
     near_count = np.uint64(0)
     for i in range(target.size):
-        value = a[i]
-        magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+        rounded, near, up, magnitude = rounded_element(a[i], floor, p, tau)
         largest = max(largest, magnitude)
-        exponent = max(magnitude >> s52, floor)
-        magic = as_float(((exponent + magic_shift) << s52) | half_one)
-        half = as_float((exponent - p) << s52)
-        rounded = (value + magic) - magic
-        remainder = value - rounded
-        near = abs(remainder) >= half - tau
         near_count += np.uint64(1) if near else np.uint64(0)
-        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(near & (remainder < 0.0))
+        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
         target[i] = rounded
         total += _mix(as_bits(rounded), base + np.uint64(i), key)
     return near_count, total, largest
