@@ -144,7 +144,8 @@ class _Table:
         self._parts = parts = -(-chain.elements // PART)
         self._sites = sites = len(chain.sites) if rounded else 0
         watched = len(chain.watched) if rounded else 0
-        self._results = [item.dtype == "float32" for item in chain.results]
+        self._results = tuple(item.dtype == "float32" for item in chain.results)
+        self._narrows = any(self._results)
         self._operands = len(chain.operands)
         operands_and_results = (*chain.operands, *chain.results)
         whole = len(operands_and_results)
@@ -158,11 +159,13 @@ class _Table:
             array.reshape(parts, -1 if array.size else 0) for array in found[:-1]
         )
         self._counts = found[-1].view(np.int64)
-        self._no_starts = np.zeros(sites + 1, np.int64)
+        self._no_log: tuple[Any, ...] = (np.zeros(sites + 1, np.int64), _NONE, _NONE, _NO_VALUES, _NO_VALUES)
+        self._no_log_at = [array.ctypes.data for array in self._no_log]
         sizes = (chain.elements, len(instructions), whole, chain.slots, len(chain.scalars), sites, watched)
         counts = (whole, len(chain.scalars), sites, sites, sites, sites, sites)
         self._words = np.zeros(_WORDS, np.int64)
         self._words[: len(sizes)] = sizes
+        self._words[_LOG:_ENTRIES] = self._no_log_at
         self._words[_INSTRUCTIONS], self._words[_WIDTHS] = instructions.ctypes.data, widths.ctypes.data
         given = self._given.ctypes.data + 8 * np.cumsum([0, *counts])
         self._words[_GIVEN : _GIVEN + len(given)] = given
@@ -182,26 +185,37 @@ class _Table:
         Raises:
             CancelledError: The token that is looked at was set.
         """
+        addresses = [tensor.data_ptr() for tensor in whole]
+        if not self._sites and not watch_keys:
+            self._layout.pack_into(self._given, 0, *addresses, *scalars)
+            self._run()
+            return self._finite(), (), ()
         self._layout.pack_into(
-            self._given.data,
+            self._given,
             0,
-            *(tensor.data_ptr() for tensor in whole),
+            *addresses,
             *scalars,
-            *(site.grid.floor_exponent + FLOAT64_BIAS for site in sites),
-            *(site.grid.significand_bits for site in sites),
-            *(site.tau for site in sites),
-            *(ACCEPTANCE_FACTOR * site.grid.tau for site in sites),
-            *(site.key for site in sites),
+            *[site.grid.floor_exponent + FLOAT64_BIAS for site in sites],
+            *[site.grid.significand_bits for site in sites],
+            *[site.tau for site in sites],
+            *[ACCEPTANCE_FACTOR * site.grid.tau for site in sites],
+            *[site.key for site in sites],
             *watch_keys,
         )
-        logged = any(len(site.indices) for site in sites)
-        lengths = [0, *(len(site.indices) for site in sites)]
-        starts = np.cumsum(lengths, dtype=np.int64) if logged else self._no_starts
-        indices = np.concatenate([site.indices for site in sites]) if logged else _NONE
-        ups = np.concatenate([site.ups for site in sites]) if logged else _NONE
-        own, before = (np.zeros(len(indices)) for _ in range(2)) if logged else (_NO_VALUES, _NO_VALUES)
-        assert all(array.flags.c_contiguous for array in (starts, indices, ups))
-        self._words[_LOG : _LOG + 5] = [array.ctypes.data for array in (starts, indices, ups, own, before)]
+        lengths = [len(site.indices) for site in sites]
+        logged = any(lengths)
+        log = self._no_log
+        if logged:
+            log = (
+                np.cumsum([0, *lengths], dtype=np.int64),
+                np.concatenate([site.indices for site in sites]),
+                np.concatenate([site.ups for site in sites]),
+                *(np.zeros(sum(lengths)) for _ in range(2)),
+            )
+            assert all(array.flags.c_contiguous for array in log)
+            self._words[_LOG:_ENTRIES] = [array.ctypes.data for array in log]
+        else:
+            self._words[_LOG:_ENTRIES] = self._no_log_at
         entries = _NO_ENTRIES
         if sites:
             entries = self._run_with_room(_ROOM)
@@ -210,9 +224,16 @@ class _Table:
                 entries = self._run_with_room(PART * len(sites) + BLOCK)
         else:
             self._run()
-        narrowed = _reduced(np.maximum, self._narrowed)[self._operands :]
-        finite = tuple(is_state and top < INFINITY for is_state, top in zip(self._results, narrowed, strict=True))
-        return finite, self._swept(entries, starts.tolist(), own, before), tuple(_reduced(np.add, self._watched))
+        starts, _, _, own, before = log
+        swept = self._swept(entries, starts.tolist(), own, before)
+        return self._finite(), swept, tuple(_reduced(np.add, self._watched))
+
+    def _finite(self) -> tuple[bool, ...]:
+        """For each result whether it is float32 and all of it finite."""
+        if not self._narrows:
+            return self._results
+        tops = _reduced(np.maximum, self._narrowed)[self._operands :]
+        return tuple([is_state and top < INFINITY for is_state, top in zip(self._results, tops, strict=True)])
 
     def _run_with_room(self, capacity: int) -> Indices:
         """Run the parts with room for so many close decisions each; returns those, int64 ``[parts, capacity]``."""
