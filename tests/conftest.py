@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import builtins
 import gc
 import os
 import shutil
@@ -15,6 +16,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests; every worker has a folder of its own.
 STATE = tempfile.mkdtemp(prefix="counterfoil-tests-")
 os.environ["XDG_STATE_HOME"] = STATE
+PLAIN_IMPORT = builtins.__import__
+"""What an import statement calls; PySide6 puts a function in its place that looks at who imports, each time."""
 
 
 LONGEST_FIRST = (
@@ -90,9 +93,15 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no garbage is looked for in it, thousands of times."""
+    """What was imported and collected stays: no garbage is looked for in it, thousands of times.
+
+    A step that is captured makes a hundred thousand objects, of which few are in cycles. What torch imports while it
+    computes, it imports each time; nothing here uses the features of PySide6 for whose sake it would be looked at.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    builtins.__import__ = PLAIN_IMPORT
 
 
 def _no_gpu() -> str | None:
