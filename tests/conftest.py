@@ -69,8 +69,15 @@ LONGEST_FIRST = (
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Without a CUDA device Triton's interpreter runs its kernels; it is chosen when Triton is first imported."""
+    """Without a CUDA device Triton's interpreter runs its kernels; it is chosen when Triton is first imported.
+
+    Nothing here uses the features of PySide6 for whose sake it looks at all imports, those within functions of torch
+    included; and nothing that is collected is garbage.
+    """
+    builtins.__import__ = PLAIN_IMPORT
+    gc.disable()
     # The process that hands the tests to others imports nothing itself.
     if not config.getoption("numprocesses", None) and _no_gpu():
         os.environ["TRITON_INTERPRET"] = "1"
@@ -95,13 +102,12 @@ def pytest_unconfigure() -> None:
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: no garbage is looked for in it, thousands of times.
 
-    A step that is captured makes a hundred thousand objects, of which few are in cycles. What torch imports while it
-    computes, it imports each time; nothing here uses the features of PySide6 for whose sake it would be looked at.
+    A step that is captured makes a hundred thousand objects, of which few are in cycles.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    builtins.__import__ = PLAIN_IMPORT
+    gc.enable()
 
 
 def _no_gpu() -> str | None:
