@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.definite import loops
 from counterfoil.definite.operators import Profile
-from counterfoil.errors import CounterfoilError
+from counterfoil.definite.products import Form
+from counterfoil.errors import CounterfoilError, NonFiniteError
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
 from counterfoil.execution.operation import Operation, native
@@ -279,6 +281,37 @@ def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     assert not found[1][1].waits
     assert same(found[0][0], found[1][0])
     assert found[0][1].fingerprints.tolist() == found[1][1].fingerprints.tolist()
+
+
+@pytest.mark.parametrize("bad", [1.0, math.inf, math.nan])
+def test_an_exact_step_in_the_devices_kernels_is_the_same(
+    both: tuple[Kernels, Kernels], bad: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for what is not finite either: such a step is computed again, and ends in the same error."""
+    program, precision, inputs = exact_program(), ExactPrecision(20), exact_inputs()
+    x = inputs.state["x"].clone()
+    x[1, 7, 5, 2] *= bad
+    inputs = replace(inputs, state={**inputs.state, "x": x})
+    compute = exactly(Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA))
+    found: list[Any] = []
+    for kernels in both:
+        if kernels.run_ahead:
+            monkeypatch.setattr(loops, "reach", lambda device: False)
+            monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+        rounder: Any = recording_rounder(program, precision, kernels)
+        rounder.begin_step(KEY)
+        interpreter = Interpreter(program, kernels.device, torch.float32, compute)
+        try:
+            found.append((interpreter.run(inputs, rounder=rounder), rounder.fingerprints.tolist()))
+        except NonFiniteError as error:
+            found.append((error.sentence, error.remedy))
+        assert getattr(rounder, "waits", True) == (not kernels.run_ahead or bad != 1.0)
+    if bad != 1.0:
+        assert "added or multiplied exactly" in found[0][0]
+        assert found[0] == found[1]
+        return
+    assert same(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
 
 
 @pytest.mark.parametrize("precision", [PRECISION, ExactPrecision(20)])
