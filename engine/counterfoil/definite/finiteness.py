@@ -72,6 +72,18 @@ def flagged(device: torch.device) -> Iterator[Tensor]:
         raise not_finite()
 
 
+def note(wrong: Tensor) -> bool:
+    """Note what is wrong with a step, where somebody looks later; returns whether somebody does.
+
+    Args:
+        wrong: bool ``[]``.
+    """
+    noted = _noted.get()
+    if noted is not None:
+        noted.flag(wrong.device).bitwise_or_(wrong)
+    return noted is not None
+
+
 def refuse(wrong: Tensor) -> None:
     """Refuse values at once, or note that they are to be refused.
 
@@ -81,8 +93,5 @@ def refuse(wrong: Tensor) -> None:
     Raises:
         NonFiniteError: One is, and nobody looks later.
     """
-    noted = _noted.get()
-    if noted is not None:
-        noted.flag(wrong.device).bitwise_or_(wrong)
-    elif bool(wrong):
+    if not note(wrong) and bool(wrong):
         raise not_finite()

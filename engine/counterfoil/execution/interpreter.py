@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
 from counterfoil.definite.finiteness import Noted, noting
+from counterfoil.definite.single import number_on
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
@@ -261,7 +262,7 @@ class _StepFrame(Frame):
             return
         item = self._program.inputs[number]
         if item.kind == "scalar":
-            self.values[number] = torch.tensor(self._given[number], dtype=self._dtype, device=self._device)
+            self.values[number] = number_on(self._given[number], self._dtype, self._device)
         else:
             dtype = dtype_of(item.type.dtype, self._dtype)
             self.values[number] = self._given[number].to(device=self._device, dtype=dtype)

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite import cuts, device_products, forms, kernels_triton, loops, products, sums
+from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.definite.digits import digit_count, split
 from counterfoil.definite.finiteness import Noted, noting
 from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.functions import evaluate
 from counterfoil.definite.geometry import Geometry, runs
 from counterfoil.definite.products import Form
 from counterfoil.definite.quantise import exponents_of, quantise
@@ -262,6 +263,29 @@ def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: py
     products.matmul(x.t(), g, 20, Form.KARATSUBA)
     products.matmul(g, w.t(), 20, Form.KARATSUBA)
     assert len(found) == 3
+
+
+@pytest.mark.gpu
+def test_nothing_waits_for_the_device(device: str) -> None:
+    """A copy, a question for a value, or a synchronisation, is an error here."""
+    x, w, image, kernel = (wild(shape, 3).to(device) for shape in ((60, 50), (50, 40), (2, 3, 8, 8), (4, 3, 3, 3)))
+    places = torch.tensor([0, 1, 1, 0] * 15, device=device)
+
+    def step() -> None:
+        products.matmul(x, w, 20, Form.KARATSUBA)
+        convolution(image, kernel, Geometry((1, 1), (1, 1), (1, 1)), 20, Form.KARATSUBA)
+        sums.total(x, (0,))
+        sums.total_by_place(x, places, 2, 50)
+        evaluate("rsqrt", x.abs())
+        elementwise.multiply(x, 0.1)
+
+    with noting(Noted()):
+        step()
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            step()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
 
 
 # Convolutions, sums, the self-test.
