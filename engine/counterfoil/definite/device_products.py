@@ -1,7 +1,7 @@
 """Products of matrices on a CUDA device by int8 digits, in kernels of Triton and the library's int8 operator.
 
 The same as :data:`counterfoil.definite.products.Form.KARATSUBA` with torch's operators. The host waits for nothing: an
-exponent stays on the device, and what is not finite raises a flag there (:mod:`counterfoil.definite.finiteness`).
+exponent stays on the device, and what is not finite raises a flag there (:mod:`counterfoil.definite.refusals`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from torch import Tensor
 
 from counterfoil.definite import cuts, loops
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
-from counterfoil.definite.finiteness import flagged
 from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import check_operands
+from counterfoil.definite.refusals import flagged
 
 _MULTIPLE = 16
 """CUDA's int8 operator takes lengths that are multiples of 8, and reads rows best that begin at multiples of 16."""

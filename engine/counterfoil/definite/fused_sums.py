@@ -16,10 +16,10 @@ from torch import Tensor
 
 from counterfoil.definite import buffers, loops
 from counterfoil.definite.bitcasts import as_bits
-from counterfoil.definite.finiteness import not_finite
 from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
+from counterfoil.definite.refusals import not_finite
 
 
 def takes(x: Tensor, summed: Sequence[int]) -> bool:

@@ -1,7 +1,7 @@
 """The arithmetic of the exact profiles in Triton, for CUDA: magnitudes, quantisation, digits, and back to float32.
 
 Each kernel is one pass over memory, and none makes the host wait: exponents stay on the device, as the bits of the
-largest magnitude, and what is not finite raises a flag there (:mod:`counterfoil.definite.finiteness`).
+largest magnitude, and what is not finite raises a flag there (:mod:`counterfoil.definite.refusals`).
 
 A float64 number x + M, with M = 1.5 * 2^52 units, has the bits of M plus the integer that x becomes: the addition
 itself rounds, and a subtraction of bits gives the integer (``docs/numerics.md``, "Proofs: one rounding"). No product is

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import buffers, loops
-from counterfoil.definite.finiteness import flagged, not_finite, refuse
 from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
+from counterfoil.definite.refusals import flagged, not_finite, refuse
 from counterfoil.definite.single import power_of_two
 
 _MANTISSA_BITS = 52

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import fused_sums
-from counterfoil.definite.finiteness import note
 from counterfoil.definite.geometry import windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
+from counterfoil.definite.refusals import note
 from counterfoil.definite.single import from_float64
 
 

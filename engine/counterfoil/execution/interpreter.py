@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
-from counterfoil.definite.finiteness import Noted, noting
+from counterfoil.definite.refusals import Noted, noting
 from counterfoil.definite.single import number_on
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.chained import RunChain, chained
@@ -254,7 +254,7 @@ class _StepFrame(Frame):
         self._flags: dict[int, Tensor] = {}
         """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
         self.noted = None if self.ahead is None else Noted()
-        """There as well: what an exact profile refuses because it is not finite."""
+        """There as well: what an operator refuses."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""

@@ -17,12 +17,12 @@ from torch import Tensor
 from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.definite.digits import digit_count, split
-from counterfoil.definite.finiteness import Noted, noting
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.functions import evaluate
 from counterfoil.definite.geometry import Geometry, runs
 from counterfoil.definite.products import Form
 from counterfoil.definite.quantise import exponents_of, quantise
+from counterfoil.definite.refusals import Noted, noting
 from counterfoil.definite.single import from_int64
 from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference

@@ -1,4 +1,4 @@
-"""What is not finite has no exponent: it is refused at once, or noted on its device until the step is done.
+"""What is wrong with values is refused at once, or noted on their device until the step is done.
 
 To look at a flag on a CUDA device is to wait for it. Whoever computes a step without waiting looks at one flag when
 the step is done, and where it is raised computes the step again: then every operator looks, and the one at fault is
@@ -26,7 +26,7 @@ def not_finite() -> NonFiniteError:
 
 
 class Noted:
-    """Whether something was not finite, on each device: a flag that is raised there and looked at later."""
+    """Whether something was wrong, on each device: a flag that is raised there and looked at later."""
 
     def __init__(self) -> None:
         self._flags: dict[torch.device, Tensor] = {}
@@ -47,7 +47,7 @@ _noted: ContextVar[Noted | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noting(noted: Noted | None) -> Iterator[None]:
-    """Note meanwhile what is not finite; None: refuse it at once."""
+    """Note meanwhile what is wrong; None: refuse it at once."""
     token = _noted.set(noted)
     try:
         yield
