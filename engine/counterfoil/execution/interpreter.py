@@ -213,7 +213,10 @@ class Interpreter:
 def _advance(units: Sequence[Unit], done: int, frame: Frame, cancel: CancelToken | None) -> tuple[int, bool]:
     """Execute units until the next report is due; returns how many are done, and whether it is."""
     due = time.monotonic() + _PROGRESS_SECONDS
-    with cancel.looked_at() if cancel is not None else nullcontext():
+    # Without what torch keeps for gradients its functions are called in half the time. What computes by its own means
+    # may ask for versions of tensors, which they then lack; and a generator must not hold this.
+    bare = torch.inference_mode(frame.compute is None)
+    with bare, cancel.looked_at() if cancel is not None else nullcontext():
         for number in range(done, len(units)):
             if cancel is not None:
                 cancel.check()
