@@ -57,7 +57,9 @@ class Directions:
         self._indices: Int64Array = np.concatenate([_NO_INDICES, *(log.indices for log in kept)])
         self._ups: BoolArray = np.concatenate([_NO_UPS, *(log.ups for log in kept)])
         count = self._starts[-1]
-        assert (self._indices.dtype, self._ups.dtype, self._ups.size) == (np.int64, np.bool_, count)
+        assert self._indices.itemsize == 8
+        assert self._ups.itemsize == 1
+        assert self._ups.size == count
         self._own, self._changed = np.empty(count), np.empty(count, np.bool_)
         arrays = self._indices, self._ups, self._own, self._changed
         self._addresses: list[int] = [array.ctypes.data for array in arrays]

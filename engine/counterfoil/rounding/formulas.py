@@ -21,8 +21,7 @@ from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, 
 
 Int64Array = npt.NDArray[np.int64]
 
-_CODES = range(7)
-_FINISH, _JOIN, _NORM, _GRADIENT, _PRODUCTS, _ROOTS, _WINDOWS = _CODES
+_JOIN, _NORM, _GRADIENT, _PRODUCTS, _ROOTS, _WINDOWS = range(6)
 _ARGUMENTS = tuple(Struct(f"<{count}q") for count in range(17))
 _RESULTS = tuple(Struct(f"<{count}d") for count in range(8))
 _FIRST_RESULT = 16
@@ -33,27 +32,6 @@ def _formula(code: int, results: int, *arguments: int) -> tuple[float, ...]:
     _ARGUMENTS[len(arguments) + 1].pack_into(job.words, 0, code, *arguments)
     _FORMULAS.run(job.address, 1)
     return _RESULTS[results].unpack_from(job.words, 8 * _FIRST_RESULT)
-
-
-def finish(
-    outer: int, rows: int, columns: int, blocks: int, along_rows: int, parts: int, along_columns: int, tops: int
-) -> tuple[float, ...]:
-    """Add up what the blocks of rows gave for the columns, and find what is largest.
-
-    Args:
-        outer: Number of matrices.
-        rows: Rows of each.
-        columns: Columns of each.
-        blocks: Blocks of rows of each.
-        along_rows: Address of float64 ``[3, outer, rows]``: largest magnitudes, their sums, sums of squares.
-        parts: Address of float64 ``[3, outer, blocks, columns]``: the same of the columns of each block.
-        along_columns: Address of float64 ``[3, outer, columns]``; written, and the same as ``parts`` for one block.
-        tops: Address of float64 ``[2, outer]``; written: the largest sums of squares of a row and of a column.
-
-    Returns:
-        The largest of the three numbers of a row, then of a column.
-    """
-    return _formula(_FINISH, 6, outer, rows, columns, blocks, along_rows, parts, along_columns, tops)
 
 
 def join(outer: int, rows: int, source: int, target: int) -> tuple[float, ...]:
@@ -130,7 +108,7 @@ def windows(outer: int, groups: int, squares: int, width: int, rows: Axis, colum
         width: The last length.
         rows: Which rows meet in each row of the result.
         columns: Which columns meet in each column.
-        tops: Address of float64 ``[groups]``; written: the largest sum of each group.
+        tops: Address of float64 ``[groups]``; written: the largest sum of each group. 0 for none.
     """
     return _formula(
         _WINDOWS, 1, outer, groups, squares, width, rows.places_before, rows.count, rows.starts_at, rows.places_at,
@@ -180,40 +158,9 @@ def written_axis(length: int, count: int, kernel: int, stride: int, padding: int
 
 
 @numba.njit(inline="always")
-def _larger(top: Any, value: Any) -> Any:
-    # What is not a number stays.
+def larger(top: Any, value: Any) -> Any:
+    """The larger one of two; what is not a number stays. Inside compiled code."""
     return value if value > top or value != value else top
-
-
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def _finish(given: Any) -> None:
-    outer, rows, columns, blocks = np.int64(given[1]), np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
-    along_rows = carray(at_address(given[5]), (3, outer, rows), np.float64)
-    parts = carray(at_address(given[6]), (3, outer, blocks, columns), np.float64)
-    along_columns = carray(at_address(given[7]), (3, outer, columns), np.float64)
-    tops = carray(at_address(given[8]), (2, outer), np.float64)
-    if blocks > 1:
-        for n in range(outer):
-            for c in range(columns):
-                top, total, squares = 0.0, 0.0, 0.0
-                for b in range(blocks):
-                    top = _larger(top, parts[0, n, b, c])
-                    total += parts[1, n, b, c]
-                    squares += parts[2, n, b, c]
-                along_columns[0, n, c], along_columns[1, n, c], along_columns[2, n, c] = top, total, squares
-    for kind in range(3):
-        row_top = column_top = 0.0
-        for n in range(outer):
-            here = 0.0
-            for i in range(rows):
-                here = _larger(here, along_rows[kind, n, i])
-            there = 0.0
-            for i in range(columns):
-                there = _larger(there, along_columns[kind, n, i])
-            if kind == 2:
-                tops[0, n], tops[1, n] = here, there
-            row_top, column_top = _larger(row_top, here), _larger(column_top, there)
-        given[16 + kind], given[19 + kind] = as_bits(row_top), as_bits(column_top)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -225,13 +172,13 @@ def _join(given: Any) -> None:
         target[0, i], target[1, i], target[2, i] = source[0, 0, i], source[1, 0, i], source[2, 0, i]
     for n in range(1, outer):
         for i in range(rows):
-            target[0, i] = _larger(target[0, i], source[0, n, i])
+            target[0, i] = larger(target[0, i], source[0, n, i])
             target[1, i] += source[1, n, i]
             target[2, i] += source[2, n, i]
     for kind in range(3):
         top = 0.0
         for i in range(rows):
-            top = _larger(top, target[kind, i])
+            top = larger(top, target[kind, i])
         given[16 + kind] = as_bits(top)
 
 
@@ -245,10 +192,10 @@ def _norm(given: Any) -> None:
     for i in range(count):
         top, spread = tops[i], spreads[i]
         size = top * spread
-        result = _larger(result, size * abs(weights[i]) if given[4] else size)
-        deviation = _larger(deviation, spread * (1.0 + size))
-        quotient = _larger(quotient, top / spread)
-        square = _larger(square, top * top)
+        result = larger(result, size * abs(weights[i]) if given[4] else size)
+        deviation = larger(deviation, spread * (1.0 + size))
+        quotient = larger(quotient, top / spread)
+        square = larger(square, top * top)
     given[16], given[17], given[18], given[19] = (
         as_bits(result), as_bits(deviation), as_bits(quotient), as_bits(square)
     )  # fmt: skip
@@ -270,8 +217,8 @@ def _gradient(given: Any) -> None:
         g_norm, x_norm = np.sqrt(g[2, i]), np.sqrt(x[2, i]) * factor
         projection = x[0, i] * factor * g_norm * x_norm / length if projects else 0.0
         value = spread * (2.0 * g[0, i] + projection)
-        to_input = _larger(to_input, value * abs(weights[i]) if given[5] else value)
-        to_weight = _larger(to_weight, g_norm * x_norm)
+        to_input = larger(to_input, value * abs(weights[i]) if given[5] else value)
+        to_weight = larger(to_weight, g_norm * x_norm)
     given[16], given[17] = as_bits(to_input), as_bits(to_weight)
 
 
@@ -283,10 +230,10 @@ def _products(given: Any) -> None:
     top = -math.inf
     if given[0] == _ROOTS:
         for i in range(count):
-            top = _larger(top, np.sqrt(first[i]) * np.sqrt(second[i]))
+            top = larger(top, np.sqrt(first[i]) * np.sqrt(second[i]))
     else:
         for i in range(count):
-            top = _larger(top, first[i] * second[i])
+            top = larger(top, first[i] * second[i])
     given[16] = as_bits(top)
 
 
@@ -306,6 +253,7 @@ def _windows(given: Any) -> None:
     column_starts = carray(at_address(given[10]), (columns + 1,), np.int64)
     column_places = carray(at_address(given[11]), (column_starts[columns],), np.int64)
     tops = carray(at_address(given[12]), (groups,), np.float64)
+    are_kept = given[12] != 0
     added = np.empty(width)
     largest = 0.0
     for group in range(groups):
@@ -320,18 +268,17 @@ def _windows(given: Any) -> None:
                     total = 0.0
                     for at in range(column_starts[column], column_starts[column + 1]):
                         total += added[column_places[at]]
-                    top = _larger(top, total)
-        tops[group] = top
-        largest = _larger(largest, top)
+                    top = larger(top, total)
+        if are_kept:
+            tops[group] = top
+        largest = larger(largest, top)
     given[16] = as_bits(largest)
 
 
 def _run(pointer: Any) -> None:
     given = carray(pointer, (JOB_WORDS,))
     code = given[0]
-    if code == _FINISH:
-        _finish(given)
-    elif code == _JOIN:
+    if code == _JOIN:
         _join(given)
     elif code == _NORM:
         _norm(given)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from functools import lru_cache
 from struct import Struct
 from typing import Any
 
@@ -26,6 +27,7 @@ from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding import formulas
+from counterfoil.rounding.formulas import larger
 from counterfoil.rounding.known import Known, Shape
 
 _PART = 1 << 15
@@ -159,8 +161,8 @@ class Measured:
 
     Args:
         shape: outer, rows, columns.
-        found: float64: ``[2, outer]``, the largest sums of squares of a row and of a column of each matrix; ``[3, outer,
-            rows]`` and ``[3, outer, columns]``, largest magnitudes, their sums and the sums of squares.
+        found: float64: ``[2, outer]``, the largest sums of squares of a row and of a column of each matrix; then ``[3,
+            outer, rows]`` and ``[3, outer, columns]``, largest magnitudes, their sums and the sums of squares.
         tops: The largest of each of the three, of the rows and then of the columns.
     """
 
@@ -338,8 +340,8 @@ def largest_energy_product(first: Tensor, second: Tensor) -> Tensor | float:
     return formulas.products(count, *places)
 
 
-def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis]) -> Tensor | None:
-    """Return the largest sum of squares of a group of channels that a kernel brings together, float64 ``[groups]``.
+def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis]) -> Tensor | float | None:
+    """Return the largest sum of squares of a group of channels that a kernel brings together.
 
     Args:
         x: float64 or float32 ``[N, C, *space]``.
@@ -347,18 +349,54 @@ def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis]) -> Ten
         axes: Which places meet on each axis of space, of which there are one or two.
 
     Returns:
-        The sums; None where no compiled pass can give them.
+        The sums, float64 ``[groups]``, or the only one; None where no compiled pass can give them.
     """
     if not _fast(x) or not x.numel() or not x.is_contiguous():
         return None
-    samples, channels = x.shape[:2]
-    space = math.prod(x.shape[2:])
+    shape = x.shape
+    samples, channels, space = shape[0], shape[1], math.prod(shape[2:])
     found = _sizes(x, (samples * groups, channels // groups, space))
-    squares = found.columns_at + 2 * samples * groups * space
-    rows = axes[0] if len(axes) == 2 else formulas.read_axis(1, 1, 1, 1, 0, 1)
+    squares = found.address(found.columns_at + 2 * samples * groups * space)
+    rows = axes[0] if len(axes) == 2 else _NO_AXIS
+    if groups == 1:
+        return formulas.windows(samples, 1, squares, shape[-1], rows, axes[-1], 0)
     tops = torch.empty(groups, dtype=torch.float64)
-    formulas.windows(samples, groups, found.address(squares), x.shape[-1], rows, axes[-1], tops.data_ptr())
+    formulas.windows(samples, groups, squares, shape[-1], rows, axes[-1], tops.data_ptr())
     return tops
+
+
+_NO_AXIS = formulas.read_axis(1, 1, 1, 1, 0, 1)
+
+
+def centred_channels(x: Tensor, mean: Tensor) -> Vectors | None:
+    """Return the magnitudes of ``x - mean`` for each channel; None where no compiled pass can give them.
+
+    Args:
+        x: float64 or float32 ``[N, C, *space]``.
+        mean: ``[C]``.
+    """
+    if not _fast(x) or not x.numel() or not x.is_contiguous():
+        return None
+    mean, shape = mean.double().contiguous(), x.shape
+    samples, channels = shape[0], shape[1]
+    cut = (samples, channels, math.prod(shape[2:]))
+    along_rows = _measured_rows(x, mean, cut, _setting.get().threads)
+    target = along_rows if samples == 1 else torch.empty(3 * channels, dtype=torch.float64)
+    tops = formulas.join(samples, channels, along_rows.data_ptr(), target.data_ptr())
+    return Vectors(target, 0, channels, tops)
+
+
+def largest_row_total(x: Tensor, kept: int) -> float | None:
+    """Return the largest sum of magnitudes over all but the first axes; None where no compiled pass can give it.
+
+    Args:
+        x: float64 or float32.
+        kept: Number of axes that stay, at least one.
+    """
+    if not _fast(x) or not x.numel() or not x.is_contiguous():
+        return None
+    shape = x.shape
+    return _sizes(x, (math.prod(shape[: kept - 1]), shape[kept - 1], math.prod(shape[kept:]))).tops[TOTAL]
 
 
 def _fast(x: Tensor) -> bool:
@@ -418,24 +456,6 @@ def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes | Measure
     return Sizes(*parts)
 
 
-def centred_rows(x: Tensor, mean: Tensor) -> Magnitudes | Vectors:
-    """Return the magnitudes of ``x - mean`` for each row of all matrices together.
-
-    Args:
-        x: float64 or float32 ``[outer, rows, columns]``, none of the lengths zero.
-        mean: ``[rows]``.
-    """
-    if _fast(x):
-        x, mean = x.contiguous(), mean.double().contiguous()
-        outer, rows, columns = x.shape
-        along_rows = _measured_rows(x, mean, (outer, rows, columns), _setting.get().threads)
-        target = along_rows if outer == 1 else torch.empty(3 * rows, dtype=torch.float64)
-        joined = formulas.join(outer, rows, along_rows.data_ptr(), target.data_ptr())
-        return Vectors(target, 0, rows, joined)
-    found = normalised_sizes(x, mean, torch.ones_like(mean)).rows
-    return Magnitudes(found.largest.amax(0), found.total.sum(0), found.squares.sum(0))
-
-
 def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor | float:
     """Return the largest of ``abs(g) * (1 + slope * abs(x) * (1 + cubic * x * x))``.
 
@@ -462,10 +482,19 @@ _LARGEST = Struct("<5Q")
 """Job: part, parts; count, address; bits of the largest magnitude."""
 _GATE = Struct("<6Q2d")
 """Job: the same; address of the other operand, slope, cubic."""
-_SIZES = Struct("<13Q")
+_SIZES = Struct("<16Q")
 """Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; address of what is found of rows and of parts' columns, 0 where those are not asked for."""
+their number; addresses of what is found: of rows; of parts' columns, 0 where only rows are asked for; of columns; of
+the largest sums of squares; whether these are to be found from the parts' columns."""
+_ENDS = 15
+_WORD, _TOPS = Struct("<Q"), Struct("<6d")
+"""Results, behind the job: the largest magnitude, sum and sum of squares of a row, and of a column."""
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
+
+
+@lru_cache(maxsize=64)
+def _ones(count: int) -> Tensor:
+    return torch.ones(count, dtype=torch.float64)
 
 
 def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: int) -> Measured:
@@ -482,10 +511,9 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     else:
         room = torch.empty(3 * outer * blocks * columns, dtype=torch.float64)
         parts = room.data_ptr()
-    _measure(x, mean, factor, (outer, rows, columns, height, blocks), (along_rows, parts), threads)
-    return Measured(
-        shape, found, formulas.finish(outer, rows, columns, blocks, along_rows, parts, along_columns, tops)
-    )
+    cut = (outer, rows, columns, height, blocks)
+    _measure(x, mean, factor, cut, (along_rows, parts, along_columns, tops), threads)
+    return Measured(shape, found, _TOPS.unpack_from(job.words, _SIZES.size))
 
 
 def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Tensor:
@@ -495,21 +523,32 @@ def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Tenso
     height = min(-(-_PART // columns), outer * rows)
     along_rows = torch.empty(3 * outer * rows, dtype=torch.float64)
     cut = (1, outer * rows, columns, height, -(-outer * rows // height))
-    _measure(x, mean, _ONE.expand(mean.shape).contiguous(), cut, (along_rows.data_ptr(), 0), threads)
+    _measure(x, mean, _ones(rows), cut, (along_rows.data_ptr(), 0, 0, 0), threads)
     return along_rows
 
 
 def _measure(
-    x: Tensor, mean: Tensor, factor: Tensor, cut: tuple[int, int, int, int, int], found: tuple[int, int], threads: int
+    x: Tensor,
+    mean: Tensor,
+    factor: Tensor,
+    cut: tuple[int, int, int, int, int],
+    found: tuple[int, int, int, int],
+    threads: int,
 ) -> None:
     outer, rows, columns, height, blocks = cut
+    parts = outer * blocks
+    alone = threads == 1 or outer * rows * columns < 2 * _PART
     _SIZES.pack_into(
         job.words, 0,
-        0, outer * blocks, outer, rows, columns, x.data_ptr(), height, blocks,
-        mean.data_ptr(), factor.data_ptr(), mean.numel(), *found,
+        0, parts, outer, rows, columns, x.data_ptr(), height, blocks,
+        mean.data_ptr(), factor.data_ptr(), mean.numel(), *found, alone,
     )  # fmt: skip
-    small = outer * rows * columns < 2 * _PART
-    _SIZES_OF[x.itemsize].run(job.address, 1 if small else min(threads, outer * blocks))
+    region = _SIZES_OF[x.itemsize]
+    region.run(job.address, 1 if alone else min(threads, parts))
+    if not alone:
+        # No part is left; what follows the last of them is.
+        _WORD.pack_into(job.words, 8 * _ENDS, 1)
+        region.run(job.address, 1)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -678,6 +717,38 @@ def _size_parts(pointer: Any, x: Any) -> None:
                 _add_columns(x[row], four_means[0], four_factors[0], tops, total, squares)
             row += count
         along_columns[0, part] = tops.view(np.float64)
+    if job[_ENDS]:
+        _finish(job, along_rows.reshape(3, outer, rows), along_columns.reshape(3, outer, blocks, columns))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _finish(job: Any, along_rows: Any, parts: Any) -> None:
+    """Add up what the parts gave for the columns, and find what is largest."""
+    _, outer, blocks, columns = parts.shape
+    along_columns = carray(at_address(job[13]), (3, outer, columns), np.float64)
+    tops = carray(at_address(job[14]), (2, outer), np.float64)
+    if blocks > 1:
+        # In the order of the parts, whoever measured them.
+        for n in range(outer):
+            for c in range(columns):
+                top, total, squares = 0.0, 0.0, 0.0
+                for b in range(blocks):
+                    top = larger(top, parts[0, n, b, c])
+                    total += parts[1, n, b, c]
+                    squares += parts[2, n, b, c]
+                along_columns[0, n, c], along_columns[1, n, c], along_columns[2, n, c] = top, total, squares
+    for kind in range(3):
+        row_top = column_top = 0.0
+        for n in range(outer):
+            here = there = 0.0
+            for i in range(along_rows.shape[2]):
+                here = larger(here, along_rows[kind, n, i])
+            for i in range(columns):
+                there = larger(there, along_columns[kind, n, i])
+            if kind == SQUARES:
+                tops[0, n], tops[1, n] = here, there
+            row_top, column_top = larger(row_top, here), larger(column_top, there)
+        job[16 + kind], job[19 + kind] = as_bits(row_top), as_bits(column_top)
 
 
 def _size_float64(pointer: Any) -> None:

@@ -357,7 +357,7 @@ class Rounder(Fingerprinting):
             raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
         self._largest = rounded.largest if self._kernels.on_cpu and self._infinities is None else None
         if self._infinities is not None:
-            rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
+            rounded = rounded._replace(fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:

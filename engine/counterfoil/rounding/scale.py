@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -29,11 +30,12 @@ from counterfoil.rounding.magnitude import (
     Sizes,
     Vectors,
     along,
-    centred_rows,
+    centred_channels,
     energy,
     largest,
     largest_energy,
     largest_energy_product,
+    largest_row_total,
     largest_window,
     matrix_sizes,
     normalised_sizes,
@@ -178,34 +180,48 @@ _MOST_TAPS = 1 << 16
 """Places that the tables of an axis hold at most; beyond them a library's convolution finds the sums."""
 
 
-def _axes_of(x: Tensor, weight: Tensor, arguments: Arguments, result: Sequence[int] | None) -> list[formulas.Axis] | None:
-    """Return which places of ``x`` a kernel brings together on each axis of space, of which there are one or two.
+@lru_cache(maxsize=1024)
+def _axes_of(
+    space: tuple[int, ...],
+    kernel: tuple[int, ...],
+    settings: tuple[tuple[int, ...], ...],
+    result: tuple[int, ...] | None,
+) -> list[formulas.Axis] | None:
+    """Return which places a kernel brings together on each axis of space; None where no compiled pass takes them.
 
     Args:
-        x: ``[N, C, *space]``: what is read; with ``result`` what is written by the transposed kernel.
-        weight: ``[O, C / groups, *kernel]``.
-        arguments: Stride, padding and dilation.
-        result: Lengths of the axes of space of what is written; None where the kernel reads.
+        space: Lengths of the axes of what is read, with ``result`` by the transposed kernel.
+        kernel: Those of the kernel.
+        settings: Stride, padding and dilation.
+        result: Lengths of the axes of what is written by the transposed kernel.
     """
-    axes = x.dim() - 2
-    if not 1 <= axes <= 2:
+    if not 1 <= len(space) <= 2:
         return None
     found = []
-    settings = (sums.spatial(arguments[name], axes) for name in ("stride", "padding", "dilation"))
-    for axis, (stride, padding, dilation) in enumerate(zip(*settings, strict=True)):
-        length, kernel = x.shape[2 + axis], weight.shape[2 + axis]
-        count = (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1 if result is None else result[axis]
-        if (length + count) * kernel > _MOST_TAPS:
+    for axis, (stride, padding, dilation) in enumerate(
+        zip(*(sums.spatial(values, len(space)) for values in settings), strict=True)
+    ):
+        length, taps = space[axis], kernel[axis]
+        count = (length + 2 * padding - dilation * (taps - 1) - 1) // stride + 1 if result is None else result[axis]
+        if (length + count) * taps > _MOST_TAPS:
             return None
         places = formulas.read_axis if result is None else formulas.written_axis
-        found.append(places(length, count, kernel, stride, padding, dilation))
+        found.append(places(length, count, taps, stride, padding, dilation))
     return found
 
 
-def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
-    """Largest sum of squares under a position of the kernel, per group: ``[groups]``."""
-    axes = _axes_of(x, weight, arguments, None)
-    tops = None if axes is None else largest_window(x, groups, axes)
+def _compiled_window(
+    x: Tensor, weight: Tensor, arguments: Arguments, groups: int, result: Tensor | None
+) -> Tensor | float | None:
+    settings = tuple(arguments["stride"]), tuple(arguments["padding"]), tuple(arguments["dilation"])
+    written = None if result is None else tuple(result.shape[2:])
+    axes = _axes_of(tuple(x.shape[2:]), tuple(weight.shape[2:]), settings, written)
+    return None if axes is None else largest_window(x, groups, axes)
+
+
+def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
+    """Largest sum of squares under a position of the kernel, per group: ``[groups]``, or that of the only one."""
+    tops = _compiled_window(x, weight, arguments, groups, None)
     if tops is not None:
         return tops
     squares = energy(_grouped(x, groups), 2)
@@ -227,10 +243,9 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
     return _largest_of_group(result)
 
 
-def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
-    """Largest sum of squares of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
-    axes = _axes_of(g, weight, arguments, like.shape[2:])
-    tops = None if axes is None else largest_window(g, groups, axes)
+def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
+    """The same of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
+    tops = _compiled_window(g, weight, arguments, groups, like)
     if tops is not None:
         return tops
     squares = energy(_grouped(g, groups), 2)
@@ -259,29 +274,37 @@ def _largest_of_group(squares: Tensor) -> Tensor:
     return flat.amax(1) if flat.numel() else flat.new_zeros(0)
 
 
-def _group_product(squares: Tensor, norms: Tensor) -> Tensor | float:
-    """Largest over the groups of the root of ``squares`` ``[groups]`` times a norm of ``norms`` ``[groups, ...]``."""
-    if squares.numel() == 0 or norms.numel() == 0:
-        return 0.0
-    return top_of(squares.sqrt() * norms.flatten(1).amax(1))
+def _group_product(squares: Tensor | float, norms: Tensor | float) -> Tensor | float:
+    """Largest over the groups of the root of ``squares`` ``[groups]`` times a norm of ``norms`` ``[groups, ...]``.
+
+    Either is a number where there is one group.
+    """
+    if isinstance(squares, Tensor):
+        if squares.numel() == 0:
+            return 0.0
+        squares = squares.sqrt()
+    else:
+        squares = math.sqrt(squares)
+    if isinstance(norms, Tensor):
+        if norms.numel() == 0:
+            return 0.0
+        norms = norms.flatten(1).amax(1)
+    product = squares * norms
+    return top_of(product) if isinstance(product, Tensor) else product
 
 
-def _output_channel_norms(weight: Tensor, groups: int) -> Tensor:
-    # weight is [O, C / groups, ...]: norm over everything that is summed for one output channel.
+def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
+    """Norms of all that is summed for one output channel, ``[groups, O / groups]``, or the largest of one group."""
     if groups == 1 and weight.numel():
-        return _norm_of_largest(along(weight, 0))
+        return _root(along(weight, 0).top(SQUARES))
+    # weight is [O, C / groups, ...].
     return _norm(weight.reshape(groups, weight.shape[0] // groups, -1), 2)
 
 
-def _norm_of_largest(channels: Magnitudes | Vectors) -> Tensor:
-    """Return the largest norm of a channel, ``[1, 1]``, as that of a single group."""
-    top = channels.top(SQUARES)
-    return (top if isinstance(top, Tensor) else torch.tensor(top, dtype=torch.float64)).sqrt().reshape(1, 1)
-
-
-def _input_channel_norms(weight: Tensor, groups: int) -> Tensor:
+def _input_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
+    """The same for one input channel."""
     if groups == 1 and weight.numel():
-        return _norm_of_largest(along(weight, 1))
+        return _root(along(weight, 1).top(SQUARES))
     return _norm(weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1), (1, 3))
 
 
@@ -320,8 +343,8 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
         if groups == 1:
             scales[1] = _root(g_sizes.top(SQUARES) * x_sizes.top(SQUARES))
         else:
-            squares = (sizes.squares.reshape(groups, -1).amax(1) for sizes in (g_sizes, x_sizes))
-            scales[1] = _root(top_of(math.prod(squares, start=torch.ones((), dtype=torch.float64, device=g.device))))
+            g_squares, x_squares = (sizes.squares.reshape(groups, -1).amax(1) for sizes in (g_sizes, x_sizes))
+            scales[1] = _root(top_of(g_squares * x_squares))
     if outputs[2] is not None:
         scales[2] = g_sizes.top(TOTAL)
     return scales
@@ -345,6 +368,10 @@ def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
     kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
     if len(kept) == 1:
         return along(x, kept[0]).top(TOTAL)
+    if kept and kept == list(range(len(kept))):
+        compiled = largest_row_total(x, len(kept))
+        if compiled is not None:
+            return compiled
     return top_of(_norm(x, list(axes), 1.0))
 
 
@@ -504,7 +531,11 @@ def _channel_deviations(x: Tensor, mean: Tensor) -> Magnitudes | Vectors:
         return along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
     if x.dim() == 2 or math.prod(x.shape[2:]) == 1:
         return along(x.reshape(x.shape[:2]) - mean, 1)
-    return centred_rows(x.reshape(x.shape[0], x.shape[1], -1), mean)
+    compiled = centred_channels(x, mean)
+    if compiled is not None:
+        return compiled
+    rows = normalised_sizes(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean)).rows
+    return Magnitudes(rows.largest.amax(0), rows.total.sum(0), rows.squares.sum(0))
 
 
 @_named("batch_norm_backward")
