@@ -311,7 +311,7 @@ def energy(x: Tensor, axis: int) -> Tensor:
         return x.double().square().sum(axis)
     found, of_rows = summed
     squares = (found.rows if of_rows else found.columns).squares
-    return squares.reshape(*x.shape[:axis], *x.shape[axis + 1 :])
+    return squares.reshape((*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
 def largest_energy(x: Tensor, axis: int) -> Tensor | float:
