@@ -187,11 +187,11 @@ class _Table:
         """
         addresses = [tensor.data_ptr() for tensor in whole]
         if not self._sites and not watch_keys:
-            self._layout.pack_into(self._given, 0, *addresses, *scalars)
+            self._layout.pack_into(self._given.data, 0, *addresses, *scalars)
             self._run()
             return self._finite(), (), ()
         self._layout.pack_into(
-            self._given,
+            self._given.data,
             0,
             *addresses,
             *scalars,
