@@ -17,7 +17,7 @@ _BLOCK_BYTES = 12
 FEW_BYTES = 2**20
 """Up to so many bytes are faster without what is compiled: they take a tenth of a second, and its libraries a whole."""
 _SHORT_BYTES = 1024
-"""As long as headers are. What they hash to is remembered: orders and runs are opened again by each part of an audit."""
+"""As long as headers are. What they hash to is remembered: each part of an audit opens order and run again."""
 _AT_ONCE = 4 * 2**20
 """So many bytes are joined at a time."""
 
