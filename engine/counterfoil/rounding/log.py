@@ -224,7 +224,7 @@ def _read_number(data: npt.NDArray[np.uint8], position: int) -> tuple[int, int]:
     for place in range(_NUMBER_BYTES):
         if position >= data.size:
             break
-        byte = np.int64(data[position])
+        byte = int(data[position])
         position += 1
         number |= (byte & 0x7F) << (7 * place)
         if byte < 0x80:
@@ -269,7 +269,7 @@ def _decode(
                 return _RICE, site, position
             end = found + count
             used = _decode_entries(
-                data[position + 1 :], count, np.int64(data[position]), limits[site], indices[found:end], ups[found:end]
+                data[position + 1 :], count, int(data[position]), int(limits[site]), indices[found:end], ups[found:end]
             )
             if used < 0:
                 return used, site, position

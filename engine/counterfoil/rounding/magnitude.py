@@ -249,12 +249,18 @@ def _largest(value: Tensor, threads: int) -> Tensor | float:
         parts = 1 if count <= _PART else -(-count // _PART)
         _LARGEST.pack_into(job.words, 0, 0, parts, count, value.data_ptr(), 0)
         _LARGEST_OF[value.itemsize].run(job.address, min(threads, parts))
-        return _DOUBLE.unpack_from(job.words, 32)[0]
+        return _result()
     if not value.is_floating_point():
         value = value.to(torch.float64)
     low, high = torch.aminmax(value)
     top: Tensor = torch.maximum(-low, high).double()
     return float(top) if value.device.type == "cpu" else top
+
+
+def _result() -> float:
+    """Return the largest magnitude that the job before found."""
+    number: float = _DOUBLE.unpack_from(job.words, 32)[0]
+    return number
 
 
 def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
@@ -478,7 +484,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         parts = -(-count // _PART)
         _GATE.pack_into(job.words, 0, 0, parts, count, first.data_ptr(), 0, second.data_ptr(), slope, cubic)
         _GATE_OF[first.itemsize].run(job.address, min(_setting.get().threads, parts))
-        return _DOUBLE.unpack_from(job.words, 32)[0]
+        return _result()
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 

@@ -60,7 +60,8 @@ def place_key(key: int, place: int) -> int:
 
 def place_keys(key: int, places: int) -> list[int]:
     """The fingerprint keys of the first places of a step."""
-    return (np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)).tolist()
+    keys = np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)
+    return [int(key) for key in keys.tolist()]
 
 
 @dataclass(frozen=True)
