@@ -174,7 +174,8 @@ def _cut(
     value = tl.load(x + row * row_step + column * column_step, mask=inside, other=0.0).to(tl.float64)
     rounded = (value + magic.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magic
     biased = rounded.to(tl.int32) + bias
-    size = height.to(tl.int64) * width
+    size = tl.full((), 0, tl.int64) + height
+    size = size * width
     into = planes + row * width + column
     stored = (row < height) & (column < width)
     for i in tl.static_range(0, count):
@@ -219,7 +220,8 @@ def _join(
     row = tl.expand_dims((number // tiles) * high + tl.arange(0, high).to(tl.int64), 1)
     column = tl.expand_dims((number % tiles) * wide + tl.arange(0, wide).to(tl.int64), 0)
     inside = (row < rows) & (column < columns)
-    size = height.to(tl.int64) * width
+    size = tl.full((), 0, tl.int64) + height
+    size = size * width
     place = products + row * width + column
     # Mod 2^64, where the total is in the end: on the way it may be beyond.
     total = (row + column) * 0
@@ -252,8 +254,13 @@ def _tile(rows: int, columns: int, widest: int = TILE) -> tuple[int, int]:
     return _power_of_two(rows, size // wide), wide
 
 
-def _programs(rows: int, columns: int, high: int, wide: int) -> tuple[int]:
-    return (-(-rows // high) * -(-columns // wide),)
+def _launch(
+    kernel: Any, shape: tuple[int, int], tile: tuple[int, int], x: Tensor, *arguments: Any, **constants: Any
+) -> None:
+    """Launch a kernel over a matrix of this shape on the device of x, which need not be the machine's first."""
+    (rows, columns), (high, wide) = shape, tile
+    with torch.cuda.device_of(x):
+        kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **_OPTIONS)
 
 
 def _launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any) -> None:
@@ -264,9 +271,10 @@ def _launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: 
         wide, high = _tile(terms, groups, _ACROSS)
     else:
         high, wide = _tile(groups, terms)
-    kernel[_programs(groups, terms, high, wide)](
-        x, groups, terms, r0, k1, r1, *arguments, rows=r0 == k1 == 1, columns=columns, high=high, wide=wide, **_OPTIONS
-    )
+    _launch(
+        kernel, (groups, terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments, rows=r0 == k1 == 1,
+        columns=columns,
+    )  # fmt: skip
 
 
 def largest(x: Tensor, lengths: Sequence[int]) -> Tensor:
@@ -321,10 +329,10 @@ def cut(x: Tensor, top: Tensor, bits: int, count: int, shape: tuple[int, int], f
     height, width = shape
     planes = torch.empty((count * (count + 1) // 2, height, width), dtype=torch.int8, device=x.device)
     bias = 64 * (128 ** (count - 1) - 1) // 127
-    high, wide = _tile(height, width, TILE if x.stride(1) == 1 else _ACROSS)
-    _cut[_programs(height, width, high, wide)](
-        x, x.shape[0], x.shape[1], x.stride(0), x.stride(1), top, bits, planes, height, width, flag,
-        count=count, bias=bias, high=high, wide=wide, **_OPTIONS,
+    tile = _tile(height, width, TILE if x.stride(1) == 1 else _ACROSS)
+    _launch(
+        _cut, shape, tile, x, x.shape[0], x.shape[1], x.stride(0), x.stride(1), top, bits, planes, height, width, flag,
+        count=count, bias=bias,
     )  # fmt: skip
     return planes
 
@@ -345,8 +353,8 @@ def join(products: Tensor, left: Tensor, right: Tensor, bits: int, count: int, s
     """
     (rows, columns), (_, height, width) = shape, products.shape
     result = torch.empty(shape, dtype=torch.int32, device=products.device)
-    high, wide = _tile(rows, columns)
-    _join[_programs(rows, columns, high, wide)](
-        products, height, width, rows, columns, left, right, bits, result, count=count, high=high, wide=wide, **_OPTIONS
-    )
+    _launch(
+        _join, shape, _tile(rows, columns), products, height, width, rows, columns, left, right, bits, result,
+        count=count,
+    )  # fmt: skip
     return result.view(torch.float32)
