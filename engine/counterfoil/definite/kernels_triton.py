@@ -37,6 +37,8 @@ _LEAST = tl.constexpr(LEAST_EXPONENT)
 _MAGNITUDE = tl.constexpr(0x7FFFFFFF)
 _LEAST_INTEGER = tl.constexpr(-(1 << 31))
 _WHOLE = tl.constexpr(1 << 53)
+_MAGNITUDE64 = tl.constexpr(0x7FFFFFFFFFFFFFFF)
+_INFINITE64 = tl.constexpr(0x7FF0000000000000)
 
 
 @triton.jit
@@ -187,6 +189,13 @@ def _cut(
 
 
 @triton.jit
+def _nearest(value: tl.tensor) -> tl.tensor:
+    """The bits, int32, of the float32 nearest to a float64; no zero has a sign."""
+    pattern = value.to(tl.float32).to(tl.int32, bitcast=True)
+    return tl.where(pattern == _LEAST_INTEGER, 0, pattern)
+
+
+@triton.jit
 def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
     """The bits, int32, of the float32 nearest to ``total * 2^exponent``; no zero has a sign."""
     # To odd first, as in counterfoil.definite.single.
@@ -195,8 +204,7 @@ def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
     odd = (short | lost).to(tl.float64) * 1024.0
     held = tl.where((total <= _WHOLE) & (total >= -_WHOLE), total.to(tl.float64), odd)
     scale = ((exponent + _BIAS) << 52).to(tl.float64, bitcast=True)
-    pattern = (held * scale).to(tl.float32).to(tl.int32, bitcast=True)
-    return tl.where(pattern == _LEAST_INTEGER, 0, pattern)
+    return _nearest(held * scale)
 
 
 @triton.jit
@@ -239,6 +247,32 @@ def _join(
                 total += both << (7 * (i + j))
     exponent = _exponent(tl.load(left)) + _exponent(tl.load(right)) - bits
     tl.store(result + row * columns + column, _rounded_once(total, exponent), mask=inside)
+
+
+@triton.jit
+def _bracket(
+    values: tl.tensor,
+    count: tl.tensor,
+    low: tl.tensor,
+    high: tl.tensor,
+    result: tl.tensor,
+    report: tl.tensor,
+    room: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Round values times ``low``, and collect where those times ``high`` round to another number."""
+    index = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    value = tl.load(values + index, mask=inside, other=0.0)
+    below = _nearest(value * tl.load(low))
+    above = _nearest(value * tl.load(high))
+    # What is not a number is no doubt.
+    is_number = (value.to(tl.int64, bitcast=True) & _MAGNITUDE64) <= _INFINITE64
+    doubtful = inside & (below != above) & is_number
+    number = tl.sum(doubtful.to(tl.int64), 0)
+    place = tl.atomic_add(report, number) + tl.cumsum(doubtful.to(tl.int64), 0)
+    tl.store(report + place, index, mask=doubtful & (place <= room))
+    tl.store(result + index, below, mask=inside)
 
 
 def _power_of_two(length: int, most: int) -> int:
@@ -358,3 +392,26 @@ def join(products: Tensor, left: Tensor, right: Tensor, bits: int, count: int, s
         count=count,
     )  # fmt: skip
     return result.view(torch.float32)
+
+
+def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tensor]:
+    """Round values to float32, and collect where their error may decide.
+
+    Args:
+        approximate: float64 ``[n]``, contiguous.
+        error: How far from the true value each may be, relatively.
+        room: Indices that there is room for.
+
+    Returns:
+        float32 ``[n]``: the lower end of the error in magnitude, rounded. int64 ``[1 + room]``: how many indices there
+        are at which the upper end rounds to another number, then those that found room, in any order.
+    """
+    count = approximate.numel()
+    result = torch.empty(count, dtype=torch.int32, device=approximate.device)
+    report = torch.zeros(1 + room, dtype=torch.int64, device=approximate.device)
+    # Triton takes a number for a float32 one.
+    ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
+    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
+    with torch.cuda.device_of(approximate):
+        _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **_OPTIONS)
+    return result.view(torch.float32), report

@@ -34,6 +34,10 @@ words = {"left": "*i32", "right": "*i32", "bits": "i32", "result": "*i32"}
 for products, ones in (("*i32", ()), ("*i64", ("rows", "columns"))):
     sizes, given = numbers(("height", "width", "rows", "columns"), ones)
     ptx(kernels._join, {"products": products, **sizes, **words}, {**given, "count": 4, "high": 8, "wide": 256})
+words = {"values": "*fp64", "low": "*fp64", "high": "*fp64", "result": "*i32", "report": "*i64", "room": "i32"}
+for ones in ((), ("count",)):
+    sizes, given = numbers(("count",), ones)
+    ptx(kernels._bracket, {**words, **sizes}, {**given, "size": 2048})
 """
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
+from counterfoil.definite.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.definite.digits import digit_count, split
 from counterfoil.definite.forms import sound_forms
@@ -286,6 +287,23 @@ def test_nothing_waits_for_the_device(device: str) -> None:
             step()
         finally:
             torch.cuda.set_sync_debug_mode("default")
+
+
+# Doubts of functions.
+
+
+@pytest.mark.parametrize("error", [2.0**-46, 2.0**-30, 2.0**-24])
+def test_doubtful_values(device: str, error: float) -> None:
+    """Some, more, and more than there is room for."""
+    x = wild((3000,), 6, -150, 120).double() * (1 + 2.0**-25)
+    x[:6] = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, -(2.0**-150)], dtype=torch.float64)
+    expected, doubtful = bracketed_by_torch(x, error)
+    found, places = bracketed(x.to(device).view(60, 50), error)
+    assert bits_of(found.cpu().nan_to_num(7.5)) == bits_of(expected.nan_to_num(7.5))
+    assert places.tolist() == doubtful.tolist()
+    assert (len(places) > ROOM) == (error == 2.0**-24)
+    flipped = x.view(torch.int64) ^ (1 << 30)  # control
+    assert bits_of(bracketed(flipped.view(torch.float64).to(device), error)[0].cpu()) != bits_of(expected)
 
 
 # Convolutions, sums, the self-test.
