@@ -21,6 +21,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from counterfoil.definite.loops import device_of
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT
 
 TILE = 2048
@@ -293,7 +294,7 @@ def _launch(
 ) -> None:
     """Launch a kernel over a matrix of this shape on the device of x, which need not be the machine's first."""
     (rows, columns), (high, wide) = shape, tile
-    with torch.cuda.device_of(x):
+    with device_of(x):
         kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **_OPTIONS)
 
 
@@ -412,6 +413,6 @@ def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tenso
     # Triton takes a number for a float32 one.
     ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
     size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
-    with torch.cuda.device_of(approximate):
+    with device_of(approximate):
         _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **_OPTIONS)
     return result.view(torch.float32), report

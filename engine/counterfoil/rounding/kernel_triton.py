@@ -24,6 +24,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from counterfoil.definite.loops import device_of
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE, Grid
 from counterfoil.rounding.kernel_cpu import INFINITY
 from counterfoil.rounding.result import Rounded
@@ -291,8 +292,7 @@ class Pass:
     def _launch(self, kernel: Any, count: int, values: Tensor, *arguments: Any, **constants: Any) -> None:
         if count:
             size = self._size or _size(count)
-            # A machine's second device is not the one that kernels run on unless they are told.
-            with torch.cuda.device_of(values):
+            with device_of(values):
                 kernel[_programs(count, size)](values, *arguments, **constants, size=size, **_OPTIONS)
 
     def round(self, flat: Tensor, slot: Tensor, entries: Tensor, cursor: Tensor, done: Tensor | None = None) -> None:
@@ -338,7 +338,7 @@ class Pass:
             share: Decisions within ``2^-share`` of the margin are collected.
             follow: Take the trainer's E where it differs by one at most.
         """
-        with torch.cuda.device_of(scale):
+        with device_of(scale):
             _choose_grid[(1,)](
                 scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
             )
