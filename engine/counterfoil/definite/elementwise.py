@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil import buffers
 
 _FLOAT64_BITS = 53
 

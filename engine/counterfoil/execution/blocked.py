@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.execution.buffered import product
 from counterfoil.program import sums
 from counterfoil.program.sums import Arguments
 
@@ -43,10 +44,13 @@ def function_for(kind: str, arguments: Arguments) -> Form | None:
 
 def natively(name: str, *args: Any) -> Any:
     """Compute a piece as the device does."""
+    if name in _PRODUCTS:
+        return product(name, *args)
     _, operator, overload = name.split(".")
     return getattr(getattr(torch.ops.aten, operator), overload)(*args)
 
 
+_PRODUCTS = frozenset({"aten.mm.default", "aten.bmm.default"})
 Reduce = Callable[[Tensor, int], Tensor]
 """Reduces one axis, which stays with the length 1."""
 
@@ -316,8 +320,8 @@ def _matrix(run: Run, a: Arguments) -> Any:
         result = product if result is None else result.add_(product)
     if not is_added:
         return result
-    result = result * a["alpha"]
-    return result if a["beta"] == 0 else result + a["self"] * a["beta"]
+    result = result.mul_(a["alpha"])
+    return result if a["beta"] == 0 else result.add_(a["self"] * a["beta"])
 
 
 def _convolution_backward(run: Run, a: Arguments) -> Any:
