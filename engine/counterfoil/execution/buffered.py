@@ -37,8 +37,12 @@ def buffered(operator: str, function: Any, shape: Sequence[int], dtype: torch.dt
         shape: The shape of its result.
         dtype: The dtype of its result.
     """
+    if not buffers.is_large(shape, dtype):
+        return None
+    if operator == "aten.convolution.default":
+        return _convolution(function, shape, dtype)
     name = _PRODUCTS.get(operator) or _ELEMENTWISE.get(operator)
-    if name is None or not buffers.is_large(shape, dtype):
+    if name is None:
         return None
     into, ordered = overload(f"{operator.rpartition('.')[0]}.{name}"), operator in _ELEMENTWISE
     parameter = next(argument.name for argument in into._schema.arguments if argument.is_out)
@@ -48,6 +52,22 @@ def buffered(operator: str, function: Any, shape: Sequence[int], dtype: torch.dt
         if not _fit(args, kwargs, ordered=ordered):
             return function(*args, **kwargs)
         return told(*args, **kwargs, **{parameter: buffers.empty(shape, dtype)})
+
+    return call
+
+
+def _convolution(function: Any, shape: Sequence[int], dtype: torch.dtype) -> Callable[..., Any]:
+    """Return what computes a convolution, where the library would take its way by matrix products, into such memory."""
+    select = getattr(torch._C, "_select_conv_backend", None)
+
+    def call(x: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Any:
+        if select is None or len(settings) != 6 or not _fit((x, weight, bias), {}, ordered=True):
+            return function(x, weight, bias, *settings)
+        stride, padding, *_ = settings
+        if select(x, weight, bias, *settings, None) != torch._C._ConvBackend.Slow2d:  # type: ignore[attr-defined]
+            return function(x, weight, bias, *settings)
+        out = buffers.empty(shape, dtype)
+        return torch.ops.aten.thnn_conv2d.out(x, weight, weight.shape[2:], bias, stride, padding, out=out)
 
     return call
 

@@ -18,6 +18,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil import buffers
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
+from counterfoil.definite.refusals import Noted, noting
+from counterfoil.definite.single import number_on
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
@@ -171,7 +173,8 @@ class Interpreter:
         units = self.units if compute is native else self._prepared
         done = 0
         while done < len(units):
-            done, late = _advance(units, done, frame, cancel)
+            with noting(frame.noted):
+                done, late = _advance(units, done, frame, cancel)
             if late:
                 yield units[done - 1].end
         return frame.result()
@@ -211,7 +214,10 @@ class Interpreter:
 def _advance(units: Sequence[Unit], done: int, frame: Frame, cancel: CancelToken | None) -> tuple[int, bool]:
     """Execute units until the next report is due; returns how many are done, and whether it is."""
     due = time.monotonic() + _PROGRESS_SECONDS
-    with cancel.looked_at() if cancel is not None else nullcontext():
+    # Without what torch keeps for gradients its functions are called in half the time. What computes by its own means
+    # may ask for versions of tensors, which they then lack; and a generator must not hold this.
+    bare = torch.inference_mode(frame.compute is None)
+    with bare, cancel.looked_at() if cancel is not None else nullcontext():
         for number in range(done, len(units)):
             if cancel is not None:
                 cancel.check()
@@ -251,6 +257,8 @@ class _StepFrame(Frame):
         """The numbers of those that hold a value that is no finite float32 number."""
         self._flags: dict[int, Tensor] = {}
         """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
+        self.noted = None if self.ahead is None else Noted()
+        """There as well: what an operator refuses."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -258,7 +266,7 @@ class _StepFrame(Frame):
             return
         item = self._program.inputs[number]
         if item.kind == "scalar":
-            self.values[number] = torch.tensor(self._given[number], dtype=self._dtype, device=self._device)
+            self.values[number] = number_on(self._given[number], self._dtype, self._device)
         else:
             dtype = dtype_of(item.type.dtype, self._dtype)
             self.values[number] = _on(self._device, self._given[number], dtype)
@@ -311,6 +319,9 @@ class _StepFrame(Frame):
         if self.ahead is None:
             number = float(loss)
         else:
+            assert self.noted is not None
+            for wrong in self.noted.raised():
+                self.ahead.flag(wrong)
             flagged = sorted(self._flags)
             told = [loss.double(), *(self._flags[value].double() for value in flagged)]
             numbers = self.ahead.finish(torch.stack(told))

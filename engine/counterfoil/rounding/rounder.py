@@ -19,7 +19,7 @@ from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.following import judged
+from counterfoil.rounding.following import Directions, DirectionsElsewhere, absent, judged
 from counterfoil.rounding.grid import (
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
@@ -160,6 +160,10 @@ class Kernels:
         if self.on_cpu:
             return self._cpu.round_at(flat.data_ptr(), flat.numel(), flat.itemsize, grid, tau, key)
         return self._elsewhere.round(flat, grid, tau, key)
+
+    def directions(self, logs: Sequence[SiteLog]) -> Directions:
+        """Return what puts the logged directions of a step in place."""
+        return Directions(logs) if self.on_cpu else DirectionsElsewhere(logs)
 
     def fingerprint(self, flat: Tensor, key: int) -> int:
         """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
@@ -353,7 +357,7 @@ class Rounder(Fingerprinting):
             raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
         self._largest = rounded.largest if self._kernels.on_cpu and self._infinities is None else None
         if self._infinities is not None:
-            rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
+            rounded = rounded._replace(fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
@@ -449,7 +453,6 @@ def _is_ordinary(exponent: int) -> bool:
 
 
 _NOTHING = Counts()
-_NO_CHANGE = np.zeros(0, np.bool_)
 
 
 class ReplayingRounder(Rounder):
@@ -492,12 +495,14 @@ class ReplayingRounder(Rounder):
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
         self._logs: Sequence[SiteLog] = ()
+        self._directions = kernels.directions(())
         self._forced: Mapping[int, Values] = {}
 
     def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
         """Start a step with the trainer's log of it; ``forced`` holds values that replace the own ones, by site."""
         self.begin_step(key)
         self._logs = logs
+        self._directions = self._kernels.directions(logs)
         self._forced = forced or {}
         self.counts = []
         self.own_logs = []
@@ -518,7 +523,8 @@ class ReplayingRounder(Rounder):
         return super().__call__(node, arguments, outputs)
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
-        log = self._logs[self._site]
+        site = self._site
+        log, entries = self._logs[site], self._directions.entries[site]
         # Two conforming machines' S differ in their last bits, so their E differ by one at most, where S lies beside a
         # power of two. Then the trainer's is taken, since E fixes the grid; one further away would move the grid at
         # the trainer's will.
@@ -526,38 +532,37 @@ class ReplayingRounder(Rounder):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        grid = self._grid(self._site, log.exponent if agreed else exponent)
-        unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
-        entries = len(log.indices)
+        grid = self._grid(site, log.exponent if agreed else exponent)
+        unrounded = flat.clone() if self._program.site_places[site] == self._observe else None
         if entries:
-            logged = torch.from_numpy(log.indices).to(flat.device)
-            # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
-            own = flat[logged].double().cpu().numpy()
+            # Before the kernel, which rounds in place: a direction is judged by the value before rounding.
+            self._directions.note(site, flat)
         if self._keep_log:
-            tau = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
+            tau = replace(grid, margin_bits=self._kept_margins[site].bits).tau
         else:
             tau = grid.tau / OMISSION_SHARE
         rounded = self._checked(node, flat, grid, tau)
         # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
         # here lay within tau of it there, and was logged.
-        missing = 0
-        if len(rounded.indices) and grid.exponent != ZERO_SCALE and not self._keep_log:
-            missing = len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
-        explained = is_explained(log.exponent, self._scale)
-        counts = _NOTHING if explained and not missing else Counts(contradictions=int(not explained), omissions=missing)
-        changed = _NO_CHANGE
-        fingerprint = rounded.fingerprint
+        must_be_logged = grid.exponent != ZERO_SCALE and not self._keep_log
+        counts, fingerprint = _NOTHING, rounded.fingerprint
         if entries:
-            before = flat[logged].double().cpu().numpy()
-            found, after, changed = judged(own, before, log.ups, grid, self._margins[self._site].steerable)
-            counts += found
-            if found.corrections:
-                fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
+            found = rounded.indices if must_be_logged else None
+            settled = self._directions.settle(site, flat, grid, self._margins[site].steerable, self._site_key, found)
+            counts = settled.counts
+            if counts.corrections:
+                fingerprint = (fingerprint + settled.change) & _MASK64
+                self._moved(settled.largest_gone, settled.largest_new)
+        elif must_be_logged and len(rounded.indices):
+            counts = Counts(omissions=len(rounded.indices))
+        if log.exponent != exponent and not is_explained(log.exponent, self._scale):
+            counts += Counts(contradictions=1)
         self.counts.append(counts)
         # An arbiter's question: how would the step have gone on from these values?
-        if self._site in self._forced:
-            fingerprint = self._put(flat, self._forced[self._site], fingerprint)
+        if site in self._forced:
+            fingerprint = self._put(flat, self._forced[site], fingerprint)
         if self._keep_log:
+            changed = self._directions.changed(site) if entries else _NO_UPS
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
         if unrounded is not None:
             self.observation = Observation(
@@ -598,9 +603,7 @@ class ReplayingRounder(Rounder):
     def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:
         """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
         # The own E is the log's: explained, and no scale of zero.
-        missing = 0
-        if len(found.indices):
-            missing = len(np.setdiff1d(found.indices, log.indices, assume_unique=True))
+        missing = absent(found.indices, log.indices)
         counts = Counts(omissions=missing) if missing else _NOTHING
         fingerprint = found.fingerprint
         if len(log.indices):
@@ -618,12 +621,15 @@ class ReplayingRounder(Rounder):
         where = torch.from_numpy(chosen.indices).to(flat.device)
         old, key = flat[where].double().cpu().numpy(), np.uint64(self._site_key)
         flat[where] = torch.from_numpy(chosen.values).to(flat)
-        if self._largest is not None:
-            # Where the largest itself went, which is now the largest is not known.
-            gone = float(np.abs(old).max(initial=0.0)) >= self._largest
-            self._largest = None if gone else max(self._largest, float(np.abs(chosen.values).max(initial=0.0)))
+        self._moved(float(np.abs(old).max(initial=0.0)), float(np.abs(chosen.values).max(initial=0.0)))
         difference = int(mix_values(chosen.values, chosen.indices, key)) - int(mix_values(old, chosen.indices, key))
         return (fingerprint + difference) & _MASK64
+
+    def _moved(self, gone: float, new: float) -> None:
+        """Take note that values were replaced, of which the largest magnitudes before and after are given."""
+        if self._largest is not None:
+            # Where the largest itself went, which is now the largest is not known.
+            self._largest = None if gone >= self._largest else max(self._largest, new)
 
 
 def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]) -> SiteLog:
