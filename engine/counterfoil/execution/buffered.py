@@ -28,7 +28,9 @@ _ELEMENTWISE = {
 """The same, where all tensors among the arguments lie so."""
 
 
-def buffered(operator: str, function: Any, shape: Sequence[int], dtype: torch.dtype) -> Callable[..., Any] | None:
+def buffered(
+    operator: str, function: Any, shape: Sequence[int], dtype: torch.dtype, *more: Any
+) -> Callable[..., Any] | None:
     """Return what computes an operator of one result into such memory; None where the library takes its own.
 
     Args:
@@ -36,11 +38,15 @@ def buffered(operator: str, function: Any, shape: Sequence[int], dtype: torch.dt
         function: The library's function, for arguments of which that cannot be done.
         shape: The shape of its result.
         dtype: The dtype of its result.
+        more: What comes behind its arguments.
     """
     if not buffers.is_large(shape, dtype):
         return None
     if operator == "aten.convolution.default":
         return _convolution(function, shape, dtype)
+    if operator == "aten.relu.default":
+        # That is what it is.
+        return buffered("aten.clamp_min.default", lambda x, _: function(x), shape, dtype, 0)
     name = _PRODUCTS.get(operator) or _ELEMENTWISE.get(operator)
     if name is None:
         return None
@@ -50,8 +56,8 @@ def buffered(operator: str, function: Any, shape: Sequence[int], dtype: torch.dt
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not _fit(args, kwargs, ordered=ordered):
-            return function(*args, **kwargs)
-        return told(*args, **kwargs, **{parameter: buffers.empty(shape, dtype)})
+            return function(*args, *more, **kwargs)
+        return told(*args, *more, **kwargs, **{parameter: buffers.empty(shape, dtype)})
 
     return call
 
@@ -79,6 +85,12 @@ def product(operator: str, left: Tensor, right: Tensor) -> Any:
     if not buffers.is_large(shape, left.dtype) or not _fit((left, right), {}, ordered=False):
         return function.default(left, right)
     return function.out(left, right, out=buffers.empty(shape, left.dtype))
+
+
+def combined(function: Callable[..., Tensor], x: Tensor, other: Tensor) -> Tensor:
+    """Compute a function of elements of two tensors into such memory where they are large; ``x`` is of the result's shape."""
+    whole = buffers.is_large(x.shape, x.dtype) and _fit((x, other), {}, ordered=True)
+    return function(x, other, out=buffers.empty(x.shape, x.dtype)) if whole else function(x, other)
 
 
 def _fit(args: Sequence[Any], kwargs: Mapping[str, Any], *, ordered: bool) -> bool:
