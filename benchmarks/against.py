@@ -38,6 +38,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from benchmarks.accuracy.tasks import adamw
 from benchmarks.cross_hardware.replays import SETTINGS
 from benchmarks.pages import markdown, origin
 from benchmarks.paper_method import Hooks
@@ -135,20 +136,12 @@ def _gpt(layers: int, width: int, batch: int) -> Case:
     size = gpt2.Gpt2Size(layers=layers, heads=4, width=width, context=64, dropout=0.0)
     text = b"Two machines add the same numbers in another order, and get other sums. " * 200
 
-    def optimizer(model: nn.Module) -> torch.optim.Optimizer:
-        groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
-        for parameter in model.parameters():
-            groups[parameter.dim() >= 2].append(parameter)
-        return torch.optim.AdamW(
-            [{"params": groups[0], "weight_decay": 0.0}, {"params": groups[1], "weight_decay": 0.01}], lr=1e-3
-        )
-
     return Case(
         f"GPT-2, {layers} layers, width {width}, sequence {size.context}, batch {batch}",
         lambda precision: gpt2.order_gpt2(text, size=size, batch_size=batch, steps=STEPS, precision=precision),
         lambda: gpt2.Gpt2(size),
         gpt2.objective,
-        optimizer,
+        adamw,
         clip=1.0,
     )
 

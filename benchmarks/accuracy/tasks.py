@@ -107,14 +107,6 @@ def gpt_task(path: Path, steps: int) -> Task:
         for some in torch.split(rows, _AT_ONCE):
             yield model(some[:, :-1]).flatten(0, 1), some[:, 1:].flatten()
 
-    def optimizer(model: nn.Module) -> torch.optim.Optimizer:
-        groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
-        for parameter in model.parameters():
-            groups[parameter.dim() >= 2].append(parameter)
-        return torch.optim.AdamW(
-            [{"params": groups[0], "weight_decay": 0.0}, {"params": groups[1], "weight_decay": 0.01}], lr=1e-3
-        )
-
     return Task(
         name="gpt2",
         what=f"2 layers of width 64 with dropout, {len(text):,} bytes of {path.name}, {steps} steps of 8 x 64; of the "
@@ -125,7 +117,7 @@ def gpt_task(path: Path, steps: int) -> Task:
         ),
         model=lambda: gpt2.Gpt2(size),
         objective=gpt2.objective,
-        optimizer=optimizer,
+        optimizer=adamw,
         examples=examples,
         clip=1.0,
     )
@@ -149,6 +141,16 @@ def fashion_task(folder: Path, steps: int) -> Task:
         objective=ImageObjective(normalisation, 4, True),
         optimizer=_sgd,
         examples=_images(test.images, test.labels, normalisation),
+    )
+
+
+def adamw(model: nn.Module) -> torch.optim.Optimizer:
+    """Return the ordinary form of the recipe gpt2's optimizer: only what has two dimensions or more decays."""
+    groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
+    for parameter in model.parameters():
+        groups[parameter.dim() >= 2].append(parameter)
+    return torch.optim.AdamW(
+        [{"params": groups[0], "weight_decay": 0.0}, {"params": groups[1], "weight_decay": 0.01}], lr=1e-3
     )
 
 

@@ -16,6 +16,7 @@ from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import ForceOption, OutOption
+from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.plaintext import one_line
@@ -153,7 +154,9 @@ class OrderOptions:
 
     def write(self, draft: OrderDraft) -> None:
         """Write the order, after the trial of its first step if one is wanted."""
-        draft = draft.recomputing(segments_of(self.recompute_activations))
+        segments = segments_of(self.recompute_activations)
+        with cancel_on_interrupt() as cancel:
+            draft = show_stages(draft.recomputing_in_stages(segments, cancel))
         write_order(draft, self.out, self.external_data, trial=self.trial)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -23,9 +22,9 @@ from counterfoil.cli.order_options import (
     with_order_options,
     write_order,
 )
+from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import CancelledError, DataError
-from counterfoil.generators import finish, relay
+from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
 from counterfoil.terminal import shown
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
-    from counterfoil.training.rows import RowsRead
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
@@ -150,21 +148,9 @@ def order(
 
 
 def _drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
-    """Draft the order of a client's own job, with a bar where reading its data takes time."""
-    with cancel_on_interrupt() as cancel, ExitStack() as stack:
-        bar: terminal.StepProgress | None = None
-
-        def show(read: RowsRead) -> None:
-            nonlocal bar
-            if bar is None:
-                bar = stack.enter_context(terminal.progress("Data", terminal.console(), unit="rows"))
-                bar.start(read.total)
-            bar.update(read.done)
-
-        try:
-            return finish(relay(job.drafting(precision, segments, cancel), show))
-        except CancelledError as error:
-            raise CancelledError("Stopped; no order was written.") from error
+    """Draft the order of a client's own job, with a bar for each stage."""
+    with cancel_on_interrupt() as cancel:
+        return show_stages(job.drafting(precision, segments, cancel))
 
 
 @order_app.command("digits-cnn")
@@ -498,28 +484,9 @@ def _prepared(folder: Path, data: Path, settings: FineTuning) -> OrderDraft:
     """Draft a fine-tuning, with a bar for each stage, and show what was made of the data."""
     from counterfoil.training.huggingface import prepare_huggingface
 
+    with cancel_on_interrupt() as cancel:
+        prepared = show_stages(prepare_huggingface(folder, data, settings, cancel))
     console = terminal.console()
-    with cancel_on_interrupt() as cancel, ExitStack() as bars:
-        work = prepare_huggingface(folder, data, settings, cancel)
-        stage = ""
-        try:
-            while True:
-                try:
-                    event = next(work)
-                except StopIteration as end:
-                    prepared = end.value
-                    break
-                if event.stage != stage:
-                    bars.close()
-                    stage, bar = (
-                        event.stage,
-                        bars.enter_context(terminal.progress(event.stage, console, unit=event.unit)),
-                    )
-                    bar.start(event.total)
-                bar.update(event.done)
-        except CancelledError as error:
-            raise CancelledError("Stopped; no order was written.") from error
     for note in prepared.notes:
         console.print(shown(note))
-    draft: OrderDraft = prepared.draft
-    return draft
+    return prepared.draft

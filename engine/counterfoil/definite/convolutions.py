@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from counterfoil.definite import fused_convolutions, loops
+from counterfoil.definite import device_products, fused_convolutions, loops
+from counterfoil.definite.device_products import Laid
 from counterfoil.definite.geometry import Geometry, both_sides, spread, windows
 from counterfoil.definite.limits import check_operands, float64_block
 from counterfoil.definite.products import Form, quantised_matmul
@@ -47,15 +48,26 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and fused_convolutions.takes(x, weight, geometry, bits, count):
         return fused_convolutions.convolution(x, weight, geometry, bits)
-    form = _unfused(form, x)
-    left, right = quantise(weight, bits), quantise(x, bits)
+    form = _unfused(form, x, geometry)
     if _direct(form, x, count, bits):
+        left, right = quantise(weight, bits), quantise(x, bits)
         return from_float64(torch.ops.aten.convolution(right.values, left.values, None, *geometry.library_arguments()))
-    padded = pad(right.values, both_sides(geometry.padding))
-    seen = windows(padded.contiguous(), weight.shape[2:], geometry.stride, geometry.dilation)
-    positions = seen.shape[2 : weight.dim()]
-    rows = left.values.reshape(geometry.groups, -1, count)
-    product = _grouped(left, rows, right, _columns(seen, geometry.groups), form)
+    positions = [
+        (length + 2 * p - d * (taps - 1) - 1) // s + 1
+        for length, taps, s, p, d in zip(
+            x.shape[2:], weight.shape[2:], geometry.stride, geometry.padding, geometry.dilation, strict=True
+        )
+    ]
+
+    def rows(values: Tensor) -> Tensor:
+        return values.reshape(geometry.groups, -1, count)
+
+    def columns(values: Tensor) -> Tensor:
+        padded = pad(values, both_sides(geometry.padding)).contiguous()
+        return _columns(windows(padded, weight.shape[2:], geometry.stride, geometry.dilation), geometry.groups)
+
+    lengths = weight.shape[0] // geometry.groups, count, x.shape[0] * math.prod(positions)
+    product = _product(Laid(weight, rows, 1), Laid(x, columns, weight.dim() - 1), lengths, bits, form)
     return _channels_second(product, x.shape[0], positions)
 
 
@@ -80,21 +92,27 @@ def input_gradient(
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and fused_convolutions.takes(g, weight, geometry, bits, count):
         return fused_convolutions.input_gradient(g, weight, size, geometry, bits)
-    form = _unfused(form, g)
-    left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
+    form = _unfused(form, g, geometry)
     if _direct(form, g, count, bits):
+        left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
         shaped = right.values.new_empty((g.shape[0], weight.shape[1] * groups, *size))
         mask = [True, False, False]
         found = torch.ops.aten.convolution_backward(
             right.values, shaped, left.values, None, *geometry.library_arguments(), mask
         )
         return from_float64(found[0])
-    between = spread(right.values, size, kernel, geometry)
-    once = (1,) * len(kernel)
-    columns = _columns(windows(between, kernel, once, geometry.dilation), groups)
-    grouped = left.values.view(groups, weight.shape[0] // groups, *weight.shape[1:])
-    turned = grouped.flip(tuple(range(-len(kernel), 0))).transpose(1, 2)
-    product = _grouped(left, turned.reshape(groups, weight.shape[1], count), right, columns, form)
+
+    def rows(values: Tensor) -> Tensor:
+        grouped = values.view(groups, weight.shape[0] // groups, *weight.shape[1:])
+        turned = grouped.flip(tuple(range(-len(kernel), 0))).transpose(1, 2)
+        return turned.reshape(groups, weight.shape[1], count)
+
+    def columns(values: Tensor) -> Tensor:
+        between = spread(values, size, kernel, geometry)
+        return _columns(windows(between, kernel, (1,) * len(kernel), geometry.dilation), groups)
+
+    lengths = weight.shape[1], count, g.shape[0] * math.prod(size)
+    product = _product(Laid(weight.contiguous(), rows, 1), Laid(g, columns, weight.dim() - 1), lengths, bits, form)
     return _channels_second(product, g.shape[0], size)
 
 
@@ -119,26 +137,38 @@ def weight_gradient(
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and fused_convolutions.takes(g, x, geometry, bits, 0):
         return fused_convolutions.weight_gradient(g, x, kernel, geometry, bits)
-    form = _unfused(form, g)
-    left, right = quantise(g, bits), quantise(x, bits)
+    form = _unfused(form, g, geometry)
     if _direct(form, g, count, bits):
+        left, right = quantise(g, bits), quantise(x, bits)
         shaped = right.values.new_empty((outputs, inputs, *kernel))
         found = torch.ops.aten.convolution_backward(
             left.values, right.values, shaped, None, *geometry.library_arguments(), [False, True, False]
         )
         return from_float64(found[1])
-    padded = pad(right.values, both_sides(geometry.padding)).contiguous()
-    # A stride may leave elements at the end that no position reaches; the gradient says how many positions there are.
-    columns = _columns(windows(padded, kernel, geometry.stride, geometry.dilation), groups)
-    per_group = left.values.reshape(g.shape[0], groups, outputs // groups, math.prod(g.shape[2:]))
-    rows = per_group.permute(1, 2, 0, 3).reshape(groups, outputs // groups, count)
-    product = _grouped(left, rows, right, columns.transpose(1, 2), form)
+
+    def rows(values: Tensor) -> Tensor:
+        per_group = values.reshape(g.shape[0], groups, outputs // groups, math.prod(g.shape[2:]))
+        return per_group.permute(1, 2, 0, 3).reshape(groups, outputs // groups, count)
+
+    def columns(values: Tensor) -> Tensor:
+        padded = pad(values, both_sides(geometry.padding)).contiguous()
+        # A stride may leave elements at the end that no position reaches; the gradient says how many positions there
+        # are.
+        found = _columns(windows(padded, kernel, geometry.stride, geometry.dilation), groups)
+        first = 2 + len(kernel)
+        return found.permute(0, *range(first, found.dim()), *range(1, first))
+
+    lengths = outputs // groups, count, inputs * math.prod(kernel)
+    product = _product(Laid(g, rows, 1), Laid(x, columns, g.dim() - 1), lengths, bits, form)
     return product.reshape(outputs, inputs, *kernel)
 
 
-def _unfused(form: Form, x: Tensor) -> Form:
-    """The form where the CPU's kernels do not compute: unfolded digits of grouped convolutions take memory and time."""
-    return Form.FLOAT64 if form is Form.KARATSUBA and loops.reach(x.device) else form
+def _unfused(form: Form, x: Tensor, geometry: Geometry) -> Form:
+    """The form where no kernels compute: unfolded digits of grouped convolutions take memory and time."""
+    if form is not Form.KARATSUBA:
+        return form
+    grouped = geometry.groups > 1 and loops.triton_reaches(x.device)
+    return Form.FLOAT64 if loops.reach(x.device) or grouped else form
 
 
 def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:
@@ -147,25 +177,26 @@ def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:
 
 
 def _columns(seen: Tensor, groups: int) -> Tensor:
-    """Windows ``[N, C, *positions, *kernel]`` as columns ``[groups, C / groups * kernel, N * positions]``."""
+    """Windows ``[N, C, *positions, *kernel]`` as ``[groups, C / groups, *kernel, N, *positions]``, a view."""
     axes = (seen.dim() - 2) // 2
     # [N, groups, C / groups, *positions, *kernel]
     split = seen.view(seen.shape[0], groups, seen.shape[1] // groups, *seen.shape[2:])
-    positions, kernel = range(3, 3 + axes), range(3 + axes, 3 + 2 * axes)
-    ordered = split.permute(1, 2, *kernel, 0, *positions)
-    columns: Tensor = ordered.reshape(
-        groups, math.prod(ordered.shape[1 : 2 + axes]), math.prod(ordered.shape[2 + axes :])
-    )
-    return columns
+    return split.permute(1, 2, *range(3 + axes, 3 + 2 * axes), 0, *range(3, 3 + axes))
 
 
-def _grouped(left: Quantised, rows: Tensor, right: Quantised, columns: Tensor, form: Form) -> Tensor:
-    """Multiply values of quantised tensors, rearranged to ``[groups, m, k]`` and ``[groups, k, n]``."""
-    a, b = (
-        Quantised(values, whole.exponents.reshape(1, 1, 1), whole.bits)
-        for values, whole in ((rows, left), (columns, right))
-    )
-    return quantised_matmul(a, b, form)
+def _product(left: Laid, right: Laid, lengths: tuple[int, int, int], bits: int, form: Form) -> Tensor:
+    """Return the defined product of two tensors through Q_S that are laid out: float32 ``[groups, m, n]``."""
+    if form is Form.KARATSUBA and device_products.takes(left.x, right.x):
+        return device_products.laid_matmul(left, right, lengths, bits)[None]
+    m, k, n = lengths
+    return quantised_matmul(_matrices(left, (m, k), bits), _matrices(right, (k, n), bits), form)
+
+
+def _matrices(laid: Laid, shape: tuple[int, int], bits: int) -> Quantised:
+    """A tensor through Q_S, of one exponent, as matrices ``[groups, *shape]``."""
+    whole = quantise(laid.x, bits)
+    values = laid.lay(whole.values)
+    return Quantised(values.reshape(values.shape[0], *shape), whole.exponents.reshape(1, 1, 1), whole.bits)
 
 
 def _channels_second(product: Tensor, samples: int, positions: Sequence[int]) -> Tensor:

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil import buffers
+from counterfoil.definite.single import number_on
 
 _FLOAT64_BITS = 53
 
@@ -28,7 +29,7 @@ def number(value: int | float, device: torch.device) -> Tensor:
         magnitude = abs(value) >> excess
         lost = magnitude << excess != abs(value)
         value = math.copysign(math.ldexp(magnitude | lost, excess), value)
-    return torch.tensor(value, dtype=torch.float32, device=device)
+    return number_on(value, torch.float32, device)
 
 
 def _pair(x: Tensor | float, y: Tensor | float) -> tuple[Tensor, Tensor]:

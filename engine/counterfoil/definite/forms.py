@@ -7,7 +7,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from counterfoil.definite import fused
+from counterfoil.definite import device_products, fused
 from counterfoil.definite.products import Form, exact_sums, operands
 from counterfoil.definite.quantise import Quantised
 from counterfoil.definite.single import from_int64
@@ -45,14 +45,18 @@ def _is_sound(form: Form, cases: list[tuple[Tensor, Tensor, Tensor]]) -> bool:
 
 
 def _kernels_agree(a: Tensor, b: Tensor) -> bool:
-    """Whether the CPU's kernels give them too, with transposed operands as well; other devices have no kernels."""
+    """Whether the kernels for this device give them too, with transposed operands as well, if there are any."""
     left, right = a.to(torch.float32), b.to(torch.float32)
-    if not fused.takes(left, right, _BITS):
+    if fused.takes(left, right, _BITS):
+        matmul = fused.matmul
+    elif device_products.takes(left, right):
+        matmul = device_products.matmul
+    else:
         return True
     ours = operands(left, right, _BITS)
     expected = from_int64(_answer(*(q.integers.to(torch.int64) for q in ours)), ours[0].unit + ours[1].unit)
     turned = right.t().contiguous().t()
-    return all(torch.equal(fused.matmul(left, other, _BITS), expected) for other in (right, turned))
+    return all(torch.equal(matmul(left, other, _BITS), expected) for other in (right, turned))
 
 
 def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:

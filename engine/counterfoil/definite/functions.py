@@ -14,10 +14,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil import buffers
 from counterfoil.cancel import check_cancelled
-from counterfoil.definite import buffers, loops
+from counterfoil.definite import loops
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.elementwise import number
+from counterfoil.definite.single import from_float64
 from counterfoil.definite.threads import in_parts
 from counterfoil.definite.truth import correctly_rounded
 
@@ -58,6 +60,35 @@ _LIBRARY: Mapping[str, Callable[..., Tensor]] = {
     "atan2": torch.atan2,
     "xlogy": torch.xlogy,
 }
+
+
+def _in_float64(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    return lambda x: from_float64(function(x.to(torch.float64)))
+
+
+def _inverse_root(x: Tensor) -> Tensor:
+    """Return 1 / sqrt(x), correctly rounded: between two float32 numbers their midpoint m decides, as m^2 x < 1 says.
+
+    m has 25 bits, its square 50. Cut in parts of 26 and 24 bits, these times x, of 24 bits, are exact; so is the first
+    less 1, which it is near; and the sign of the sum is right. It is not zero, for the last bit of m is set.
+    """
+    wide = x.to(torch.float64)
+    found = torch.rsqrt(wide)
+    below, above = from_float64(found * (1 - ERROR)), from_float64(found * (1 + ERROR))
+    middle = (below.to(torch.float64) + above.to(torch.float64)) * 0.5
+    square = middle * middle
+    upper = (square.view(torch.int64) >> 27 << 27).view(torch.float64)
+    is_less = (upper * wide - 1.0) + (square - upper) * wide < 0
+    return torch.where(is_less, above, below)
+
+
+_SURE: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "sqrt": _in_float64(torch.sqrt),
+    "reciprocal": _in_float64(torch.reciprocal),
+    "rsqrt": _inverse_root,
+}
+"""Functions that need no exact arithmetic where a device would have to be waited for. A root or a reciprocal lies 2^-51
+of itself away from every midpoint at least, and IEEE 754 has float64's within 2^-53."""
 FUNCTIONS = frozenset(_LIBRARY)
 """Operator kinds that are functions."""
 
@@ -79,6 +110,8 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     """
     given = _tensors(operands)
     if not loops.reach(given[0].device):
+        if kind in _SURE:
+            return _SURE[kind](given[0])
         return round_function(kind, *approximated(kind, *operands))
     if kind == "sqrt":
         return square_roots(given[0])

@@ -14,18 +14,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, loops
+from counterfoil import buffers
+from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits
+from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
-from counterfoil.definite.quantise import not_finite
+from counterfoil.definite.refusals import not_finite
 
 
 def takes(x: Tensor, summed: Sequence[int]) -> bool:
     """Whether these kernels sum a tensor over axes: on the CPU, kept and summed axes in turns, twice at most."""
     if not loops.reach(x.device) or not x.numel() or not summed or not x.is_contiguous():
         return False
-    return len(_runs(x.shape, summed)) <= 4
+    return len(runs(x.shape, summed)) <= 4
 
 
 def total(x: Tensor, summed: Sequence[int]) -> Tensor:
@@ -35,7 +37,7 @@ def total(x: Tensor, summed: Sequence[int]) -> Tensor:
         x: float32, contiguous, where :func:`takes` says so.
         summed: Non-negative numbers of axes.
     """
-    lengths = _runs(x.shape, summed)
+    lengths = runs(x.shape, summed)
     bits = sum_bits(lengths[1] * lengths[3])
     kept = [length for axis, length in enumerate(x.shape) if axis not in summed]
     result = buffers.empty(kept, dtype=torch.float32)
@@ -46,20 +48,6 @@ def total(x: Tensor, summed: Sequence[int]) -> Tensor:
     if not sum_up(shaped, shaped.view(np.int32), bits, into):
         raise not_finite()
     return result
-
-
-def _runs(shape: Sequence[int], summed: Sequence[int]) -> list[int]:
-    """Lengths of kept, summed, kept, summed, ... axes, neighbours of one kind taken together."""
-    lengths = [1]
-    for axis, length in enumerate(shape):
-        if length == 1:
-            continue
-        # Kept axes have even places.
-        if (len(lengths) % 2 == 0) != (axis in summed):
-            lengths.append(1)
-        lengths[-1] *= length
-    # Summed axes that come last are the inner ones.
-    return [lengths[0], 1, 1, lengths[1]] if len(lengths) == 2 else lengths + [1] * (4 - len(lengths))
 
 
 @numba.njit(inline="always")

@@ -1,4 +1,4 @@
-"""Where kernels and windows lie: which elements they read, and which of them read one element."""
+"""Where kernels, windows and axes lie: which elements they read, and which of them read one element."""
 
 from __future__ import annotations
 
@@ -65,6 +65,20 @@ def windows(x: Tensor, kernel: Sequence[int], stride: Sequence[int], dilation: S
 def windows_over_one(kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> int:
     """Return how many windows of :func:`windows` an element is in at most."""
     return math.prod(-(-taps * math.gcd(s, d) // s) for taps, s, d in zip(kernel, stride, dilation, strict=True))
+
+
+def runs(shape: Sequence[int], summed: Sequence[int]) -> list[int]:
+    """Return the lengths of kept, summed, kept, summed, ... axes, neighbours of one kind taken together: 4 at least."""
+    lengths = [1]
+    for axis, length in enumerate(shape):
+        if length == 1:
+            continue
+        # Kept axes have even places.
+        if (len(lengths) % 2 == 0) != (axis in summed):
+            lengths.append(1)
+        lengths[-1] *= length
+    # Summed axes that come last are the inner ones.
+    return [lengths[0], 1, 1, lengths[1]] if len(lengths) == 2 else lengths + [1] * (4 - len(lengths))
 
 
 def both_sides(padding: Sequence[int]) -> list[int]:

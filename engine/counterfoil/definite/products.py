@@ -13,7 +13,7 @@ from enum import Enum
 import torch
 from torch import Tensor
 
-from counterfoil.definite import fused
+from counterfoil.definite import device_products, fused
 from counterfoil.definite.digits import (
     INT8_BLOCK,
     INT8_DIGIT_BITS,
@@ -91,6 +91,8 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
     """
     if form is Form.KARATSUBA and scope is Scope.MATRIX and fused.takes(left, right, bits):
         return fused.matmul(left, right, bits)
+    if form is Form.KARATSUBA and scope is Scope.MATRIX and device_products.takes(left, right):
+        return device_products.matmul(left, right, bits)
     return quantised_matmul(*operands(left, right, bits, scope), form)
 
 

@@ -15,12 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, loops
+from counterfoil import buffers
+from counterfoil.definite import loops
+from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
+from counterfoil.definite.refusals import flagged, not_finite, refuse
 from counterfoil.definite.single import power_of_two
-from counterfoil.errors import DIVERGED, NonFiniteError
-from counterfoil.sentence import say
 
 _MANTISSA_BITS = 52
 _BIAS = 1023
@@ -53,13 +54,6 @@ class Quantised:
         return self.exponents - self.bits
 
 
-def not_finite() -> NonFiniteError:
-    """The error for an element that has no exponent."""
-    return NonFiniteError(
-        say("A value that is added or multiplied exactly is infinite or not a number."), remedy=DIVERGED
-    )
-
-
 def exponents_of(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """Return E: the smallest integers with ``2^E > max|x|``; -148 where all is zero.
 
@@ -78,8 +72,7 @@ def exponents_of(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     if not x.numel():
         return torch.full(shape, LEAST_EXPONENT, dtype=torch.int64, device=x.device)
     largest = x.abs().amax(shared, keepdim=True) if shared else x.abs()
-    if not bool(torch.isfinite(largest).all()):
-        raise not_finite()
+    refuse(~torch.isfinite(largest).all())
     # Every float32 number, subnormal or not, is a normal number of float64, whose exponent field says where it lies.
     field = largest.to(torch.float64).view(torch.int64) >> _MANTISSA_BITS
     return (field - (_BIAS - 1)).clamp(min=LEAST_EXPONENT)
@@ -106,10 +99,32 @@ def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantis
                 turned = _quantise_rows(x.mT, bits, len(shared))
                 return Quantised(turned.values.mT, turned.exponents, bits)
             return _quantise_rows(x.contiguous(), bits, len(shared))
+    if loops.triton_reaches(x.device) and x.numel():
+        found = _quantise_there(x, bits, range(x.dim()) if axes is None else [axis % x.dim() for axis in axes])
+        if found is not None:
+            return found
     exponents = exponents_of(x, axes)
     # 1.5 * 2^52 units: the sum lies where float64's spacing is one unit, so the addition itself rounds (Dekker 1971).
     magic = power_of_two(exponents - bits + _MANTISSA_BITS) * 1.5
     return Quantised(x.to(torch.float64).add_(magic).sub_(magic), exponents, bits)
+
+
+def _quantise_there(x: Tensor, bits: int, shared: Sequence[int]) -> Quantised | None:
+    """Return Q_b(x) on a CUDA device, in two passes and without waiting; None where the axes alternate too often."""
+    from counterfoil.definite import kernels_triton
+
+    if not x.is_contiguous() and x.dim() > 1 and x.mT.is_contiguous():
+        turned = {x.dim() - 1: x.dim() - 2, x.dim() - 2: x.dim() - 1}
+        found = _quantise_there(x.mT, bits, [turned.get(axis, axis) for axis in shared])
+        return None if found is None else Quantised(found.values.mT, found.exponents.mT, bits)
+    lengths = runs(x.shape, shared)
+    if len(lengths) > 4:
+        return None
+    x = x.contiguous()
+    with flagged(x.device) as flag:
+        values, exponents = kernels_triton.quantise(x, lengths, kernels_triton.largest(x, lengths), bits, flag)
+    shape = [1 if axis in shared else length for axis, length in enumerate(x.shape)]
+    return Quantised(values, exponents.view(shape), bits)
 
 
 def _quantise_rows(x: Tensor, bits: int, shared: int) -> Quantised:

@@ -15,6 +15,16 @@ _STICKY_BITS = 10
 _WHOLE = 1 << 53
 
 
+def number_on(value: int | float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return a number as a tensor of no axes, as ``torch.tensor`` does, and wait for no device.
+
+    What is copied from the host's memory to a CUDA device waits for it; what is filled there does not.
+    """
+    found = torch.tensor(value, dtype=dtype)
+    # As the dtype holds it: what is too large for it is infinite by then.
+    return found if device.type == "cpu" else torch.full((), found.item(), dtype=dtype, device=device)
+
+
 def power_of_two(exponents: Tensor) -> Tensor:
     """Return 2^e exactly, by its bits: a library's power function need not be exact.
 

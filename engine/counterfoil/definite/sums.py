@@ -16,6 +16,7 @@ from counterfoil.definite import fused_sums
 from counterfoil.definite.geometry import windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
+from counterfoil.definite.refusals import note
 from counterfoil.definite.single import from_float64
 
 
@@ -77,9 +78,11 @@ def total_by_place(values: Tensor, places: Tensor, size: int, meeting: int, base
     """
     shape = (size, *values.shape[1:])
     bits = sum_bits(meeting + (base is not None))
-    if places.numel():
-        most = int(torch.bincount(places, minlength=size).max())
-        assert most <= meeting, f"{most} values meet where the shapes let {meeting}"
+    # Not more meet than there are.
+    if places.numel() > meeting:
+        counts = torch.zeros(size, dtype=torch.int64, device=places.device)
+        wrong = (counts.index_add_(0, places, torch.ones_like(places)) > meeting).any()
+        assert note(wrong) or not bool(wrong), f"more values meet than the {meeting} that the shapes let"
     both = values.reshape(-1) if base is None else torch.cat((values.reshape(-1), base.reshape(-1)))
     exact = quantise(both, bits).values
     added = exact[: values.numel()].view(values.shape)

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite.refusals import note
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.operators import OperatorClass
 from counterfoil.sentence import say
@@ -162,13 +163,20 @@ def _operands(args: list[Any]) -> tuple[Tensor, Tensor]:
 
 
 def _checked_divisor(operation: Operation, y: Tensor) -> Tensor:
-    """Return integers to divide by, with 1 for -1: the smallest integer divided by -1 stops some processors."""
-    if not _is_fake(y) and bool((y == 0).any()):
+    """Return integers to divide by, with 1 for -1: the smallest integer divided by -1 stops some processors.
+
+    With 1 for 0 too, where nobody waits for the device to say that there is one.
+    """
+    if _is_fake(y):
+        return y
+    zero = y == 0
+    wrong = zero.any()
+    if not note(wrong) and bool(wrong):
         raise NonFiniteError(
             say("The operator {0} divides an integer by zero, which has no result.", operation.node.where),
             remedy=say("Keep the divisor away from zero, for instance with clamp(min=1)."),
         )
-    return y.masked_fill(y == -1, 1) if y.dtype != torch.uint8 else y
+    return y.masked_fill(zero if y.dtype == torch.uint8 else zero | (y == -1), 1)
 
 
 def _divide(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -180,7 +188,7 @@ def _divide(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> An
         return quotient.floor_() if mode == "floor" else quotient.trunc_()
     divisor = _checked_divisor(operation, y)
     quotient = torch.div(x, divisor, rounding_mode=mode)
-    return quotient if divisor is y else torch.where(y == -1, -x, quotient)
+    return quotient if y.dtype == torch.uint8 else torch.where(y == -1, -x, quotient)
 
 
 def _fmod(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -15,8 +15,11 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from counterfoil import buffers
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
+from counterfoil.definite.refusals import Noted, noting
+from counterfoil.definite.single import number_on
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
@@ -170,7 +173,8 @@ class Interpreter:
         units = self.units if compute is native else self._prepared
         done = 0
         while done < len(units):
-            done, late = _advance(units, done, frame, cancel)
+            with noting(frame.noted):
+                done, late = _advance(units, done, frame, cancel)
             if late:
                 yield units[done - 1].end
         return frame.result()
@@ -253,6 +257,8 @@ class _StepFrame(Frame):
         """The numbers of those that hold a value that is no finite float32 number."""
         self._flags: dict[int, Tensor] = {}
         """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
+        self.noted = None if self.ahead is None else Noted()
+        """There as well: what an operator refuses."""
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -260,10 +266,10 @@ class _StepFrame(Frame):
             return
         item = self._program.inputs[number]
         if item.kind == "scalar":
-            self.values[number] = torch.tensor(self._given[number], dtype=self._dtype, device=self._device)
+            self.values[number] = number_on(self._given[number], self._dtype, self._device)
         else:
             dtype = dtype_of(item.type.dtype, self._dtype)
-            self.values[number] = self._given[number].to(device=self._device, dtype=dtype)
+            self.values[number] = _on(self._device, self._given[number], dtype)
 
     def given(self, number: int) -> Tensor:
         """Return a state tensor among the inputs of the program as it is stored."""
@@ -313,6 +319,9 @@ class _StepFrame(Frame):
         if self.ahead is None:
             number = float(loss)
         else:
+            assert self.noted is not None
+            for wrong in self.noted.raised():
+                self.ahead.flag(wrong)
             flagged = sorted(self._flags)
             told = [loss.double(), *(self._flags[value].double() for value in flagged)]
             numbers = self.ahead.finish(torch.stack(told))
@@ -341,7 +350,14 @@ def _infinite(name: str) -> NonFiniteError:
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
-    return tensor.to(TORCH_DTYPES[described.dtype]).contiguous()
+    return _on(tensor.device, tensor, TORCH_DTYPES[described.dtype]).contiguous()
+
+
+def _on(device: torch.device, tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a tensor on a device in a dtype; itself where it is that already."""
+    if tensor.dtype == dtype or device.type != "cpu" or not tensor.is_cpu or not tensor.is_contiguous():
+        return tensor.to(device=device, dtype=dtype)
+    return buffers.empty(tensor.shape, dtype).copy_(tensor)
 
 
 def all_finite(tensor: Tensor) -> bool:

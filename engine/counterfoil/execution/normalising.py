@@ -9,6 +9,7 @@ order is the same on every machine and with every number of threads.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from struct import Struct
 from typing import Any
 
@@ -20,6 +21,7 @@ from numba import types
 from numba.extending import intrinsic
 from torch import Tensor
 
+from counterfoil import buffers
 from counterfoil.definite.bitcasts import as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
 from counterfoil.program.sums import Arguments
@@ -64,7 +66,7 @@ def layer_norm(a: Arguments) -> tuple[Tensor, Tensor, Tensor]:
     rows = x.numel() // length
     outer = x.shape[: x.dim() - len(a["normalized_shape"])]
     statistics = (*outer, *[1] * len(a["normalized_shape"]))
-    out, mean, rstd = torch.empty_like(x), x.new_empty(statistics), x.new_empty(statistics)
+    out, mean, rstd = _empty(x.shape), x.new_empty(statistics), x.new_empty(statistics)
     weight, bias = _dense(a["weight"]), _dense(a["bias"])
     _run(_LAYER_NORM, rows, length, (x, weight, bias, out, mean, rstd), a["eps"])
     return out, mean, rstd
@@ -77,9 +79,9 @@ def layer_norm_backward(a: Arguments) -> tuple[Tensor | None, Tensor | None, Ten
     length = math.prod(shape)
     rows = x.numel() // length
     mean, rstd = a["mean"].contiguous(), a["rstd"].contiguous()
-    to_input = torch.empty_like(x) if mask[0] else None
+    to_input = _empty(x.shape) if mask[0] else None
     parts = -(-rows // _rows_of_part(length))
-    to_weight, to_bias = (x.new_empty((parts, length)) if asked else None for asked in mask[1:])
+    to_weight, to_bias = (_empty((parts, length)) if asked else None for asked in mask[1:])
     _run(_LAYER_NORM_BACKWARD, rows, length, (g, x, mean, rstd, _dense(a["weight"]), to_input, to_weight, to_bias), 0.0)
     return to_input, _joined(to_weight, shape), _joined(to_bias, shape)
 
@@ -88,7 +90,7 @@ def batch_norm(a: Arguments) -> tuple[Tensor, ...]:
     """Batch norm in training: the result, means and reciprocal deviations, and new running statistics if there are."""
     x = a["input"].contiguous()
     channels = x.shape[1]
-    out = torch.empty_like(x)
+    out = _empty(x.shape)
     running = [_dense(a[name]) for name in ("running_mean", "running_var")] if "running_mean" in a else [None, None]
     mean, rstd, *new = (x.new_empty(channels) for _ in range(4 if running[0] is not None else 2))
     tensors = (x, _dense(a["weight"]), _dense(a["bias"]), out, mean, rstd, *running, *(new or (None, None)))
@@ -99,13 +101,17 @@ def batch_norm(a: Arguments) -> tuple[Tensor, ...]:
 def batch_norm_backward(a: Arguments) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """Gradients of batch norm in training by its input, weight and bias; None for those that are not asked for."""
     g, x, mask = a["grad_out"].contiguous(), a["input"].contiguous(), a["output_mask"]
-    to_input = torch.empty_like(x) if mask[0] else None
+    to_input = _empty(x.shape) if mask[0] else None
     to_weight, to_bias = (x.new_empty(x.shape[1]) if asked else None for asked in mask[1:])
     mean, rstd = a["save_mean"].contiguous(), a["save_invstd"].contiguous()
     _run_channels(
         _BATCH_NORM_BACKWARD, x, (g, x, mean, rstd, _dense(a["weight"]), to_input, to_weight, to_bias), 0.0, 0.0
     )
     return to_input, to_weight, to_bias
+
+
+def _empty(shape: Sequence[int]) -> Tensor:
+    return buffers.empty(shape, torch.float64)
 
 
 def _dense(x: Tensor | None) -> Tensor | None:

@@ -8,12 +8,14 @@ operators are pure functions of their arguments, random draws of their number, s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Literal
 
+from counterfoil.cancel import CancelToken
 from counterfoil.errors import DataError
+from counterfoil.generators import finish
 from counterfoil.program.assembly import alive, assembled, renumbered
 from counterfoil.program.estimate import estimate, storages, value_bytes
 from counterfoil.program.graph import Node, Program, node_values
@@ -59,12 +61,28 @@ def recomputing(program: Program, segments: Segments, item_bytes: int) -> Recomp
     Raises:
         DataError: ``segments`` is neither 2 to 1000 nor ``auto``.
     """
+    return finish(recomputing_in_stages(program, segments, item_bytes))
+
+
+def recomputing_in_stages(
+    program: Program, segments: Segments, item_bytes: int, cancel: CancelToken | None = None
+) -> Generator[tuple[int, int], None, Recomputed]:
+    """Do what :func:`recomputing` does, and yield how many plans were weighed, and of how many.
+
+    Raises:
+        DataError: As :func:`recomputing`.
+        CancelledError: ``cancel`` was set.
+    """
     check_segments(segments)
     before = estimate(program, item_bytes)
     plain = Recomputed(program, before, before)
     planned = _Plan(program, item_bytes)
-    found = []
-    for number in _TRIED if segments == AUTO else (segments,):
+    found: list[Recomputed] = []
+    tried = _TRIED if segments == AUTO else (segments,)
+    for number in tried:
+        yield len(found), len(tried)
+        if cancel is not None:
+            cancel.check()
         changed = planned.with_segments(number)
         found.append(Recomputed(changed, before, estimate(changed, item_bytes)))
     best = _best(found)

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.precision import Precision
+from counterfoil.definite.single import number_on
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.following import judged
@@ -46,7 +47,7 @@ from counterfoil.rounding.rounder import (
     Rounder,
     Values,
     Watched,
-    place_key,
+    place_keys,
 )
 from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.unrounded import Unrounded
@@ -106,7 +107,7 @@ class _Ahead:
         places = len(self._program.places)
         head = np.zeros(_HEAD + places * SLOTS, np.int64)
         rows = head[_HEAD:].reshape(places, SLOTS)
-        rows[:, Slot.KEY] = np.array([place_key(key, place) for place in range(places)], np.uint64).view(np.int64)
+        rows[:, Slot.KEY] = np.array(place_keys(key, places), np.uint64).view(np.int64)
         for place, exponent in zip(self._program.site_places, exponents, strict=False):
             rows[place, Slot.EXPONENT] = exponent
         self._gathered = gathered
@@ -227,7 +228,10 @@ class _RoundingAhead(_Ahead):
             assert scale is not None, "a scale rule gave no scale for a floating-point output"
             contiguous = output.contiguous()
             row = self._row(self._program.site_places[self._site])
-            size = torch.as_tensor(scale, dtype=torch.float64, device=self._device)
+            if isinstance(scale, Tensor):
+                size = scale.to(torch.float64)
+            else:
+                size = number_on(scale, torch.float64, self._device)
             margin = self._margins[self._site].bits
             guard = self._precision.guard_bits
             self._pass.choose_grid(size, row, guard, margin, self._share_bits, follow=self._follows)

@@ -41,7 +41,8 @@ from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
 from counterfoil.training.loaded import Array
 from counterfoil.training.order import OrderDraft, draft_order
-from counterfoil.training.rows import Rows, RowsRead, check_dtype, read_rows
+from counterfoil.training.preparing import CAPTURING, Preparing
+from counterfoil.training.rows import Rows, check_dtype, read_rows
 from counterfoil.training.schedules import (
     SchedulerFactory,
     check_rates,
@@ -62,13 +63,13 @@ class ClientJob(ABC):
         precision: AnyPrecision | None = None,
         recompute_activations: Segments | None = None,
         cancel: CancelToken | None = None,
-    ) -> Generator[RowsRead, None, OrderDraft]:
-        """Draft the order, and report how far the data is read.
+    ) -> Generator[Preparing, None, OrderDraft]:
+        """Draft the order, and report how far it is.
 
         Args:
             precision: A precision profile in the place of the job's own.
             recompute_activations: A number of segments, or ``auto``, in the place of the job's own.
-            cancel: Looked at between rows.
+            cancel: Looked at between rows, and between plans of recomputation.
 
         Raises:
             DataError: Something in the job cannot be used; the message says what.
@@ -131,7 +132,7 @@ class CustomJob(ClientJob):
         precision: AnyPrecision | None = None,
         recompute_activations: Segments | None = None,
         cancel: CancelToken | None = None,
-    ) -> Generator[RowsRead, None, OrderDraft]:
+    ) -> Generator[Preparing, None, OrderDraft]:
         """Draft the order; raises as :func:`order_custom`."""
         segments = recompute_activations or self.recompute_activations
         job = replace(self, precision=precision or self.precision, recompute_activations=segments)
@@ -151,7 +152,7 @@ def order_custom(job: CustomJob) -> OrderDraft:
     return job.draft()
 
 
-def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead, None, OrderDraft]:
+def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
     check_kinds(job)
     check_counts(job)
     check_model(job.model)
@@ -159,6 +160,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead,
     rows = yield from read_rows(job.data, job.steps, cancel)
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
+    yield CAPTURING
     batch_size = schedule.shape[1]
     batch = {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()}
     with only_training(job.model, optimizer.trained):
@@ -184,7 +186,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
     )
-    return draft.recomputing(job.recompute_activations)
+    return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 
 
 @dataclass(frozen=True)

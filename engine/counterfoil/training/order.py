@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,13 +20,15 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.definite.admission import check_exact
 from counterfoil.errors import BundleError, DataError, ProgramError
+from counterfoil.generators import finish
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Estimate, largest
-from counterfoil.program.recompute import AUTO, Segments, recomputing
+from counterfoil.program.recompute import AUTO, Segments, recomputing_in_stages
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.training.loaded import Array, check_inputs, step_inputs
+from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.turns import Turns
 
@@ -79,10 +81,29 @@ class OrderDraft:
         Raises:
             DataError: ``segments`` is neither 2 to 1000 nor ``auto``.
         """
+        return finish(self.recomputing_in_stages(segments))
+
+    def recomputing_in_stages(
+        self, segments: Segments | None = AUTO, cancel: CancelToken | None = None
+    ) -> Generator[Preparing, None, OrderDraft]:
+        """Do what :meth:`recomputing` does, and report how many plans of each program are weighed.
+
+        Args:
+            segments: As in :meth:`recomputing`.
+            cancel: Looked at between plans.
+
+        Raises:
+            DataError: As :meth:`recomputing`.
+            CancelledError: ``cancel`` was set.
+        """
         if segments is None:
             return self
         item_bytes = TORCH_DTYPES[self.manifest.precision.compute].itemsize
-        made = self.programs.map(lambda program: recomputing(program, segments, item_bytes))
+        found = {}
+        for name, program in self.programs.parts.items():
+            work = recomputing_in_stages(program, segments, item_bytes, cancel)
+            found[name] = yield from staged("Recomputation", "plans", work)
+        made = Turns(found, self.programs.pattern)
         programs = made.map(lambda each: each.program)
         taken = Recomputation(largest([each.before for each in made.all]), largest([each.after for each in made.all]))
         manifest = replace(self.manifest, programs=programs.map(lambda program: program.digest))

@@ -22,6 +22,7 @@ from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import DataError
 from counterfoil.program.whereabouts import bracketed, where_raised
 from counterfoil.training.loaded import Array
+from counterfoil.training.preparing import Preparing
 
 ITEM = "item"
 """Name of a data array whose rows have none; of several, ``item.0`` and so on."""
@@ -40,14 +41,6 @@ _FORMS = "Return tensors, numpy arrays or numbers, or dicts and tuples of these"
 
 
 @dataclass(frozen=True)
-class RowsRead:
-    """How many rows, or batches, of a client's data are read."""
-
-    done: int
-    total: int
-
-
-@dataclass(frozen=True)
 class Rows:
     """A client's data, read.
 
@@ -62,7 +55,7 @@ class Rows:
     schedule: npt.NDArray[np.int64] | None = None
 
 
-def read_rows(data: Any, steps: int, cancel: CancelToken | None = None) -> Generator[RowsRead, None, Rows]:
+def read_rows(data: Any, steps: int, cancel: CancelToken | None = None) -> Generator[Preparing, None, Rows]:
     """Read a client's data.
 
     Args:
@@ -136,7 +129,7 @@ def _row(data: Any, number: int) -> Any:
 
 def _read(
     table: _Table, items: Iterator[Any], total: int, cancel: CancelToken | None
-) -> Generator[RowsRead, None, None]:
+) -> Generator[Preparing, None, None]:
     shown = time.monotonic()
     for number, item in enumerate(items):
         if cancel is not None:
@@ -144,7 +137,7 @@ def _read(
         table.put(number, item)
         if time.monotonic() - shown >= _PROGRESS_SECONDS:
             shown = time.monotonic()
-            yield RowsRead(number + 1, total)
+            yield Preparing("Data", "rows", number + 1, total)
 
 
 # Leaves.
@@ -307,7 +300,7 @@ class _Numbers(torch.utils.data.Dataset[int]):
         return int(number)
 
 
-def _read_loader(loader: DataLoader[Any], steps: int, cancel: CancelToken | None) -> Generator[RowsRead, None, Rows]:
+def _read_loader(loader: DataLoader[Any], steps: int, cancel: CancelToken | None) -> Generator[Preparing, None, Rows]:
     if isinstance(loader.dataset, IterableDataset):
         _length(loader.dataset)
     if loader.batch_sampler is not None and loader.collate_fn is default_collate:

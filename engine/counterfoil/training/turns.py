@@ -41,7 +41,8 @@ from counterfoil.training.custom import (
     schedule_of,
 )
 from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
-from counterfoil.training.rows import Rows, RowsRead, read_rows
+from counterfoil.training.preparing import CAPTURING, Preparing
+from counterfoil.training.rows import Rows, read_rows
 from counterfoil.training.schedules import SchedulerFactory
 from counterfoil.turns import Turns
 
@@ -122,7 +123,7 @@ class TurnsJob(ClientJob):
         precision: AnyPrecision | None = None,
         recompute_activations: Segments | None = None,
         cancel: CancelToken | None = None,
-    ) -> Generator[RowsRead, None, OrderDraft]:
+    ) -> Generator[Preparing, None, OrderDraft]:
         """Draft the order; raises as :func:`order_turns`."""
         segments = recompute_activations or self.recompute_activations
         job = replace(self, precision=precision or self.precision, recompute_activations=segments)
@@ -142,7 +143,7 @@ def order_turns(job: TurnsJob) -> OrderDraft:
     return job.draft()
 
 
-def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, None, OrderDraft]:
+def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
     check_kinds(job)
     for turn in job.turns:
         check_kinds(turn)
@@ -162,6 +163,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
             _trained(job.model, turn)
     rows = yield from read_rows(job.data, job.steps, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
+    yield CAPTURING
     for name, turn in turns.parts.items():
         with _about(turn):
             captured[name] = _capture(job, turn, optimizers[name].rule, rows, schedule.shape[1])
@@ -184,7 +186,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
     )
-    return draft.recomputing(job.recompute_activations)
+    return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 
 
 def _with_parameters(turn: Turn, model: nn.Module) -> Turn:

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite import functions, truth
+from counterfoil.definite import functions, loops, truth
 from counterfoil.definite.bracket import bracketed, bracketed_by_torch
 from counterfoil.definite.functions import ERROR, FUNCTIONS, evaluate, round_function
 from counterfoil.definite.truth import correctly_rounded, power_is
@@ -309,3 +309,28 @@ def test_what_no_proof_covers_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(truth.FUNCTIONS, "exp", lambda x: 1 + MP.mpf(2) ** -24)
     with pytest.raises(AssertionError, match="midpoint"):
         correctly_rounded("exp", 0.5)
+
+
+# Where a device would have to be waited for.
+
+
+@pytest.mark.parametrize("kind", ["sqrt", "reciprocal", "rsqrt"])
+def test_functions_that_need_no_exact_arithmetic(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.cat([arguments(kind, 3000, 8), torch.tensor([0.0, -0.0, 1.0, 4.0, 2.0**-149, 3.4e38, math.inf, -1.0])])
+    wanted = evaluate(kind, x)
+    monkeypatch.setattr(loops, "reach", lambda device: False)
+    monkeypatch.setattr(functions, "_decide", None)
+    assert torch.equal(evaluate(kind, x).nan_to_num(7.5), wanted.nan_to_num(7.5))
+    assert not torch.signbit(evaluate("sqrt", torch.tensor(-0.0)))
+
+
+def test_midpoints_decide_between_two_inverse_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an error that leaves a doubt to every sixteenth value."""
+    x = arguments("rsqrt", 3000, 9)
+    wanted = evaluate("rsqrt", x)
+    monkeypatch.setattr(functions, "ERROR", 2.0**-28)
+    monkeypatch.setattr(loops, "reach", lambda device: False)
+    below, doubtful = bracketed_by_torch(torch.rsqrt(x.double()), 2.0**-28)
+    assert len(doubtful) > 50
+    assert same_bits(evaluate("rsqrt", x), wanted)
+    assert not same_bits(below, wanted)  # control: what the lower end alone gives

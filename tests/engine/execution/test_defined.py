@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.definite.refusals import Noted, noting
 from counterfoil.errors import NonFiniteError
 from counterfoil.execution.defined import to_dtype
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
@@ -65,6 +66,12 @@ def test_an_integer_divided_by_zero_is_refused_in_words(operator: str, kwargs: d
         interpreter.run(StepInputs({}, {"a": a, "b": b}, {}, Draws(0, 1)))
     # Control: without the zero it is computed.
     interpreter.run(StepInputs({}, {"a": a, "b": b.clamp(min=1)}, {}, Draws(0, 1)))
+    # Where nobody waits for a device it is noted, and nothing is divided by zero.
+    for divisor, wrong in ((b, True), (b.clamp(min=1), False)):
+        noted = Noted()
+        with noting(noted):
+            Call(operator, [a, divisor], dict(kwargs)).run()
+        assert [bool(flag) for flag in noted.raised()] == [wrong]
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32])

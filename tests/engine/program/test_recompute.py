@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.bundle.precision import Precision
-from counterfoil.errors import DataError
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import CancelledError, DataError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture
@@ -212,6 +213,14 @@ def test_an_order_says_what_it_brought():
     draft = own_order(deep(nn.Tanh), lambda model, batch: (model(batch["x"]) - batch["y"]).square().mean(), data)
     again = draft.recomputing(3)
     assert draft.recomputing(None) is draft
+    reports = list(draft.recomputing_in_stages(AUTO))
+    assert [report.done for report in reports] == list(range(reports[0].total))
+    cancel = CancelToken()
+    weighing = draft.recomputing_in_stages(AUTO, cancel)
+    next(weighing)
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        next(weighing)
     assert again.recomputation.after.bytes < again.recomputation.before.bytes
     assert again.manifest.programs.only == again.program.digest != draft.program.digest
     assert replace(again.manifest, programs=draft.manifest.programs) == draft.manifest

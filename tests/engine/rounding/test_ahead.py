@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.definite import kernels_triton, loops
 from counterfoil.definite.operators import Profile
-from counterfoil.errors import CounterfoilError
+from counterfoil.definite.products import Form
+from counterfoil.errors import CounterfoilError, NonFiniteError
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
 from counterfoil.execution.operation import Operation, native
@@ -25,7 +28,7 @@ from counterfoil.rounding.log import SiteLog, encode
 from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, Values
 from counterfoil.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
-from support.triton_device import DEVICES
+from support.triton_device import DEVICES, ON_DEVICE
 
 PRECISION = Precision(margin_bits=34, proven=False)
 KEY = 2**63 + 99
@@ -279,6 +282,83 @@ def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     assert not found[1][1].waits
     assert same(found[0][0], found[1][0])
     assert found[0][1].fingerprints.tolist() == found[1][1].fingerprints.tolist()
+
+
+@pytest.mark.parametrize("bad", [1.0, math.inf, math.nan])
+def test_an_exact_step_in_the_devices_kernels_is_the_same(
+    both: tuple[Kernels, Kernels], bad: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for what is not finite either: such a step is computed again, and ends in the same error."""
+    program, precision, inputs = exact_program(), ExactPrecision(20), exact_inputs()
+    x = inputs.state["x"].clone()
+    x[1, 7, 5, 2] *= bad
+    inputs = replace(inputs, state={**inputs.state, "x": x})
+    compute = exactly(Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA))
+    found: list[Any] = []
+    for kernels in both:
+        if kernels.run_ahead:
+            monkeypatch.setattr(loops, "reach", lambda device: False)
+            monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+        rounder: Any = recording_rounder(program, precision, kernels)
+        rounder.begin_step(KEY)
+        interpreter = Interpreter(program, kernels.device, torch.float32, compute)
+        try:
+            found.append((interpreter.run(inputs, rounder=rounder), rounder.fingerprints.tolist()))
+        except NonFiniteError as error:
+            found.append((error.sentence, error.remedy))
+        assert getattr(rounder, "waits", True) == (not kernels.run_ahead or bad != 1.0)
+    if bad != 1.0:
+        assert "added or multiplied exactly" in found[0][0]
+        assert found[0] == found[1]
+        return
+    assert same(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
+class Waits(TorchDispatchMode):
+    """Notes what makes the host wait for a CUDA device: results whose size or value it asks for."""
+
+    ASKING = frozenset({"_local_scalar_dense", "nonzero", "bincount", "is_nonzero", "masked_select", "_unique2"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        if name in self.ASKING:
+            self.noted.append(name)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.skipif(ON_DEVICE, reason="tests/engine/definite/test_kernels_triton.py asks the device")
+def test_an_exact_step_waits_for_functions_alone(
+    both: tuple[Kernels, Kernels], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loops, "reach", lambda device: False)
+    program, precision = exact_program(), ExactPrecision(20)
+    compute = exactly(Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA))
+    monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+    brought: list[int] = []
+
+    def bracket(*arguments: Any) -> Any:
+        brought.append(1)
+        return kernel(*arguments)
+
+    kernel = kernels_triton.bracket
+    monkeypatch.setattr(kernels_triton, "bracket", bracket)
+    found = []
+    for kernels in both:
+        rounder: Any = recording_rounder(program, precision, kernels)
+        rounder.begin_step(KEY)
+        interpreter = Interpreter(program, kernels.device, torch.float32, compute)
+        with Waits() as waits:
+            interpreter.run(exact_inputs(), rounder=rounder)
+        found.append(waits.noted)
+    assert found[1] == []
+    assert found[0].count("_local_scalar_dense") > 5  # control
+    # In each step tanh and exp bring what is doubtful, from a device by a copy.
+    assert len(brought) == 4
 
 
 @pytest.mark.parametrize("precision", [PRECISION, ExactPrecision(20)])

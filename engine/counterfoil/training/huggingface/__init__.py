@@ -4,12 +4,12 @@ from counterfoil.training.huggingface.lora import Lora, parse_lora
 from counterfoil.training.huggingface.order import (
     FineTuning,
     Prepared,
-    Preparing,
     Scheduler,
     Task,
     order_huggingface,
     prepare_huggingface,
 )
+from counterfoil.training.preparing import Preparing
 
 __all__ = [
     "FineTuning",

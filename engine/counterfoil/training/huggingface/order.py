@@ -30,6 +30,7 @@ from counterfoil.training.huggingface.lora import Lora, add_adapters
 from counterfoil.training.huggingface.records import Kind, Records, data_files, read_records
 from counterfoil.training.huggingface.rows import TokenRows, causal, classified, packed, padding
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
 
 RECIPE = "huggingface"
@@ -107,23 +108,6 @@ class FineTuning:
 
 
 @dataclass(frozen=True)
-class Preparing:
-    """How far an order is prepared.
-
-    Attributes:
-        stage: What is being done, in words.
-        unit: What is counted.
-        done: How many of them are done.
-        total: How many there are.
-    """
-
-    stage: str
-    unit: str
-    done: int
-    total: int
-
-
-@dataclass(frozen=True)
 class Prepared:
     """An order of a fine-tuning.
 
@@ -180,7 +164,7 @@ def prepare_huggingface(
         "model": (yield from _source((*model_folder.weights, *model_folder.others), model_folder.revision, cancel)),
         "data": (yield from _source(files, None, cancel)),
     }
-    records = yield from _staged("Reading", "files", read_records(files, settings.columns, cancel))
+    records = yield from staged("Reading", "files", read_records(files, settings.columns, cancel))
     task = settings.task or (Task.CLASSIFICATION if records.kind is Kind.LABELLED else Task.CAUSAL_LM)
     records = _for_task(records, task, data)
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
@@ -189,8 +173,8 @@ def prepare_huggingface(
     labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
     most = _most_tokens(settings, config, tokenizer)
     unit = "characters" if _joins(records, settings) else "rows"
-    rows = yield from _staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
-    yield Preparing("Capturing the step", "steps", 0, 1)
+    rows = yield from staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
+    yield CAPTURING
     with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
         model, new = _model(model_folder, config, task, tokenizer)
         _check_vocabulary(model, rows, model_folder)
@@ -198,6 +182,7 @@ def prepare_huggingface(
             model = add_adapters(model, settings.lora, classifies=task is Task.CLASSIFICATION)
         job = _job(model, rows, settings, _title(model_folder, data, settings))
         draft = order_custom(job)
+    draft = yield from draft.recomputing_in_stages(settings.recompute_activations, cancel)
     manifest = replace(draft.manifest, recipe=RECIPE, sources=sources)
     return Prepared(replace(draft, manifest=manifest), _notes(rows, new, job))
 
@@ -240,15 +225,6 @@ def _source(
                 f"The name of the file {str(path)!r} cannot stand in an order.", remedy="Give it a plain, shorter name."
             ) from error
     return Source(found, revision)
-
-
-def _staged(stage: str, unit: str, work: Generator[tuple[int, int], None, Any]) -> Generator[Preparing, None, Any]:
-    while True:
-        try:
-            done, total = next(work)
-        except StopIteration as end:
-            return end.value
-        yield Preparing(stage, unit, done, total)
 
 
 def _for_task(records: Records, task: Task, data: Path) -> Records:
@@ -452,7 +428,6 @@ def _job(model: nn.Module, rows: TokenRows, settings: FineTuning, title: str) ->
         learning_rate=_RATES[settings.scheduler](rate, steps, settings.warmup),
         seed=settings.seed,
         micro_batches=settings.micro_batches,
-        recompute_activations=settings.recompute_activations,
         precision=settings.precision,
         commit_every=settings.commit_every,
         checkpoint_every=settings.checkpoint_every,

@@ -1,0 +1,39 @@
+"""A bar for each stage in which an order is prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, TypeVar
+
+from counterfoil import terminal
+from counterfoil.errors import CancelledError
+
+if TYPE_CHECKING:
+    from counterfoil.training.preparing import Preparing
+
+Result = TypeVar("Result")
+
+
+def show_stages(work: Generator[Preparing, None, Result]) -> Result:
+    """Run the work to its end with a bar for each stage, and return what it returns.
+
+    Raises:
+        CancelledError: The work was stopped; says that no order was written.
+    """
+    console = terminal.console()
+    stage: str | None = None
+    with ExitStack() as bars:
+        while True:
+            try:
+                event = next(work)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            except CancelledError as error:
+                raise CancelledError("Stopped; no order was written.") from error
+            if event.stage != stage:
+                bars.close()
+                stage, bar = event.stage, bars.enter_context(terminal.progress(event.stage, console, unit=event.unit))
+                bar.start(event.total)
+            bar.update(event.done)

@@ -1,0 +1,50 @@
+"""The kernels of the exact profiles as they are compiled for CUDA devices, which takes none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.triton_compiled import compiled, float64_instructions
+
+_COMPILE = """
+from counterfoil.definite import kernels_triton as kernels
+
+def numbers(names, ones=()):
+    # Types of numbers; those that are 1 are compiled in, and so arrive as constants.
+    return {name: "i32" for name in names if name not in ones}, dict.fromkeys(ones, 1)
+
+names = ("groups", "terms", "r0", "k1", "r1")
+for ones, rows, columns, high, wide in (
+    (("groups", "r0", "k1"), True, False, 1, 2048), ((), False, False, 8, 256), (("r1",), False, True, 64, 32),
+    (("terms", "r0", "k1", "r1"), True, False, 2048, 1),
+):
+    lengths, given = numbers(names, ones)
+    tile = {**given, "rows": rows, "columns": columns, "high": high, "wide": wide}
+    ptx(kernels._largest, {"x": "*i32", **lengths, "largest": "*i32"}, tile)
+    words = {"largest": "*i32", "bits": "i32", "values": "*fp64", "exponents": "*i64", "flag": "*i32"}
+    ptx(kernels._quantise, {"x": "*fp32", **lengths, **words}, tile)
+names = ("rows", "columns", "row_step", "column_step", "bits", "height", "width")
+words = {"largest": "*i32", "planes": "*i8", "flag": "*i32"}
+for ones in (("column_step",), ("rows", "height", "row_step", "column_step")):
+    sizes, given = numbers(names, ones)
+    ptx(kernels._cut, {"x": "*fp32", **sizes, **words}, {**given, "count": 3, "bias": 8256, "high": 16, "wide": 128})
+words = {"left": "*i32", "right": "*i32", "bits": "i32", "result": "*i32"}
+for products, ones in (("*i32", ()), ("*i64", ("rows", "columns"))):
+    sizes, given = numbers(("height", "width", "rows", "columns"), ones)
+    ptx(kernels._join, {"products": products, **sizes, **words}, {**given, "count": 4, "high": 8, "wide": 256})
+words = {"values": "*fp64", "low": "*fp64", "high": "*fp64", "result": "*i32", "report": "*i64", "room": "i32"}
+for ones in ((), ("count",)):
+    sizes, given = numbers(("count",), ones)
+    ptx(kernels._bracket, {**words, **sizes}, {**given, "size": 2048})
+"""
+
+
+@pytest.mark.slow
+def test_subnormal_numbers_stay_and_nothing_is_fused(tmp_path: Path) -> None:
+    ptx = compiled(_COMPILE, tmp_path)
+    assert {"add", "sub", "mul"} <= float64_instructions(ptx)
+    assert "cvt.rn.f32.f64" in ptx
+    assert "ftz" not in ptx
+    assert not float64_instructions(ptx) & {"fma", "mad"}

@@ -1,0 +1,358 @@
+"""The kernels of the exact profiles for CUDA devices: the bits of the CPU's forms and of fractions, for every input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
+from counterfoil.definite.bracket import ROOM, bracketed, bracketed_by_torch
+from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
+from counterfoil.definite.digits import digit_count, split
+from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.functions import evaluate
+from counterfoil.definite.geometry import Geometry, runs
+from counterfoil.definite.products import Form
+from counterfoil.definite.quantise import exponents_of, quantise
+from counterfoil.definite.refusals import Noted, noting
+from counterfoil.definite.single import from_int64
+from counterfoil.errors import NonFiniteError, ProgramError
+from support import definite_reference as reference
+from support.definite_reference import bits_of, same_bits, wild
+from support.triton_device import DEVICES, ON_DEVICE
+
+pytestmark = pytest.mark.parametrize("device", DEVICES)
+EDGES = [0.0, -0.0, 2.0**-149, -(2.0**-149), 3 * 2.0**-149, 2.0**-127, 2.0**-126, -1.0, 1.5, math.ldexp(2**24 - 1, 104)]
+SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from(EDGES)
+CHEAP = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(autouse=True)
+def _reached(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Where there is no device, the CPU's tensors take its way."""
+    if not ON_DEVICE:
+        there(monkeypatch)
+    yield
+    cuts.forget()
+
+
+def there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "reach", lambda device: False)
+    monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+
+
+def on_cpu(function, *arguments):
+    """What the CPU's compiled loops, or torch's operators beside them, give."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "reach", lambda device: device.type == "cpu")
+        patch.setattr(loops, "triton_reaches", lambda device: False)
+        return function(*arguments)
+
+
+def flag_on(device: str) -> Tensor:
+    return torch.zeros(1, dtype=torch.int32, device=device)
+
+
+def whole_largest(x: Tensor) -> Tensor:
+    return kernels_triton.largest(x.contiguous(), (1, 1, 1, x.numel()))
+
+
+# Quantising.
+
+
+@CHEAP
+@given(values=st.lists(SINGLES, min_size=1, max_size=12), bits=st.integers(1, 51))
+def test_quantising(device: str, values: list[float], bits: int) -> None:
+    x = torch.tensor(values)
+    found, expected = quantise(x.to(device), bits), on_cpu(quantise, x, bits)
+    assert int(found.exponents) == int(expected.exponents)
+    assert found.values.cpu().numpy().tobytes() == expected.values.numpy().tobytes()
+    e = reference.exponent(values) if any(values) else -148
+    assert [Fraction(v) for v in found.values.tolist()] == [reference.quantised(v, e, bits) for v in values]
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 3, 2), (3000,), (70, 90)])
+def test_axes_that_share_an_exponent(device: str, shape: tuple[int, ...]) -> None:
+    x = wild(shape, 9)
+    x.view(-1)[:3] = torch.tensor([2.0**-149, 2.0**-126, 0.0])
+    for axes in itertools.chain.from_iterable(
+        itertools.combinations(range(len(shape)), n) for n in range(len(shape) + 1)
+    ):
+        for y in (x, x.mT.contiguous().mT if x.dim() > 1 else x, torch.stack((x, x), -1)[..., 0]):
+            found, expected = quantise(y.to(device), 13, axes), on_cpu(quantise, x, 13, axes)
+            assert torch.equal(found.exponents.cpu(), expected.exponents)
+            assert found.values.cpu().contiguous().numpy().tobytes() == expected.values.contiguous().numpy().tobytes()
+
+
+def test_axes_that_alternate_too_often_take_torchs_operators(device: str) -> None:
+    x, axes = wild((2, 2, 2, 2, 2), 3), (0, 2, 4)
+    assert len(runs(x.shape, axes)) > 4
+    found, expected = quantise(x.to(device), 20, axes), on_cpu(quantise, x, 20, axes)
+    assert torch.equal(found.values.cpu(), expected.values)
+
+
+def test_control_one_flipped_bit_shows(device: str) -> None:
+    x = wild((6, 7), 5)
+    expected = on_cpu(quantise, x, 24)
+    patterns = x.clone().view(torch.int32)
+    place = int(x.abs().argmax())
+    patterns.view(-1)[place] ^= 1
+    found = quantise(patterns.view(torch.float32).to(device), 24)
+    assert not torch.equal(found.values.cpu(), expected.values)
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_what_is_not_finite_is_refused(device: str, bad: float) -> None:
+    x = wild((40, 70), 1).to(device)
+    x[33, 5] = bad
+    for axes in (None, (0,)):
+        with pytest.raises(NonFiniteError, match="infinite or not a number"):
+            quantise(x, 20, axes)
+    for operands in ((x, wild((70, 3), 2).to(device)), (wild((3, 40), 2).to(device), x)):
+        with pytest.raises(NonFiniteError, match="infinite or not a number"):
+            products.matmul(*operands, 20, Form.KARATSUBA)
+
+
+def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
+    x, y = wild((5, 6), 1).to(device), wild((6, 4), 2).to(device)
+    noted = Noted()
+    with noting(noted):
+        products.matmul(x, y, 20, Form.KARATSUBA)
+        quantise(x, 20, (1,))
+        assert [bool(wrong) for wrong in noted.raised()] == [False]
+        x[2, 3] = math.inf
+        products.matmul(x, y, 20, Form.KARATSUBA)
+        assert [bool(wrong) for wrong in noted.raised()] == [True]
+    by_torch = Noted()
+    with noting(by_torch):
+        exponents_of(x)
+    assert [bool(wrong) for wrong in by_torch.raised()] == [True]
+    with pytest.raises(NonFiniteError):
+        exponents_of(x)
+
+
+# Digits.
+
+
+@CHEAP
+@given(values=st.lists(SINGLES, min_size=1, max_size=8), bits=st.integers(8, 24))
+def test_digits(device: str, values: list[float], bits: int) -> None:
+    x = torch.tensor([values, values[::-1]])
+    count, flag = digit_count(bits), flag_on(device)
+    planes = kernels_triton.cut(x.to(device), whole_largest(x.to(device)), bits, count, (16, 32), flag).cpu()
+    digits = split(on_cpu(quantise, x, bits).integers, bits)
+    both = [a + b for a, b in itertools.combinations(digits, 2)]
+    assert torch.equal(planes[:, :2, : len(values)].to(torch.int32), torch.stack([*digits, *both]))
+    assert int(planes.to(torch.int64).abs().sum()) == int(torch.stack([*digits, *both]).abs().sum())  # zeros around it
+    assert not int(flag)
+
+
+@pytest.mark.parametrize("bits", [13, 20, 24])
+def test_strides_and_tiles_of_a_matrix(device: str, bits: int) -> None:
+    x = wild((37, 150), 4)
+    expected = None
+    for y in (x, x.t().contiguous().t(), torch.stack((x, x), -1)[..., 1]):
+        here = y.to(device) if ON_DEVICE else y
+        found = kernels_triton.cut(here, whole_largest(here), bits, digit_count(bits), (48, 160), flag_on(device))
+        expected = found if expected is None else expected
+        assert torch.equal(found, expected)
+    assert expected is not None
+    assert torch.equal(expected[0, :37, :150].cpu().int(), split(on_cpu(quantise, x, bits).integers, bits)[0])
+
+
+# From products of digits to float32.
+
+
+@CHEAP
+@given(
+    integers=st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=6),
+    exponents=st.tuples(st.integers(-148, 128), st.integers(-148, 128)),
+    bits=st.sampled_from([16, 26, 40, 48]),
+)
+def test_totals_are_rounded_once(device: str, integers: list[int], exponents: tuple[int, int], bits: int) -> None:
+    """Of one digit, whose product with itself is the total."""
+    tops = [torch.tensor([max(e + 126, 0) << 23 if e > -126 else 1 << e + 148], dtype=torch.int32) for e in exponents]
+    assert [int(exponents_of(top.view(torch.float32))) for top in tops] == list(exponents)
+    total = torch.tensor(integers).view(1, 1, -1)
+    found = kernels_triton.join(total.to(device), *(top.to(device) for top in tops), bits, 1, (1, len(integers)))
+    expected = from_int64(total[0], torch.tensor(sum(exponents) - bits))
+    assert bits_of(found.cpu()) == bits_of(expected)
+    single = [reference.single(Fraction(n) * Fraction(2) ** (sum(exponents) - bits)) for n in integers]
+    assert bits_of(found.cpu()) == bits_of(np.array(single))
+
+
+# Products.
+
+
+@CHEAP
+@given(
+    shape=st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 5)),
+    bits=st.sampled_from([8, 13, 17, 20, 24]),
+    seed=st.integers(0, 2**32 - 1),
+    spread=st.sampled_from([1, 30, 120]),
+)
+def test_products(device: str, shape: tuple[int, int, int], bits: int, seed: int, spread: int) -> None:
+    m, k, n = shape
+    a, b = wild((m, k), seed, -spread, spread), wild((k, n), seed + 1, -spread, 30 - spread // 4)
+    expected = torch.from_numpy(reference.matmul(a.numpy(), b.numpy(), bits))
+    assert same_bits(products.matmul(a.to(device), b.to(device), bits, Form.KARATSUBA).cpu(), expected)
+    turned = b.t().contiguous().to(device).t()
+    assert same_bits(products.matmul(a.to(device), turned, bits, Form.KARATSUBA).cpu(), expected)
+    assert same_bits(on_cpu(products.matmul, a, b, bits, Form.KARATSUBA), expected)
+
+
+def test_larger_products_and_batches(device: str) -> None:
+    a, b = wild((2, 40, 150), 1, -3, 3), wild((2, 150, 20), 2, -3, 3)
+    expected = on_cpu(products.matmul, a, b, 20, Form.KARATSUBA)
+    assert same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
+    a[1, 39, 149] = -a[1, 39, 149] + 1  # control
+    assert not same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
+
+
+def test_sums_longer_than_int32_holds(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = wild((3, 200), 1), wild((200, 2), 2)
+    expected = on_cpu(products.matmul, a, b, 20, Form.FLOAT64)
+    monkeypatch.setattr(device_products, "KARATSUBA_BLOCK", 64)
+    assert same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
+    with pytest.raises(ProgramError, match="terms"):
+        device_products.matmul(torch.ones(1, 2**14 + 1), torch.ones(2**14 + 1, 1), 24)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (16, 8, 8), (17, 24, 9), (5, 33, 1), (1, 40, 130)])
+def test_the_librarys_operator_gets_what_cuda_takes(
+    device: str, shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than 16 rows, other lengths multiples of 8, the left operand in rows and the right one in columns."""
+    m, k, n = shape
+    seen = []
+
+    def strict(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+        assert a.shape[0] > 16
+        assert a.shape[1] % 8 == b.shape[1] % 8 == 0
+        assert a.stride() == (a.shape[1], 1)
+        assert b.stride() == (1, b.shape[0])
+        seen.append((a.shape, b.shape))
+        return torch._int_mm(a, b) if out is None else torch._int_mm(a, b, out=out)
+
+    monkeypatch.setattr(device_products, "int8_product", strict)
+    a, b = wild((m, k), 1), wild((k, n), 2)
+    found = products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA)
+    assert len(seen) == 6
+    assert same_bits(found.cpu(), on_cpu(products.matmul, a, b, 20, Form.FLOAT64))
+    convolution(
+        wild((1, k, 3, 3), 1).to(device), wild((m, k, 2, 2), 2).to(device), Geometry((1, 1), (1, 1), (1, 1)), 13,
+        Form.KARATSUBA,
+    )  # fmt: skip
+    assert len(seen) == 9
+
+
+def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    largest = kernels_triton.largest
+    monkeypatch.setattr(kernels_triton, "largest", lambda *arguments: found.append(1) or largest(*arguments))
+    x, w, g = (wild(shape, 3).to(device) for shape in ((6, 5), (5, 4), (6, 4)))
+    products.matmul(x, w, 20, Form.KARATSUBA)
+    products.matmul(x.t(), g, 20, Form.KARATSUBA)
+    products.matmul(g, w.t(), 20, Form.KARATSUBA)
+    assert len(found) == 3
+
+
+@pytest.mark.gpu
+def test_nothing_waits_for_the_device(device: str) -> None:
+    """A copy, a question for a value, or a synchronisation, is an error here."""
+    x, w, image, kernel = (wild(shape, 3).to(device) for shape in ((60, 50), (50, 40), (2, 3, 8, 8), (4, 3, 3, 3)))
+    places = torch.tensor([0, 1, 1, 0] * 15, device=device)
+
+    def step() -> None:
+        products.matmul(x, w, 20, Form.KARATSUBA)
+        convolution(image, kernel, Geometry((1, 1), (1, 1), (1, 1)), 20, Form.KARATSUBA)
+        sums.total(x, (0,))
+        sums.total_by_place(x, places, 2, 50)
+        evaluate("rsqrt", x.abs())
+        elementwise.multiply(x, 0.1)
+
+    with noting(Noted()):
+        step()
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            step()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+
+# Doubts of functions.
+
+
+@pytest.mark.parametrize("error", [2.0**-46, 2.0**-30, 2.0**-24])
+def test_doubtful_values(device: str, error: float) -> None:
+    """Some, more, and more than there is room for."""
+    x = wild((3000,), 6, -150, 120).double() * (1 + 2.0**-25)
+    x[:6] = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, -(2.0**-150)], dtype=torch.float64)
+    expected, doubtful = bracketed_by_torch(x, error)
+    found, places = bracketed(x.to(device).view(60, 50), error)
+    assert bits_of(found.cpu().nan_to_num(7.5)) == bits_of(expected.nan_to_num(7.5))
+    assert places.tolist() == doubtful.tolist()
+    assert (len(places) > ROOM) == (error == 2.0**-24)
+    flipped = x.view(torch.int64) ^ (1 << 30)  # control
+    assert bits_of(bracketed(flipped.view(torch.float64).to(device), error)[0].cpu()) != bits_of(expected)
+
+
+# Convolutions, sums, the self-test.
+
+
+CONVOLUTIONS = {
+    "one axis": ((2, 3, 9), (4, 3, 3), Geometry((1,), (1,), (1,))),
+    "a stride that leaves elements over": ((2, 2, 8, 7), (3, 2, 3, 2), Geometry((3, 2), (0, 1), (1, 1))),
+    "dilated groups": ((1, 4, 8, 9), (4, 2, 2, 3), Geometry((1, 2), (2, 0), (2, 1), 2)),
+    "one element": ((2, 5, 4, 4), (3, 5, 1, 1), Geometry((2, 2), (0, 0), (1, 1))),
+    "three axes": ((1, 2, 4, 3, 5), (3, 2, 2, 2, 3), Geometry((1, 1, 2), (1, 0, 1), (1, 2, 1))),
+}
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+def test_convolutions(device: str, case: str) -> None:
+    size, kernel, geometry = CONVOLUTIONS[case]
+    x, weight = wild(size, 1), wild(kernel, 2)
+    expected = on_cpu(convolution, x, weight, geometry, 20)
+    g = wild(tuple(expected.shape), 3)
+    there = [tensor.to(device) for tensor in (x, weight, g)]
+    form = Form.KARATSUBA
+    assert same_bits(convolution(there[0], there[1], geometry, 20, form).cpu(), expected)
+    found = input_gradient(there[2], there[1], x.shape[2:], geometry, 20, form)
+    assert same_bits(found.cpu(), on_cpu(input_gradient, g, weight, x.shape[2:], geometry, 20))
+    found = weight_gradient(there[2], there[0], weight.shape[2:], geometry, 20, form)
+    assert same_bits(found.cpu(), on_cpu(weight_gradient, g, x, weight.shape[2:], geometry, 20))
+
+
+@pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2), (-1,)])
+def test_sums(device: str, axes: tuple[int, ...] | None) -> None:
+    x = wild((4, 9, 5), 7)
+    assert same_bits(sums.total(x.to(device), axes).cpu(), on_cpu(sums.total, x, axes))
+
+
+def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, length in (("_ROWS", 5), ("_INNER", 70), ("_COLUMNS", 3)):
+        monkeypatch.setattr(forms, name, length)
+    sound_forms.cache_clear()
+    assert Form.KARATSUBA in sound_forms(device)
+    right = kernels_triton.join
+
+    def wrong(*arguments) -> Tensor:
+        found = right(*arguments)
+        found.view(torch.int32)[0, 0] ^= 1
+        return found
+
+    monkeypatch.setattr(kernels_triton, "join", wrong)
+    sound_forms.cache_clear()
+    assert sound_forms(device) >= {Form.FLOAT64, Form.INT8}
+    assert Form.KARATSUBA not in sound_forms(device)
+    sound_forms.cache_clear()
