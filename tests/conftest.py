@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import builtins
 import gc
 import os
 import shutil
@@ -15,6 +16,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests; every worker has a folder of its own.
 STATE = tempfile.mkdtemp(prefix="counterfoil-tests-")
 os.environ["XDG_STATE_HOME"] = STATE
+# No test pulls the plug: what is written need not have reached the disk.
+os.fsync = lambda _handle: None
+PLAIN_IMPORT = builtins.__import__
+"""What an import statement calls; PySide6 puts a function in its place that looks at who imports, each time."""
 
 
 LONGEST_FIRST = (
@@ -66,8 +71,15 @@ LONGEST_FIRST = (
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Without a CUDA device Triton's interpreter runs its kernels; it is chosen when Triton is first imported."""
+    """Without a CUDA device Triton's interpreter runs its kernels; it is chosen when Triton is first imported.
+
+    Nothing here uses the features of PySide6 for whose sake it looks at all imports, those within functions of torch
+    included; and nothing that is collected is garbage.
+    """
+    builtins.__import__ = PLAIN_IMPORT
+    gc.disable()
     # The process that hands the tests to others imports nothing itself.
     if not config.getoption("numprocesses", None) and _no_gpu():
         os.environ["TRITON_INTERPRET"] = "1"
@@ -90,9 +102,14 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no garbage is looked for in it, thousands of times."""
+    """What was imported and collected stays: no garbage is looked for in it, thousands of times.
+
+    A step that is captured makes a hundred thousand objects, of which few are in cycles.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    gc.enable()
 
 
 def _no_gpu() -> str | None:

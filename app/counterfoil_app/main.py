@@ -61,6 +61,7 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
     theme = Theme(qt, settings.theme)
     window = MainWindow(engine if engine is not None else ProcessEngine(), settings, theme)
     theme.setParent(window)
+    theme.put_on()
     return window
 
 

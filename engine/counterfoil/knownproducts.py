@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -54,30 +55,41 @@ def products_are_right(device: torch.device, dtype: torch.dtype) -> bool:
 
 def _matrix_products(device: torch.device, dtype: torch.dtype) -> Iterator[_Pair]:
     for rows, inner, columns in _MATRICES:
-        m, n, row = _integers((rows, inner), 0), _integers((inner, columns), 1), _integers((columns,), 2)
-        answer, added = _product(m, n), row.to(device, dtype)
+        m, n, row, answer = _matrices(rows, inner, columns)
+        added = row.to(device, dtype)
         for a in _layouts(m, device, dtype):
             for b in _layouts(n, device, dtype):
                 yield a @ b, answer
                 yield torch.addmm(added, a, b), answer + row
             yield a @ b[:, 0], answer[:, 0]
-    batch, rows, inner, columns = _BATCH
-    m, n = _integers((batch, rows, inner), 0), _integers((batch, inner, columns), 1)
-    answer = torch.stack([_product(x, y) for x, y in zip(m, n, strict=True)])
+    m, n, answer = _batches(*_BATCH)
     for a in _layouts(m, device, dtype):
         for b in _layouts(n, device, dtype):
             yield a @ b, answer
 
 
+# The integers and their products are the same each time: they are worked out once in a process.
+
+
+@cache
+def _matrices(rows: int, inner: int, columns: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Two matrices and a row to be added to their product, which comes last."""
+    m, n, row = _integers((rows, inner), 0), _integers((inner, columns), 1), _integers((columns,), 2)
+    return m, n, row, _product(m, n)
+
+
+@cache
+def _batches(batch: int, rows: int, inner: int, columns: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Two batches of matrices and the batch of their products."""
+    m, n = _integers((batch, rows, inner), 0), _integers((batch, inner, columns), 1)
+    return m, n, torch.stack([_product(x, y) for x, y in zip(m, n, strict=True)])
+
+
 def _convolutions(device: torch.device, dtype: torch.dtype) -> Iterator[_Pair]:
     for case in _CONVOLUTIONS:
-        x = _integers((case.samples, case.taken, case.size, case.size), 0)
-        weight = _integers((case.given, case.taken // case.groups, case.kernel, case.kernel), 1)
-        length = (case.size + 2 * case.padding - case.kernel) // case.stride + 1
-        gradient = _integers((case.samples, case.given, length, length), 2)
+        operands, answers = _convolved(case)
         settings = [case.stride] * 2, [case.padding] * 2
-        a, w, g = (operand.to(device, dtype) for operand in (x, weight, gradient))
-        answers = _convolution_answers(case, x, weight, gradient)
+        a, w, g = (operand.to(device, dtype) for operand in operands)
         # Libraries may convolve by Winograd's transforms, which are not exact; less than a half is rounding.
         yield conv2d(a, w, None, *settings, groups=case.groups).round(), answers[0]
         found = torch.ops.aten.convolution_backward.default(
@@ -85,6 +97,16 @@ def _convolutions(device: torch.device, dtype: torch.dtype) -> Iterator[_Pair]:
         )
         yield found[0].round(), answers[1]
         yield found[1].round(), answers[2]
+
+
+@cache
+def _convolved(case: _Convolution) -> tuple[tuple[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
+    """An input, a weight and a gradient of the output; and the answers."""
+    x = _integers((case.samples, case.taken, case.size, case.size), 0)
+    weight = _integers((case.given, case.taken // case.groups, case.kernel, case.kernel), 1)
+    length = (case.size + 2 * case.padding - case.kernel) // case.stride + 1
+    gradient = _integers((case.samples, case.given, length, length), 2)
+    return (x, weight, gradient), _convolution_answers(case, x, weight, gradient)
 
 
 def _convolution_answers(

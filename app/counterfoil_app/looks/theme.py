@@ -166,7 +166,11 @@ def palette(tokens: Tokens) -> QPalette:
 
 
 class Theme(QObject):
-    """The theme in use. It follows the system unless the user chose one."""
+    """The theme in use. It follows the system unless the user chose one.
+
+    Its style sheet comes last, when the window is whole (:meth:`put_on`): with a sheet Qt dresses whatever is put into
+    something else anew, with all that it holds, and a window is put together from the inside out.
+    """
 
     changed = Signal()
 
@@ -178,7 +182,12 @@ class Theme(QObject):
         self._choice = choice
         self.tokens = self._wanted()
         application.styleHints().colorSchemeChanged.connect(self._refresh)
-        self._apply()
+        application.setStyleSheet("")
+        self._paint()
+
+    def put_on(self) -> None:
+        """Give the application the style sheet; call it when the window is put together."""
+        self._application.setStyleSheet(style_sheet(self.tokens))
 
     def choose(self, choice: ThemeChoice) -> None:
         """Use another theme from now on."""
@@ -195,10 +204,10 @@ class Theme(QObject):
         tokens = self._wanted()
         if tokens != self.tokens:
             self.tokens = tokens
-            self._apply()
+            self._paint()
+            self.put_on()
             self.changed.emit()
 
-    def _apply(self) -> None:
+    def _paint(self) -> None:
         self._application.setStyle("Fusion")
         self._application.setPalette(palette(self.tokens))
-        self._application.setStyleSheet(style_sheet(self.tokens))

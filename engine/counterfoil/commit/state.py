@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,13 @@ Piece = tuple[memoryview, Leaves]
 
 
 def _dtype_name(name: str, array: Array) -> str:
-    return _supported(name, array.dtype.name)
+    return _supported(name, _name_of(array.dtype))
+
+
+@cache
+def _name_of(dtype: np.dtype[np.generic]) -> str:
+    # numpy puts the name together anew each time that it is asked for.
+    return dtype.name
 
 
 def _supported(name: str, dtype: str) -> str:
@@ -173,13 +179,15 @@ class StreamedDigest:
 
 def tensor_digests(state: Mapping[str, Array]) -> dict[str, Digest]:
     """Return the tensor digest of each tensor of a state, in the order of the state; raises DataError."""
-    dtypes = [_dtype_name(name, array) for name, array in state.items()]
-    loops = loops_for(sum(array.nbytes for array in state.values()))
-    found = _leaves_of(list(state.values()), loops)
-    return {
-        name: leaf_hash(_record(name, dtype, array.shape, _root(leaves, loops)))
-        for (name, array), dtype, leaves in zip(state.items(), dtypes, found, strict=True)
-    }
+    dtypes = {name: _dtype_name(name, array) for name, array in state.items()}
+    # Most tensors of a model are one chunk, whose leaf hash is the root: no loop and no tree.
+    small = {name: array for name, array in state.items() if 0 < array.nbytes <= CHUNK_BYTES}
+    large = {name: array for name, array in state.items() if name not in small}
+    loops = loops_for(sum(array.nbytes for array in large.values()))
+    found = zip(large, _leaves_of(list(large.values()), loops), strict=True)
+    roots = {name: _root(leaves, loops) for name, leaves in found}
+    roots |= {name: leaf_hash(_little_endian_bytes(array)) for name, array in small.items()}
+    return {name: leaf_hash(_record(name, dtypes[name], array.shape, roots[name])) for name, array in state.items()}
 
 
 def state_tree(digests: Mapping[str, Digest]) -> MerkleTree:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, loops
+from counterfoil import buffers
+from counterfoil.definite import loops
 from counterfoil.definite.single import from_float64
 
 ROOM = 1 << 10

@@ -97,9 +97,9 @@ class Operand:
     dtype: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chain:
-    """Operators that are computed together.
+    """Operators that are computed together; what runs a chain may keep things by it.
 
     Attributes:
         nodes: Indices of the operators, ascending; the chain runs at the place of the last.
@@ -127,7 +127,7 @@ class Chain:
     slots: int
     internal: tuple[int, ...]
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """Elements of every tensor in it."""
         return math.prod(self.shape)

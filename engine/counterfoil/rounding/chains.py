@@ -69,7 +69,7 @@ def run_chain(
 
 
 def _as_declared(chain: Chain, operands: Sequence[Tensor]) -> bool:
-    return all(
-        tensor.dtype == DTYPES[item.dtype] and tensor.shape == chain.shape and tensor.device.type == "cpu"
-        for item, tensor in zip(chain.operands, operands, strict=True)
-    )
+    for item, tensor in zip(chain.operands, operands, strict=True):
+        if tensor.dtype is not DTYPES[item.dtype] or tensor.shape != chain.shape or not tensor.is_cpu:
+            return False
+    return True

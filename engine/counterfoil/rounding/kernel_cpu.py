@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from struct import Struct
 from typing import Any
 
@@ -24,6 +25,8 @@ from counterfoil.rounding.result import Rounded
 _CHUNK = 1024
 PART = 1 << 15
 """Elements of a part of a tensor: a thread works on one at a time."""
+_CAPACITY = PART // 4 + _CHUNK
+"""Close decisions that a part has room for at first."""
 _MASK64 = 2**64 - 1
 _UNFINISHED = np.uint64(1 << 48)
 
@@ -144,6 +147,8 @@ def _round_parts(pointer: Any, y: Any) -> None:
     add_atomically(pointer, 12, total)
     raise_atomically(pointer, 13, largest)
     add_atomically(pointer, 14, entered)
+    # Rounding is monotone, and the same on both sides of zero: the largest magnitude becomes the largest.
+    raise_atomically(pointer, 15, as_bits(rounded_element(as_float(largest), floor, p, tau)[0]))
 
 
 def _round_float64(pointer: Any) -> None:
@@ -218,10 +223,11 @@ def _mix_float32(pointer: Any) -> None:
     _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
-_ROUND = Struct("<5Q2QdQ3Q3Q")
+_ROUND = Struct("<5Q2QdQ3Q4Q")
 """Job of rounding: part, parts; count, address; index of the first element; biased exponent of the floor, p, tau, key;
 addresses of the parts' ends and entries, entries that a part has room for; sum, bits of the largest magnitude before
-rounding, and number of the entries, with :data:`_UNFINISHED` for each part whose entries had no room."""
+rounding, number of the entries, with :data:`_UNFINISHED` for each part whose entries had no room, and bits of the
+largest magnitude after rounding."""
 _ROUNDING = {8: Region(_round_float64), 4: Region(_round_float32)}
 _MIX = Struct("<7Q")
 """Job of a fingerprint: part, parts; count, address; key; sum, bits of the largest magnitude."""
@@ -279,46 +285,58 @@ class CpuKernel:
 
     def round_at(self, address: int, count: int, item: int, grid: Grid, tau: float, key: int) -> Rounded:
         """The same of ``count`` elements of ``item`` bytes, 8 or 4, at an address."""
-        settings = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, key)
-        found, total, largest = self._round(address, count, item, 0, settings, PART // 4 + _CHUNK)
+        parts = -(-count // PART)
+        found, total, largest, after = self._round(
+            address, count, item, 0, (grid.floor_biased, grid.significand_bits, tau, key), _CAPACITY, parts
+        )
         before = (largest >> 52) - FLOAT64_BIAS
-        after = rounded_magnitude(largest, *settings[:2])
         if not found:
             return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
         entries = np.concatenate(found) if len(found) > 1 else found[0]
         return Rounded(entries >> 1, (entries & 1).astype(np.bool_), total, before, after)
 
     def _round(
-        self, address: int, count: int, item: int, first: int, settings: tuple[int, int, float, int], capacity: int
-    ) -> tuple[list[Int64Array], int, int]:
-        """Round; returns the entries, twice the index and 1 for up, the fingerprint, the bits of the largest."""
-        parts = -(-count // PART)
+        self,
+        address: int,
+        count: int,
+        item: int,
+        first: int,
+        settings: tuple[int, int, float, int],
+        capacity: int,
+        parts: int,
+    ) -> tuple[Sequence[Int64Array], int, int, float]:
+        """Round; returns the entries, twice the index and 1 for up, the fingerprint, the largest before and after.
+
+        The largest magnitude before rounding is given as its bits.
+        """
         # A part's end and its number of entries; then the entries.
         ends = _entries.provide(parts * (2 + capacity))
         _ROUND.pack_into(
-            job.words, 0, 0, parts, count, address, first, *settings, ends, ends + 16 * parts, capacity, 0, 0, 0
+            job.words, 0, 0, parts, count, address, first, *settings, ends, ends + 16 * parts, capacity, 0, 0, 0, 0
         )
         _ROUNDING[item].run(job.address, min(self._threads, parts))
-        total, largest, entered = _SUMS.unpack_from(job.words, 96)
+        total, largest, entered, after = _SUMS.unpack_from(job.words, 96)
         if not entered:
-            return [], total, largest
-        found = []
+            return (), total, largest, after
         room = _entries.room
+        if parts == 1 and entered < _UNFINISHED:
+            return (room[2 : 2 + entered],), total, largest, after
+        found = []
         known = room[: 2 * parts].tolist()
         mine = room[2 * parts : parts * (2 + capacity)].reshape(parts, capacity)
         if entered < _UNFINISHED:
-            return [mine[part, :n] for part, n in enumerate(known[1::2]) if n], total, largest
+            return [mine[part, :n] for part, n in enumerate(known[1::2]) if n], total, largest, after
         kept = [mine[part, :n].copy() for part, n in enumerate(known[1::2])]
         for part, start in enumerate(known[::2]):
             found.append(kept[part])
             end = min((part + 1) * PART, count)
             if start < end:
-                more, added, top = self._round(
-                    address + item * start, end - start, item, first + start, settings, PART + _CHUNK
+                more, added, *tops = self._round(
+                    address + item * start, end - start, item, first + start, settings, PART + _CHUNK, 1
                 )
                 found.extend(piece.copy() for piece in more)
-                total, largest = (total + added) & _MASK64, max(largest, top)
-        return found, total, largest
+                total, largest, after = (total + added) & _MASK64, max(largest, tops[0]), max(after, tops[1])
+        return found, total, largest, after
 
     def fingerprint(self, integers: npt.NDArray[np.uint64], key: int) -> int:
         """Return the fingerprint of integers: a sum mod 2^64 of :func:`_mix` over the elements.
@@ -357,15 +375,5 @@ class CpuKernel:
         return total, largest
 
 
-_SUMS, _PAIR = Struct("<3Q"), Struct("<2Q")
+_SUMS, _PAIR = Struct("<3Qd"), Struct("<2Q")
 _NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
-
-
-def rounded_magnitude(bits: int, floor_biased: int, significand_bits: int) -> float:
-    """Round a magnitude, given as its bits, as the kernel does.
-
-    Rounding is monotone, and the same on both sides of zero: the largest magnitude of a tensor becomes the largest.
-    """
-    exponent = max(bits >> 52, floor_biased)
-    magic = float_of(((exponent + 53 - significand_bits) << 52 | 1 << 51) & _MASK64)
-    return (float_of(bits) + magic) - magic

@@ -11,8 +11,10 @@ What is known of a value of the program is not measured again (:mod:`counterfoil
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from functools import lru_cache
 from struct import Struct
 from typing import Any
 
@@ -22,14 +24,20 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import loops
-from counterfoil.definite.bitcasts import as_bits, as_float, float_of
+from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
-from counterfoil.rounding.known import Known
+from counterfoil.rounding import formulas
+from counterfoil.rounding.formulas import larger
+from counterfoil.rounding.known import Known, Shape
 
 _PART = 1 << 15
 """Elements of a part: a thread works on one at a time."""
 _BLOCKS = 16
 """Parts of one matrix at most; each has sums of its own for the columns."""
+
+
+LARGEST, TOTAL, SQUARES = range(3)
+"""Kinds of magnitudes: largest element, sum of magnitudes, sum of squares."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,57 @@ class Magnitudes:
         """Euclidean norms."""
         return self.squares.sqrt()
 
+    def top(self, kind: int) -> Tensor | float:
+        """Return the largest of one kind: :data:`LARGEST`, :data:`TOTAL` or :data:`SQUARES`."""
+        return top_of((self.largest, self.total, self.squares)[kind])
+
+
+class Vectors:
+    """Magnitudes in the CPU's memory, where compiled formulas find them by an address.
+
+    Args:
+        found: float64, in which ``[3, n]`` lies: the largest magnitudes, their sums, the sums of squares.
+        start: Where it begins.
+        count: n.
+        tops: The largest of each of the three.
+    """
+
+    __slots__ = ("_found", "address", "count", "tops")
+
+    def __init__(self, found: Tensor, start: int, count: int, tops: tuple[float, ...]) -> None:
+        self._found = found.narrow(0, start, 3 * count)
+        self.address: int = found.data_ptr() + 8 * start
+        """Address of ``[3, n]``."""
+        self.count = count
+        self.tops = tops
+
+    def _part(self, kind: int) -> Tensor:
+        return self._found.narrow(0, kind * self.count, self.count)
+
+    @property
+    def largest(self) -> Tensor:
+        """Largest magnitudes, as :attr:`Magnitudes.largest`."""
+        return self._part(0)
+
+    @property
+    def total(self) -> Tensor:
+        """Sums of magnitudes, as :attr:`Magnitudes.total`."""
+        return self._part(1)
+
+    @property
+    def squares(self) -> Tensor:
+        """Sums of squares, as :attr:`Magnitudes.squares`."""
+        return self._part(2)
+
+    @property
+    def norm(self) -> Tensor:
+        """Euclidean norms."""
+        return self.squares.sqrt()
+
+    def top(self, kind: int) -> float:
+        """Return the largest of one kind, as :meth:`Magnitudes.top`."""
+        return self.tops[kind]
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -95,6 +154,72 @@ class Sizes:
 
     rows: Magnitudes
     columns: Magnitudes
+
+
+class Measured:
+    """The same in the CPU's memory.
+
+    Args:
+        shape: outer, rows, columns.
+        found: float64: ``[2, outer]``, the largest sums of squares of a row and of a column of each matrix; then ``[3,
+            outer, rows]`` and ``[3, outer, columns]``, largest magnitudes, their sums and the sums of squares.
+        tops: The largest of each of the three, of the rows and then of the columns.
+    """
+
+    __slots__ = ("_found", "_joined", "shape", "tops")
+
+    def __init__(self, shape: Shape, found: Tensor, tops: tuple[float, ...]) -> None:
+        self.shape = shape
+        self.tops = tops
+        self._found = found
+        self._joined: Vectors | None = None
+
+    def address(self, number: int = 0) -> int:
+        """Return the address of one of the numbers found: of the largest sums of squares to begin with."""
+        return self._found.data_ptr() + 8 * number
+
+    @property
+    def columns_at(self) -> int:
+        """Which number is the first of those of the columns."""
+        outer, rows, _ = self.shape
+        return 2 * outer + 3 * outer * rows
+
+    @property
+    def rows(self) -> Magnitudes:
+        """Those of the rows, as :attr:`Sizes.rows`."""
+        return self._view(2 * self.shape[0], self.shape[1])
+
+    @property
+    def columns(self) -> Magnitudes:
+        """Those of the columns, as :attr:`Sizes.columns`."""
+        return self._view(self.columns_at, self.shape[2])
+
+    def _view(self, start: int, length: int) -> Magnitudes:
+        outer = self.shape[0]
+        return Magnitudes(*self._found.narrow(0, start, 3 * outer * length).view(3, outer, length).unbind())
+
+    def row_vectors(self) -> Vectors:
+        """Return the magnitudes for each row of all matrices together."""
+        outer, rows, _ = self.shape
+        if outer == 1:
+            return Vectors(self._found, 2, rows, self.tops[:3])
+        if self._joined is None:
+            target = torch.empty(3 * rows, dtype=torch.float64)
+            tops = formulas.join(outer, rows, self.address(2 * outer), target.data_ptr())
+            self._joined = Vectors(target, 0, rows, tops)
+        return self._joined
+
+    def column_vectors(self) -> Vectors:
+        """Return the magnitudes for each column of a single matrix."""
+        assert self.shape[0] == 1
+        return Vectors(self._found, self.columns_at, self.shape[2], self.tops[3:])
+
+
+def top_of(x: Tensor) -> Tensor | float:
+    """Return the largest of some magnitudes; a number where that costs no transfer."""
+    if not x.numel():
+        return 0.0
+    return float(x.amax()) if x.device.type == "cpu" else x.amax().double()
 
 
 def largest(value: Any) -> Tensor | float:
@@ -113,38 +238,47 @@ def largest(value: Any) -> Tensor | float:
     return top
 
 
+def largest_of_new(value: Tensor | None) -> Tensor | float:
+    """The same of a tensor that nothing can be known of: one that was just computed."""
+    return 0.0 if value is None or value.numel() == 0 else _largest(value, _setting.get().threads)
+
+
 def _largest(value: Tensor, threads: int) -> Tensor | float:
-    if not value.is_floating_point():
-        value = value.to(torch.float64)
     if _fast(value) and value.is_contiguous():
         count = value.numel()
-        parts = -(-count // _PART)
+        parts = 1 if count <= _PART else -(-count // _PART)
         _LARGEST.pack_into(job.words, 0, 0, parts, count, value.data_ptr(), 0)
         _LARGEST_OF[value.itemsize].run(job.address, min(threads, parts))
-        return float_of(_LARGEST.unpack_from(job.words)[4])
+        return _result()
+    if not value.is_floating_point():
+        value = value.to(torch.float64)
     low, high = torch.aminmax(value)
     top: Tensor = torch.maximum(-low, high).double()
     return float(top) if value.device.type == "cpu" else top
 
 
-def along(x: Tensor, axis: int, *, both: bool = False) -> Magnitudes:
+def _result() -> float:
+    """Return the largest magnitude that the job before found."""
+    number: float = _DOUBLE.unpack_from(job.words, 32)[0]
+    return number
+
+
+def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
     """Return the magnitudes for each position of ``axis``, reduced over all other axes.
 
     Args:
         x: float64 or float32 tensor with at least one axis.
         axis: The axis that stays.
-        both: Whether sums over ``axis`` are asked for next (:func:`energy`): one pass gives both.
     """
     axis %= x.dim()
     if _fast(x) and x.numel():
-        last = x.dim() - 1
         if x.is_contiguous():
-            outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+            shape = x.shape
+            outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
             if inner == 1:
-                found = sizes(x.view(1, outer, -1)).columns
-                return Magnitudes(*(part[0] for part in (found.largest, found.total, found.squares)))
-            return _joined(sizes(x.view(outer, x.shape[axis], inner)).rows)
-        if last == 1 and x.t().is_contiguous():
+                return _sizes(x, (1, outer, shape[axis])).column_vectors()
+            return _sizes(x, (outer, shape[axis], inner)).row_vectors()
+        if x.dim() == 2 and x.t().is_contiguous():
             return along(x.t(), 1 - axis)
     others = [other for other in range(x.dim()) if other != axis]
     x = x.double()
@@ -157,74 +291,161 @@ def along(x: Tensor, axis: int, *, both: bool = False) -> Magnitudes:
     return Magnitudes(norm(x, math.inf, others), norm(x, 1, others), norm(x, 2, others).square())
 
 
-def _joined(rows: Magnitudes) -> Magnitudes:
-    """Magnitudes ``[outer, n]`` for each position of the last axis alone."""
-    if rows.largest.shape[0] == 1:
-        return Magnitudes(rows.largest[0], rows.total[0], rows.squares[0])
-    return Magnitudes(rows.largest.amax(0), rows.total.sum(0), rows.squares.sum(0))
+def _summed(x: Tensor, axis: int) -> tuple[Measured, bool] | None:
+    """Return the sizes of which the sums of squares over an axis are a part, and whether they are those of the rows.
+
+    None where no compiled pass can give them.
+    """
+    if not _fast(x) or not x.numel():
+        return None
+    last, shape = x.dim() - 1, x.shape
+    if x.is_contiguous():
+        if axis == last:
+            # Rows of the matrices of the two last axes, which may be asked for their columns as well.
+            outer = math.prod(shape[: max(last - 1, 0)])
+            return _sizes(x, (outer, x.numel() // (outer * shape[last]), shape[last])), True
+        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        return _sizes(x, (outer, shape[axis], inner)), False
+    if last and axis >= last - 1:
+        turned = x.transpose(-1, -2)
+        if turned.is_contiguous():
+            # The same sums: only the two last axes change places, and one of them is summed away.
+            return _summed(turned, last if axis == last - 1 else last - 1)
+    return None
 
 
 def energy(x: Tensor, axis: int) -> Tensor:
     """Return the sum of squares over one axis, float64 with that axis gone."""
     axis %= x.dim()
-    last = x.dim() - 1
-    if _fast(x) and x.numel():
-        if x.is_contiguous():
-            rest = (*x.shape[:axis], *x.shape[axis + 1 :])
-            if axis == last:
-                # Rows of the matrices of the two last axes, which may be asked for their columns as well.
-                outer = math.prod(x.shape[: max(last - 1, 0)])
-                return sizes(x.view(outer, -1, x.shape[last])).rows.squares.view(rest)
-            outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
-            return sizes(x.view(outer, x.shape[axis], inner)).columns.squares.view(rest)
-        turned = x.transpose(-1, -2) if last else x
-        if axis >= last - 1 and turned.is_contiguous():
-            # The same sums: only the two last axes change places, and one of them is summed away.
-            return energy(turned, last if axis == last - 1 else last - 1)
-    return x.double().square().sum(axis)
+    summed = _summed(x, axis)
+    if summed is None:
+        return x.double().square().sum(axis)
+    found, of_rows = summed
+    squares = (found.rows if of_rows else found.columns).squares
+    return squares.reshape((*x.shape[:axis], *x.shape[axis + 1 :]))
+
+
+def largest_energy(x: Tensor, axis: int) -> Tensor | float:
+    """Return the largest of the sums of squares over one axis."""
+    axis %= x.dim()
+    summed = _summed(x, axis)
+    if summed is None:
+        return top_of(energy(x, axis))
+    found, of_rows = summed
+    return found.tops[2 if of_rows else 5]
+
+
+def largest_energy_product(first: Tensor, second: Tensor) -> Tensor | float:
+    """Return the largest sum of squares of a row of the first times that of a column of the second, in one matrix.
+
+    Args:
+        first: ``[n, rows, k]``, none of the lengths zero.
+        second: ``[n, k, columns]``, likewise.
+    """
+    one, other = _summed(first, 2), _summed(second, 1)
+    if one is None or other is None:
+        return top_of(energy(first, 2).amax(1) * energy(second, 1).amax(1))
+    # Of each matrix the largest of a row lies before the largest of a column.
+    count = first.shape[0]
+    places = [found.address(0 if of_rows else found.shape[0]) for found, of_rows in (one, other)]
+    return formulas.products(count, *places)
+
+
+def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis]) -> Tensor | float | None:
+    """Return the largest sum of squares of a group of channels that a kernel brings together.
+
+    Args:
+        x: float64 or float32 ``[N, C, *space]``.
+        groups: A divisor of C.
+        axes: Which places meet on each axis of space, of which there are one or two.
+
+    Returns:
+        The sums, float64 ``[groups]``, or the only one; None where no compiled pass can give them.
+    """
+    if not _fast(x) or not x.numel() or not x.is_contiguous():
+        return None
+    shape = x.shape
+    samples, channels, space = shape[0], shape[1], math.prod(shape[2:])
+    found = _sizes(x, (samples * groups, channels // groups, space))
+    squares = found.address(found.columns_at + 2 * samples * groups * space)
+    rows = axes[0] if len(axes) == 2 else _NO_AXIS
+    if groups == 1:
+        return formulas.windows(samples, 1, squares, shape[-1], rows, axes[-1], 0)
+    tops = torch.empty(groups, dtype=torch.float64)
+    formulas.windows(samples, groups, squares, shape[-1], rows, axes[-1], tops.data_ptr())
+    return tops
+
+
+_NO_AXIS = formulas.read_axis(1, 1, 1, 1, 0, 1)
+
+
+def centred_channels(x: Tensor, mean: Tensor) -> Vectors | None:
+    """Return the magnitudes of ``x - mean`` for each channel; None where no compiled pass can give them.
+
+    Args:
+        x: float64 or float32 ``[N, C, *space]``.
+        mean: ``[C]``.
+    """
+    if not _fast(x) or not x.numel() or not x.is_contiguous():
+        return None
+    mean, shape = mean.double().contiguous(), x.shape
+    samples, channels = shape[0], shape[1]
+    cut = (samples, channels, math.prod(shape[2:]))
+    along_rows = _measured_rows(x, mean, cut, _setting.get().threads)
+    target = along_rows if samples == 1 else torch.empty(3 * channels, dtype=torch.float64)
+    tops = formulas.join(samples, channels, along_rows.data_ptr(), target.data_ptr())
+    return Vectors(target, 0, channels, tops)
+
+
+def largest_row_total(x: Tensor, kept: int) -> float | None:
+    """Return the largest sum of magnitudes over all but the first axes; None where no compiled pass can give it.
+
+    Args:
+        x: float64 or float32.
+        kept: Number of axes that stay, at least one.
+    """
+    if not _fast(x) or not x.numel() or not x.is_contiguous():
+        return None
+    shape = x.shape
+    return _sizes(x, (math.prod(shape[: kept - 1]), shape[kept - 1], math.prod(shape[kept:]))).tops[TOTAL]
 
 
 def _fast(x: Tensor) -> bool:
     return loops.reach(x.device) and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
 
 
-def sizes(x: Tensor) -> Sizes:
+def sizes(x: Tensor) -> Measured:
     """Return the magnitudes of rows and columns: of each matrix of a stack, in one pass.
 
     Args:
         x: float64 or float32 ``[outer, rows, columns]`` on the CPU, contiguous, none of the lengths zero.
     """
+    return _sizes(x, (x.shape[0], x.shape[1], x.shape[2]))
+
+
+def _sizes(x: Tensor, shape: Shape) -> Measured:
+    """The same of a contiguous tensor of any shape, taken as a stack of matrices."""
     setting = _setting.get()
-    shape = (x.shape[0], x.shape[1], x.shape[2])
     found = setting.known.sizes(x, shape)
     if found is None:
         found = _measured(x, _ZERO, _ONE, shape, setting.threads)
         setting.known.keep_sizes(x, shape, found)
-    assert isinstance(found, Sizes)
+    assert isinstance(found, Measured)
     return found
 
 
-def _rows(x: Tensor, both: bool) -> Magnitudes:
-    """Return the magnitudes of the rows ``[outer, rows, columns]``; with ``both`` keep those of the columns as well."""
-    setting = _setting.get()
-    shape = (x.shape[0], x.shape[1], x.shape[2])
-    if both or setting.known.sizes(x, shape) is not None:
-        return sizes(x).rows
-    return _measured_rows(x, _ZERO, _ONE, shape, setting.threads)
-
-
-def matrix_sizes(x: Tensor) -> Sizes:
+def matrix_sizes(x: Tensor) -> Sizes | Measured:
     """Return the magnitudes of rows and columns of a matrix, with an axis of length 1 before them.
 
     Args:
         x: float64 or float32 ``[rows, columns]``, on any device, of any strides.
     """
     if _fast(x) and x.numel() and x.is_contiguous():
-        return sizes(x[None])
+        return _sizes(x, (1, x.shape[0], x.shape[1]))
     return normalised_sizes(x[None], _ZERO.to(x.device), _ONE.to(x.device))
 
 
-def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes:
+def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes | Measured:
     """Return the magnitudes of rows and columns of ``(x - mean) * factor``, which is nowhere stored.
 
     Args:
@@ -246,14 +467,6 @@ def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes:
     return Sizes(*parts)
 
 
-def normalised_rows(x: Tensor, mean: Tensor, factor: Tensor) -> Magnitudes:
-    """The same of the rows alone."""
-    if _fast(x) and x.numel():
-        x, mean, factor = x.contiguous(), mean.double().contiguous(), factor.double().contiguous()
-        return _measured_rows(x, mean, factor, (x.shape[0], x.shape[1], x.shape[2]), _setting.get().threads)
-    return normalised_sizes(x, mean, factor).rows
-
-
 def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor | float:
     """Return the largest of ``abs(g) * (1 + slope * abs(x) * (1 + cubic * x * x))``.
 
@@ -271,7 +484,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         parts = -(-count // _PART)
         _GATE.pack_into(job.words, 0, 0, parts, count, first.data_ptr(), 0, second.data_ptr(), slope, cubic)
         _GATE_OF[first.itemsize].run(job.address, min(_setting.get().threads, parts))
-        return float_of(_LARGEST.unpack_from(job.words)[4])
+        return _result()
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 
@@ -280,36 +493,49 @@ _LARGEST = Struct("<5Q")
 """Job: part, parts; count, address; bits of the largest magnitude."""
 _GATE = Struct("<6Q2d")
 """Job: the same; address of the other operand, slope, cubic."""
-_SIZES = Struct("<13Q")
+_SIZES = Struct("<16Q")
 """Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; address of what is found of rows and of parts' columns, 0 where those are not asked for."""
+their number; addresses of what is found: of rows; of parts' columns, 0 where only rows are asked for; of columns; of
+the largest sums of squares; whether these are to be found from the parts' columns."""
+_ENDS = 15
+_WORD, _DOUBLE, _TOPS = Struct("<Q"), Struct("<d"), Struct("<6d")
+"""Results, behind the job: the largest magnitude, sum and sum of squares of a row, and of a column."""
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 
 
-def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: tuple[int, int, int], threads: int) -> Sizes:
+@lru_cache(maxsize=64)
+def _ones(count: int) -> Tensor:
+    return torch.ones(count, dtype=torch.float64)
+
+
+def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: int) -> Measured:
     outer, rows, columns = shape
     # Enough rows for a part, but no more parts than there is need for.
     height = min(max(-(-_PART // columns), -(-rows // _BLOCKS)), rows)
     blocks = -(-rows // height)
-    along_rows = torch.empty((3, outer, rows), dtype=torch.float64)
-    found = torch.empty((outer, blocks, 3, columns), dtype=torch.float64)
-    _measure(x, mean, factor, (outer, rows, columns, height, blocks), (along_rows, found), threads)
+    found = torch.empty(outer * (2 + 3 * (rows + columns)), dtype=torch.float64)
+    tops = found.data_ptr()
+    along_rows = tops + 16 * outer
+    along_columns = along_rows + 24 * outer * rows
     if blocks == 1:
-        top, total, squares = found.view(outer, 3, columns).unbind(1)
+        parts, room = along_columns, None
     else:
-        # In the order of the parts, whoever measured them.
-        top, total, squares = found[:, :, 0].amax(1), found[:, :, 1].sum(1), found[:, :, 2].sum(1)
-    return Sizes(Magnitudes(*along_rows.unbind()), Magnitudes(top, total, squares))
+        room = torch.empty(3 * outer * blocks * columns, dtype=torch.float64)
+        parts = room.data_ptr()
+    cut = (outer, rows, columns, height, blocks)
+    _measure(x, mean, factor, cut, (along_rows, parts, along_columns, tops), threads)
+    return Measured(shape, found, _TOPS.unpack_from(job.words, _SIZES.size))
 
 
-def _measured_rows(x: Tensor, mean: Tensor, factor: Tensor, shape: tuple[int, int, int], threads: int) -> Magnitudes:
+def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Tensor:
+    """Return float64 ``[3, outer, rows]``, flat, of ``x - mean``."""
     outer, rows, columns = shape
     # One long stack of rows.
     height = min(-(-_PART // columns), outer * rows)
-    along_rows = torch.empty((3, outer, rows), dtype=torch.float64)
+    along_rows = torch.empty(3 * outer * rows, dtype=torch.float64)
     cut = (1, outer * rows, columns, height, -(-outer * rows // height))
-    _measure(x, mean, factor, cut, (along_rows, None), threads)
-    return Magnitudes(*along_rows.unbind())
+    _measure(x, mean, _ones(rows), cut, (along_rows.data_ptr(), 0, 0, 0), threads)
+    return along_rows
 
 
 def _measure(
@@ -317,19 +543,23 @@ def _measure(
     mean: Tensor,
     factor: Tensor,
     cut: tuple[int, int, int, int, int],
-    found: tuple[Tensor, Tensor | None],
+    found: tuple[int, int, int, int],
     threads: int,
 ) -> None:
     outer, rows, columns, height, blocks = cut
-    along_rows, along_columns = found
+    parts = outer * blocks
+    alone = threads == 1 or outer * rows * columns < 2 * _PART
     _SIZES.pack_into(
         job.words, 0,
-        0, outer * blocks, outer, rows, columns, x.data_ptr(), height, blocks,
-        mean.data_ptr(), factor.data_ptr(), mean.numel(),
-        along_rows.data_ptr(), 0 if along_columns is None else along_columns.data_ptr(),
+        0, parts, outer, rows, columns, x.data_ptr(), height, blocks,
+        mean.data_ptr(), factor.data_ptr(), mean.numel(), *found, alone,
     )  # fmt: skip
-    small = outer * rows * columns < 2 * _PART
-    _SIZES_OF[x.itemsize].run(job.address, 1 if small else min(threads, outer * blocks))
+    region = _SIZES_OF[x.itemsize]
+    region.run(job.address, 1 if alone else min(threads, parts))
+    if not alone:
+        # No part is left; what follows the last of them is.
+        _WORD.pack_into(job.words, 8 * _ENDS, 1)
+        region.run(job.address, 1)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -466,7 +696,7 @@ def _size_parts(pointer: Any, x: Any) -> None:
                 along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
                     x[n], means[n % given], factors[n % given]
                 )
-    along_columns = carray(at_address(job[12]), (outer * blocks, 3, columns), np.float64)
+    along_columns = carray(at_address(job[12]), (3, outer * blocks, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
     tops = np.empty(columns, np.uint64)
     while True:
@@ -475,7 +705,7 @@ def _size_parts(pointer: Any, x: Any) -> None:
             break
         first = part // blocks * rows + part % blocks * height
         end = min(first + height, (part // blocks + 1) * rows)
-        total, squares = along_columns[part, 1], along_columns[part, 2]
+        total, squares = along_columns[1, part], along_columns[2, part]
         tops[:] = 0
         total[:] = 0.0
         squares[:] = 0.0
@@ -497,7 +727,39 @@ def _size_parts(pointer: Any, x: Any) -> None:
                 )
                 _add_columns(x[row], four_means[0], four_factors[0], tops, total, squares)
             row += count
-        along_columns[part, 0] = tops.view(np.float64)
+        along_columns[0, part] = tops.view(np.float64)
+    if job[_ENDS]:
+        _finish(job, along_rows.reshape(3, outer, rows), along_columns.reshape(3, outer, blocks, columns))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _finish(job: Any, along_rows: Any, parts: Any) -> None:
+    """Add up what the parts gave for the columns, and find what is largest."""
+    _, outer, blocks, columns = parts.shape
+    along_columns = carray(at_address(job[13]), (3, outer, columns), np.float64)
+    tops = carray(at_address(job[14]), (2, outer), np.float64)
+    if blocks > 1:
+        # In the order of the parts, whoever measured them.
+        for n in range(outer):
+            for c in range(columns):
+                top, total, squares = 0.0, 0.0, 0.0
+                for b in range(blocks):
+                    top = larger(top, parts[0, n, b, c])
+                    total += parts[1, n, b, c]
+                    squares += parts[2, n, b, c]
+                along_columns[0, n, c], along_columns[1, n, c], along_columns[2, n, c] = top, total, squares
+    for kind in range(3):
+        row_top = column_top = 0.0
+        for n in range(outer):
+            here = there = 0.0
+            for i in range(along_rows.shape[2]):
+                here = larger(here, along_rows[kind, n, i])
+            for i in range(columns):
+                there = larger(there, along_columns[kind, n, i])
+            if kind == SQUARES:
+                tops[0, n], tops[1, n] = here, there
+            row_top, column_top = larger(row_top, here), larger(column_top, there)
+        job[16 + kind], job[19 + kind] = as_bits(row_top), as_bits(column_top)
 
 
 def _size_float64(pointer: Any) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 
-@dataclass(frozen=True)
-class Rounded:
+class Rounded(NamedTuple):
     """The close decisions and the fingerprint of one tensor.
 
     Attributes:

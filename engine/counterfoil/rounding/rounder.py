@@ -18,8 +18,8 @@ from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.following import judged
+from counterfoil.rounding.counts import NOTHING, Counts
+from counterfoil.rounding.following import Directions, DirectionsElsewhere, absent, judged
 from counterfoil.rounding.grid import (
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
@@ -43,6 +43,7 @@ from counterfoil.rounding.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
+_PLACE_FACTOR = 0xD6E8FEB86659FD93
 Run = Callable[[Sequence[SiteRounding], Sequence[int]], Swept]
 """Computes a chain, given how its sites are rounded and the fingerprint keys of its watched values."""
 
@@ -54,7 +55,13 @@ def step_key(order: Digest, step: int) -> int:
 
 def place_key(key: int, place: int) -> int:
     """The fingerprint key of a place within a step (:mod:`counterfoil.program.places`)."""
-    return (key + (place + 1) * 0xD6E8FEB86659FD93) & _MASK64
+    return (key + (place + 1) * _PLACE_FACTOR) & _MASK64
+
+
+def place_keys(key: int, places: int) -> list[int]:
+    """The fingerprint keys of the first places of a step."""
+    keys = np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)
+    return [int(key) for key in keys.tolist()]
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,10 @@ class Kernels:
             return self._cpu.round_at(flat.data_ptr(), flat.numel(), flat.itemsize, grid, tau, key)
         return self._elsewhere.round(flat, grid, tau, key)
 
+    def directions(self, logs: Sequence[SiteLog]) -> Directions:
+        """Return what puts the logged directions of a step in place."""
+        return Directions(logs) if self.on_cpu else DirectionsElsewhere(logs)
+
     def fingerprint(self, flat: Tensor, key: int) -> int:
         """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
         if flat.is_floating_point():
@@ -204,6 +215,8 @@ class Fingerprinting:
         self._kernels = kernels
         self._known = Known(program.sameness)
         self._key = 0
+        self._keys: list[int] = []
+        """The fingerprint key of each place."""
         self._site = 0
         self.fingerprints = np.zeros(len(program.places), np.uint64)
         """uint64 ``[places]``: the fingerprints of the step so far."""
@@ -211,6 +224,7 @@ class Fingerprinting:
     def begin_step(self, key: int) -> None:
         """Start a step with its fingerprint key."""
         self._key = key
+        self._keys = place_keys(key, len(self._program.places))
         self._site = 0
         self._known.forget()
         self.fingerprints = np.zeros(len(self._program.places), np.uint64)
@@ -223,7 +237,7 @@ class Fingerprinting:
             value: The value, of any dtype.
             arguments: Returns the arguments of its operator by name.
         """
-        flat, key = value.reshape(-1), place_key(self._key, place)
+        flat, key = value.reshape(-1), self._keys[place]
         if self._kernels.on_cpu and flat.is_floating_point():
             self.fingerprints[place], largest = self._kernels.fingerprint_largest(flat, key)
             self._known.note(self._program.place_values[place], largest)
@@ -236,7 +250,7 @@ class Fingerprinting:
             place=self._program.places[place],
             arguments=arguments(),
             value=value.reshape(-1).clone(),
-            key=place_key(self._key, place),
+            key=self._keys[place],
             fingerprint=int(self.fingerprints[place]),
         )
 
@@ -276,7 +290,7 @@ class Rounder(Fingerprinting):
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            flat = contiguous.view(-1)
+            flat = contiguous if contiguous.dim() == 1 else contiguous.view(-1)
             self._scale = scales[position]
             self._infinities = Infinities.of(flat) if passing else None
             exponent = scale_exponent(self._scale)
@@ -312,14 +326,14 @@ class Rounder(Fingerprinting):
         return swept
 
     def _watch_keys(self, chain: Chain) -> list[int]:
-        return [place_key(self._key, place) for place in chain.watched]
+        return [self._keys[place] for place in chain.watched]
 
     @property
     def _site_key(self) -> int:
         return self._key_of(self._site)
 
     def _key_of(self, site: int) -> int:
-        return place_key(self._key, self._program.site_places[site])
+        return self._keys[self._program.site_places[site]]
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
@@ -353,7 +367,7 @@ class Rounder(Fingerprinting):
             raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
         self._largest = rounded.largest if self._kernels.on_cpu and self._infinities is None else None
         if self._infinities is not None:
-            rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
+            rounded = rounded._replace(fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
@@ -448,10 +462,6 @@ def _is_ordinary(exponent: int) -> bool:
     return -FLOAT64_BIAS < exponent <= LARGEST_EXPONENT
 
 
-_NOTHING = Counts()
-_NO_CHANGE = np.zeros(0, np.bool_)
-
-
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
@@ -492,12 +502,14 @@ class ReplayingRounder(Rounder):
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
         self._logs: Sequence[SiteLog] = ()
+        self._directions = kernels.directions(())
         self._forced: Mapping[int, Values] = {}
 
     def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
         """Start a step with the trainer's log of it; ``forced`` holds values that replace the own ones, by site."""
         self.begin_step(key)
         self._logs = logs
+        self._directions = self._kernels.directions(logs)
         self._forced = forced or {}
         self.counts = []
         self.own_logs = []
@@ -518,7 +530,8 @@ class ReplayingRounder(Rounder):
         return super().__call__(node, arguments, outputs)
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
-        log = self._logs[self._site]
+        site = self._site
+        log, entries = self._logs[site], self._directions.entries[site]
         # Two conforming machines' S differ in their last bits, so their E differ by one at most, where S lies beside a
         # power of two. Then the trainer's is taken, since E fixes the grid; one further away would move the grid at
         # the trainer's will.
@@ -526,38 +539,37 @@ class ReplayingRounder(Rounder):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        grid = self._grid(self._site, log.exponent if agreed else exponent)
-        unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
-        entries = len(log.indices)
+        grid = self._grid(site, log.exponent if agreed else exponent)
+        unrounded = flat.clone() if self._program.site_places[site] == self._observe else None
         if entries:
-            logged = torch.from_numpy(log.indices).to(flat.device)
-            # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
-            own = flat[logged].double().cpu().numpy()
+            # Before the kernel, which rounds in place: a direction is judged by the value before rounding.
+            self._directions.note(site, flat)
         if self._keep_log:
-            tau = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
+            tau = replace(grid, margin_bits=self._kept_margins[site].bits).tau
         else:
             tau = grid.tau / OMISSION_SHARE
         rounded = self._checked(node, flat, grid, tau)
         # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
         # here lay within tau of it there, and was logged.
-        missing = 0
-        if len(rounded.indices) and grid.exponent != ZERO_SCALE and not self._keep_log:
-            missing = len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
-        explained = is_explained(log.exponent, self._scale)
-        counts = _NOTHING if explained and not missing else Counts(contradictions=int(not explained), omissions=missing)
-        changed = _NO_CHANGE
-        fingerprint = rounded.fingerprint
+        must_be_logged = grid.exponent != ZERO_SCALE and not self._keep_log
+        counts, fingerprint = NOTHING, rounded.fingerprint
         if entries:
-            before = flat[logged].double().cpu().numpy()
-            found, after, changed = judged(own, before, log.ups, grid, self._margins[self._site].steerable)
-            counts += found
-            if found.corrections:
-                fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
+            found = rounded.indices if must_be_logged else None
+            settled = self._directions.settle(site, flat, grid, self._margins[site].steerable, self._site_key, found)
+            counts = settled.counts
+            if counts.corrections:
+                fingerprint = (fingerprint + settled.change) & _MASK64
+                self._moved(settled.largest_gone, settled.largest_new)
+        elif must_be_logged and len(rounded.indices):
+            counts = Counts(omissions=len(rounded.indices))
+        if log.exponent != exponent and not is_explained(log.exponent, self._scale):
+            counts += Counts(contradictions=1)
         self.counts.append(counts)
         # An arbiter's question: how would the step have gone on from these values?
-        if self._site in self._forced:
-            fingerprint = self._put(flat, self._forced[self._site], fingerprint)
+        if site in self._forced:
+            fingerprint = self._put(flat, self._forced[site], fingerprint)
         if self._keep_log:
+            changed = self._directions.changed(site) if entries else _NO_UPS
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
         if unrounded is not None:
             self.observation = Observation(
@@ -598,10 +610,8 @@ class ReplayingRounder(Rounder):
     def _follow_swept(self, site: int, log: SiteLog, grid: Grid, found: SweptSite) -> int:
         """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
         # The own E is the log's: explained, and no scale of zero.
-        missing = 0
-        if len(found.indices):
-            missing = len(np.setdiff1d(found.indices, log.indices, assume_unique=True))
-        counts = Counts(omissions=missing) if missing else _NOTHING
+        missing = absent(found.indices, log.indices)
+        counts = Counts(omissions=missing) if missing else NOTHING
         fingerprint = found.fingerprint
         if len(log.indices):
             more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
@@ -618,12 +628,15 @@ class ReplayingRounder(Rounder):
         where = torch.from_numpy(chosen.indices).to(flat.device)
         old, key = flat[where].double().cpu().numpy(), np.uint64(self._site_key)
         flat[where] = torch.from_numpy(chosen.values).to(flat)
-        if self._largest is not None:
-            # Where the largest itself went, which is now the largest is not known.
-            gone = float(np.abs(old).max(initial=0.0)) >= self._largest
-            self._largest = None if gone else max(self._largest, float(np.abs(chosen.values).max(initial=0.0)))
+        self._moved(float(np.abs(old).max(initial=0.0)), float(np.abs(chosen.values).max(initial=0.0)))
         difference = int(mix_values(chosen.values, chosen.indices, key)) - int(mix_values(old, chosen.indices, key))
         return (fingerprint + difference) & _MASK64
+
+    def _moved(self, gone: float, new: float) -> None:
+        """Take note that values were replaced, of which the largest magnitudes before and after are given."""
+        if self._largest is not None:
+            # Where the largest itself went, which is now the largest is not known.
+            self._largest = None if gone >= self._largest else max(self._largest, new)
 
 
 def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]) -> SiteLog:

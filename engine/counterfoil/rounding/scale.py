@@ -13,21 +13,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from counterfoil.program import sums
+from counterfoil.rounding import formulas
 from counterfoil.rounding.magnitude import (
+    LARGEST,
+    SQUARES,
+    TOTAL,
     Magnitudes,
+    Measured,
     Sizes,
+    Vectors,
     along,
+    centred_channels,
     energy,
     largest,
+    largest_energy,
+    largest_energy_product,
+    largest_of_new,
+    largest_row_total,
+    largest_window,
     matrix_sizes,
-    normalised_rows,
     normalised_sizes,
+    top_of,
 )
 
 Arguments = Mapping[str, Any]
@@ -68,13 +81,6 @@ def _root(square: Tensor | float) -> Tensor | float:
     return square.sqrt() if isinstance(square, Tensor) else math.sqrt(square)
 
 
-def _top(x: Tensor) -> Tensor | float:
-    """The largest of some magnitudes; a number where that costs no transfer."""
-    if not x.numel():
-        return 0.0
-    return float(x.amax()) if x.device.type == "cpu" else x.amax().double()
-
-
 def _floating(arguments: Arguments) -> list[Tensor]:
     found = []
     for value in arguments.values():
@@ -93,7 +99,7 @@ def _add(*parts: Tensor | float) -> Tensor | float:
 @_named("output")
 def _output(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Elementwise functions with an error relative to the result: the largest output."""
-    return [None if out is None or not out.is_floating_point() else largest(out) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else largest_of_new(out) for out in outputs]
 
 
 @_named("terms")
@@ -101,7 +107,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Sums of a few terms: the sizes of the terms together."""
     if "tensor1" in arguments:
         # addcmul, addcdiv: what is added is the result less the first term, so no larger than both together.
-        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest(outputs[0]))]
+        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest_of_new(outputs[0]))]
     if "end" in arguments:
         span = _add(largest(arguments["self"]), largest(arguments["end"]))
         return [span * (1.0 + largest(arguments["weight"]))]
@@ -114,7 +120,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 def _inputs(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Means, weighted means and elementwise functions that add terms no larger than their inputs."""
     top = _add(*(largest(x) for x in _floating(arguments)))
-    return [None if out is None or not out.is_floating_point() else _add(top, largest(out)) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else _add(top, largest_of_new(out)) for out in outputs]
 
 
 @_named("mm")
@@ -123,12 +129,12 @@ def _mm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if "vec" in arguments or "tensor" in arguments:
         matrix = arguments.get("mat", arguments["self"])
         vector = arguments["vec"] if "vec" in arguments else arguments["tensor"]
-        product: Tensor | float = _root(_top(energy(matrix, -1)) * energy(vector, 0))
+        product: Tensor | float = _root(largest_energy(matrix, -1) * largest_energy(vector, 0))
         added = arguments["self"] if "mat" in arguments else None
     else:
         first = arguments.get("mat1", arguments["self"])
         second = arguments["mat2"]
-        product = _root(_top(energy(first, 1)) * _top(energy(second, 0)))
+        product = _root(largest_energy(first, 1) * largest_energy(second, 0))
         added = arguments["self"] if "mat1" in arguments else None
     return [
         _add(
@@ -146,7 +152,7 @@ def _bmm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if first.numel() == 0 or second.numel() == 0:
         product: Tensor | float = 0.0
     else:
-        product = _root((energy(first, 2).amax(1) * energy(second, 1).amax(1)).amax())
+        product = _root(largest_energy_product(first, second))
     if "batch1" not in arguments:
         return [product]
     added = largest(arguments["self"]) * abs(float(arguments["beta"]))
@@ -171,13 +177,59 @@ def _per_axis(value: Sequence[int], x: Tensor) -> list[int]:
     return list(value) * (x.dim() - 2) if len(value) == 1 else list(value)
 
 
-def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
-    """Sum of squares under each position of the kernel, per group: ``[N, groups, ...]``."""
+_MOST_TAPS = 1 << 16
+"""Places that the tables of an axis hold at most; beyond them a library's convolution finds the sums."""
+
+
+@lru_cache(maxsize=1024)
+def _axes_of(
+    space: tuple[int, ...],
+    kernel: tuple[int, ...],
+    settings: tuple[tuple[int, ...], ...],
+    result: tuple[int, ...] | None,
+) -> list[formulas.Axis] | None:
+    """Return which places a kernel brings together on each axis of space; None where no compiled pass takes them.
+
+    Args:
+        space: Lengths of the axes of what is read, with ``result`` by the transposed kernel.
+        kernel: Those of the kernel.
+        settings: Stride, padding and dilation.
+        result: Lengths of the axes of what is written by the transposed kernel.
+    """
+    if not 1 <= len(space) <= 2:
+        return None
+    found = []
+    for axis, (stride, padding, dilation) in enumerate(
+        zip(*(sums.spatial(values, len(space)) for values in settings), strict=True)
+    ):
+        length, taps = space[axis], kernel[axis]
+        count = (length + 2 * padding - dilation * (taps - 1) - 1) // stride + 1 if result is None else result[axis]
+        if (length + count) * taps > _MOST_TAPS:
+            return None
+        places = formulas.read_axis if result is None else formulas.written_axis
+        found.append(places(length, count, taps, stride, padding, dilation))
+    return found
+
+
+def _compiled_window(
+    x: Tensor, weight: Tensor, arguments: Arguments, groups: int, result: Tensor | None
+) -> Tensor | float | None:
+    settings = tuple(arguments["stride"]), tuple(arguments["padding"]), tuple(arguments["dilation"])
+    written = None if result is None else tuple(result.shape[2:])
+    axes = _axes_of(tuple(x.shape[2:]), tuple(weight.shape[2:]), settings, written)
+    return None if axes is None else largest_window(x, groups, axes)
+
+
+def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
+    """Largest sum of squares under a position of the kernel, per group: ``[groups]``, or that of the only one."""
+    tops = _compiled_window(x, weight, arguments, groups, None)
+    if tops is not None:
+        return tops
     squares = energy(_grouped(x, groups), 2)
     if _is_pointwise(weight, arguments):
         # Positions between the strides stand under no kernel.
         read: tuple[Any, ...] = tuple(slice(None, None, step) for step in _per_axis(arguments["stride"], x))
-        return squares[(..., *read)]
+        return _largest_of_group(squares[(..., *read)])
     result: Tensor = torch.ops.aten.convolution.default(
         squares,
         _ones_kernel(weight, groups),
@@ -189,14 +241,17 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
         [0] * (x.dim() - 2),
         groups,
     )
-    return result
+    return _largest_of_group(result)
 
 
-def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
-    """Sum of squares of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
+def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
+    """The same of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
+    tops = _compiled_window(g, weight, arguments, groups, like)
+    if tops is not None:
+        return tops
     squares = energy(_grouped(g, groups), 2)
     if _is_pointwise(weight, arguments) and all(n == 1 for n in arguments["stride"]):
-        return squares
+        return _largest_of_group(squares)
     shape = (like.shape[0], groups, *like.shape[2:])
     result: Tensor = torch.ops.aten.convolution_backward.default(
         squares,
@@ -211,22 +266,46 @@ def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Argume
         groups,
         [True, False, False],
     )[0]
-    return result
+    return _largest_of_group(result)
 
 
-def _group_product(squares: Tensor, norms: Tensor) -> Tensor | float:
-    """Largest over the groups of the root of ``squares`` ``[N, groups, ...]`` times ``norms`` ``[groups, ...]``."""
-    if squares.numel() == 0 or norms.numel() == 0:
-        return 0.0
-    return (squares.transpose(0, 1).flatten(1).amax(1).sqrt() * norms.flatten(1).amax(1)).amax()
+def _largest_of_group(squares: Tensor) -> Tensor:
+    """Return the largest of ``[N, groups, ...]`` for each group; nothing where there is nothing."""
+    flat = squares.transpose(0, 1).flatten(1)
+    return flat.amax(1) if flat.numel() else flat.new_zeros(0)
 
 
-def _output_channel_norms(weight: Tensor, groups: int) -> Tensor:
-    # weight is [O, C / groups, ...]: norm over everything that is summed for one output channel.
+def _group_product(squares: Tensor | float, norms: Tensor | float) -> Tensor | float:
+    """Largest over the groups of the root of ``squares`` ``[groups]`` times a norm of ``norms`` ``[groups, ...]``.
+
+    Either is a number where there is one group.
+    """
+    if isinstance(squares, Tensor):
+        if squares.numel() == 0:
+            return 0.0
+        squares = squares.sqrt()
+    else:
+        squares = math.sqrt(squares)
+    if isinstance(norms, Tensor):
+        if norms.numel() == 0:
+            return 0.0
+        norms = norms.flatten(1).amax(1)
+    product = squares * norms
+    return top_of(product) if isinstance(product, Tensor) else product
+
+
+def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
+    """Norms of all that is summed for one output channel, ``[groups, O / groups]``, or the largest of one group."""
+    if groups == 1 and weight.numel():
+        return _root(along(weight, 0).top(SQUARES))
+    # weight is [O, C / groups, ...].
     return _norm(weight.reshape(groups, weight.shape[0] // groups, -1), 2)
 
 
-def _input_channel_norms(weight: Tensor, groups: int) -> Tensor:
+def _input_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
+    """The same for one input channel."""
+    if groups == 1 and weight.numel():
+        return _root(along(weight, 1).top(SQUARES))
     return _norm(weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1), (1, 3))
 
 
@@ -251,7 +330,7 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     """Gradients of convolutions, by the same inequality over the axes that each of them sums."""
     g, x, weight, groups = (arguments[n] for n in ("grad_output", "input", "weight", "groups"))
     scales: list[Scale] = [None, None, None]
-    g_sizes = along(g, 1, both=outputs[0] is not None and groups == 1)
+    g_sizes = along(g, 1)
     if outputs[0] is not None:
         if arguments["transposed"]:
             squares = _window_energy(g, weight, arguments, groups)
@@ -261,10 +340,14 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
             norms = _input_channel_norms(weight, groups)
         scales[0] = _group_product(squares, norms)
     if outputs[1] is not None:
-        x_squares = along(x, 1).squares.reshape(groups, -1).amax(1)
-        scales[1] = _root(_top(g_sizes.squares.reshape(groups, -1).amax(1) * x_squares))
+        x_sizes = along(x, 1)
+        if groups == 1:
+            scales[1] = _root(g_sizes.top(SQUARES) * x_sizes.top(SQUARES))
+        else:
+            g_squares, x_squares = (sizes.squares.reshape(groups, -1).amax(1) for sizes in (g_sizes, x_sizes))
+            scales[1] = _root(top_of(g_squares * x_squares))
     if outputs[2] is not None:
-        scales[2] = _top(g_sizes.total)
+        scales[2] = g_sizes.top(TOTAL)
     return scales
 
 
@@ -285,8 +368,12 @@ def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
         return x.abs().double()
     kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
     if len(kept) == 1:
-        return _top(along(x, kept[0]).total)
-    return _top(_norm(x, list(axes), 1.0))
+        return along(x, kept[0]).top(TOTAL)
+    if kept and kept == list(range(len(kept))):
+        compiled = largest_row_total(x, len(kept))
+        if compiled is not None:
+            return compiled
+    return top_of(_norm(x, list(axes), 1.0))
 
 
 def _length(x: Tensor, axes: Sequence[int]) -> int:
@@ -317,26 +404,26 @@ def _cumsum(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 @_named("prod")
 def _prod(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Products: an error relative to the result."""
-    return [largest(outputs[0])]
+    return [largest_of_new(outputs[0])]
 
 
 @_named("var")
 def _var(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Variances: an error relative to the result, and the square of the mean's; var_mean gives the mean as well."""
     top = largest(arguments["self"])
-    return [_add(largest(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
+    return [_add(largest_of_new(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
 
 
 @_named("std")
 def _std(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Deviations: where all values are nearly the same, the mean's error is what is left of them."""
-    return [_add(largest(arguments["self"]), largest(outputs[0]))]
+    return [_add(largest(arguments["self"]), largest_of_new(outputs[0]))]
 
 
 @_named("norm")
 def _vector_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Norms: sums of non-negative terms, so the error is relative to the result."""
-    return [largest(outputs[0])]
+    return [largest_of_new(outputs[0])]
 
 
 @_named("softmax_backward")
@@ -364,30 +451,91 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """
     x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
     save_rstd = outputs[2]
-    top = along(x, 1).largest
+    x_sizes = along(x, 1)
     if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
-        size = _top(_times((top + arguments["running_mean"].abs()) * rstd, weight))
+        size = top_of(_times((x_sizes.largest + arguments["running_mean"].abs()) * rstd, weight))
         kept = [largest(arguments[name]) for name in ("running_mean", "running_var")][: len(outputs) - 3]
         return [_add(size, largest(bias)), 0.0, 0.0, *kept]
-    scales: list[Scale] = [
-        _add(2.0 * _top(_times(top * save_rstd, weight)), largest(bias)),
-        _top(top),
-        _top(save_rstd * (1.0 + top * save_rstd)),
-    ]
+    size, deviation, quotient, square = _norm_terms(x_sizes, save_rstd, weight)
+    top = x_sizes.top(LARGEST)
+    scales: list[Scale] = [_add(2.0 * size, largest(bias)), top, deviation]
     if len(outputs) == 5:
-        scales.append(_add(largest(arguments["running_mean"]), _top(top)))
-        scales.append(_add(largest(arguments["running_var"]), _top(top / save_rstd), _top(top * top) * _SQUARED_ERROR))
+        scales.append(_add(largest(arguments["running_mean"]), top))
+        scales.append(_add(largest(arguments["running_var"]), quotient, square * _SQUARED_ERROR))
     return scales
 
 
-def _channel_deviations(x: Tensor, mean: Tensor) -> Magnitudes:
+def _norm_terms(sizes: Magnitudes | Vectors, rstd: Tensor, weight: Tensor | None) -> Sequence[Tensor | float]:
+    """Return the largest X r abs(w), r (1 + X r), X / r and X X over rows or channels, given their sizes.
+
+    Args:
+        sizes: Sizes of the argument; X is the largest magnitude.
+        rstd: ``[n]``: the reciprocal deviations r.
+        weight: ``[n]``: w; None for 1.
+    """
+    if isinstance(sizes, Vectors) and _wide(rstd, sizes.count) and (weight is None or _wide(weight, sizes.count)):
+        return formulas.norm(sizes.count, sizes.address, rstd.data_ptr(), 0 if weight is None else weight.data_ptr())
+    top = sizes.largest
+    size = top * rstd
+    return [top_of(part) for part in (_times(size, weight), rstd * (1.0 + size), top / rstd, top * top)]
+
+
+def _wide(x: Tensor, count: int) -> bool:
+    """Whether a tensor is float64 ``[count]``, and contiguous."""
+    return x.dtype == torch.float64 and x.numel() == count and x.is_contiguous()
+
+
+def _gradient_terms(
+    g: Magnitudes | Vectors,
+    x: Magnitudes | Vectors,
+    rstd: Tensor,
+    weight: Tensor | None,
+    length: int,
+    *,
+    normalised: bool = False,
+    projects: bool = True,
+) -> Sequence[Tensor | float]:
+    """Return the largest r (2 G + H n h / length) abs(w) and n h over rows or channels.
+
+    H is the largest magnitude of the normalised argument, h and n the norms of that and of the gradient.
+
+    Args:
+        g: Sizes of the gradient; G is the largest magnitude.
+        x: Sizes of the argument less its mean.
+        rstd: ``[n]``: the reciprocal deviations r.
+        weight: ``[n]``: w; None for 1.
+        length: Elements of a row or channel.
+        normalised: Whether ``x`` is of the argument times r already.
+        projects: Whether the projection on the argument is taken off, the second term.
+    """
+    length = max(length, 1)
+    if (
+        isinstance(g, Vectors)
+        and isinstance(x, Vectors)
+        and _wide(rstd, g.count)
+        and (weight is None or _wide(weight, g.count))
+    ):
+        weights = 0 if weight is None else weight.data_ptr()
+        return formulas.gradient(
+            g.count, g.address, x.address, rstd.data_ptr(), weights, length, normalised=normalised, projects=projects
+        )
+    factor = torch.ones_like(rstd) if normalised else rstd
+    x_norm = x.norm * factor
+    projection = x.largest * factor * g.norm * x_norm / length if projects else 0.0
+    return [top_of(_times(rstd * (2.0 * g.largest + projection), weight)), top_of(g.norm * x_norm)]
+
+
+def _channel_deviations(x: Tensor, mean: Tensor) -> Magnitudes | Vectors:
     """Magnitudes of x less the mean of its channel, per channel."""
     if not x.numel() or x.dim() < 2:
         return along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
     if x.dim() == 2 or math.prod(x.shape[2:]) == 1:
         return along(x.reshape(x.shape[:2]) - mean, 1)
-    rows = normalised_rows(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean))
+    compiled = centred_channels(x, mean)
+    if compiled is not None:
+        return compiled
+    rows = normalised_sizes(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean)).rows
     return Magnitudes(rows.largest.amax(0), rows.total.sum(0), rows.squares.sum(0))
 
 
@@ -402,16 +550,12 @@ def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     # The gradients are sums of g and of g (x - mean): what is taken off x is exact but for its last bit.
     g_sizes = along(g, 1)
     x_sizes = _channel_deviations(x, mean)
-    x_norm = x_sizes.norm * rstd
     scales: list[Scale] = [None, None, None]
-    if outputs[0] is not None:
-        count = max(x.numel() // max(x.shape[1], 1), 1)
-        projection = x_sizes.largest * rstd * g_sizes.norm * x_norm / count if trained else 0.0
-        scales[0] = _top(_times(rstd * (2.0 * g_sizes.largest + projection), weight))
-    if outputs[1] is not None:
-        scales[1] = _top(g_sizes.norm * x_norm)
+    if outputs[0] is not None or outputs[1] is not None:
+        length = x.numel() // max(x.shape[1], 1)
+        scales[:2] = _gradient_terms(g_sizes, x_sizes, rstd, weight, length, projects=bool(trained))
     if outputs[2] is not None:
-        scales[2] = _top(g_sizes.total)
+        scales[2] = g_sizes.top(TOTAL)
     return scales
 
 
@@ -423,13 +567,10 @@ def _row_norm_scales(x: Tensor, arguments: Arguments, outputs: Outputs) -> Seque
     """Scales of a norm over the rows of ``x`` ``[rows, n]``, whose outputs are (result, mean, rstd)."""
     rstd = outputs[2]
     assert rstd is not None
-    top, flat = along(x, 0).largest, rstd.flatten()
+    sizes = along(x, 0)
+    size, deviation, *_ = _norm_terms(sizes, rstd.flatten(), None)
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    return [
-        _add(2.0 * _top(top * flat) * factor, largest(arguments["bias"])),
-        _top(top),
-        _top(flat * (1.0 + top * flat)),
-    ]
+    return [_add(2.0 * size * factor, largest(arguments["bias"])), sizes.top(LARGEST), deviation]
 
 
 @_named("layer_norm")
@@ -445,19 +586,37 @@ def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
     normalised = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
     sizes = matrix_sizes(g)
+    one, other = _columns(sizes), _columns(normalised)
     return [
         None if outputs[0] is None else _row_gradient(sizes, normalised, rstd, arguments["weight"], g.shape[1]),
-        None if outputs[1] is None else _top(sizes.columns.norm * normalised.columns.norm),
-        None if outputs[2] is None else _top(sizes.columns.total),
+        None if outputs[1] is None else _largest_norms(one, other),
+        None if outputs[2] is None else one.top(TOTAL),
     ]
 
 
-def _row_gradient(g: Sizes, normalised: Sizes, rstd: Tensor, weight: Tensor | None, length: int) -> Tensor | float:
+def _columns(sizes: Sizes | Measured) -> Magnitudes | Vectors:
+    """Return the magnitudes of the columns of the only matrix."""
+    return sizes.column_vectors() if isinstance(sizes, Measured) else sizes.columns
+
+
+def _rows_of(sizes: Sizes | Measured) -> Magnitudes | Vectors:
+    """Return the magnitudes of the rows of the only matrix."""
+    return sizes.row_vectors() if isinstance(sizes, Measured) else sizes.rows
+
+
+def _largest_norms(one: Magnitudes | Vectors, other: Magnitudes | Vectors) -> Tensor | float:
+    """Return the largest product of two norms of the same place."""
+    if isinstance(one, Vectors) and isinstance(other, Vectors):
+        return formulas.roots(one.count, one.address + 16 * one.count, other.address + 16 * other.count)
+    return top_of(one.norm * other.norm)
+
+
+def _row_gradient(
+    g: Sizes | Measured, normalised: Sizes | Measured, rstd: Tensor, weight: Tensor | None, length: int
+) -> Tensor | float:
     """Scale of the input's gradient: of g ``[rows, length]``, its mean, and its projection on the normalised row."""
-    g_sizes, sizes = g.rows, normalised.rows
-    projection = sizes.largest * g_sizes.norm * sizes.norm / max(length, 1)
-    factor = 1.0 if weight is None else largest(weight)
-    return _top(rstd * (2.0 * g_sizes.largest + projection)) * factor
+    top = _gradient_terms(_rows_of(g), _rows_of(normalised), rstd, None, length, normalised=True)[0]
+    return top * (1.0 if weight is None else largest(weight))
 
 
 def _group_rows(x: Tensor, arguments: Arguments) -> Tensor:
@@ -483,9 +642,9 @@ def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
         sizes = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
         scales[0] = _row_gradient(matrix_sizes(rows), sizes, rstd, arguments["weight"], rows.shape[1])
     if outputs[1] is not None:
-        scales[1] = _top(g_channels.norm * along(normalised.reshape(g.shape), 1).norm)
+        scales[1] = _largest_norms(g_channels, along(normalised.reshape(g.shape), 1))
     if outputs[2] is not None:
-        scales[2] = _top(g_channels.total)
+        scales[2] = g_channels.top(TOTAL)
     return scales
 
 

@@ -7,10 +7,11 @@ selection, so the bits are those of torch's operators on the whole tensors: no f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from struct import Struct
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil import buffers
 from counterfoil.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
@@ -118,118 +120,177 @@ def sweep(
     Raises:
         CancelledError: The token that is looked at was set.
     """
-    results = [torch.empty(chain.shape, dtype=DTYPES[item.dtype]) for item in chain.results]
+    results = [buffers.empty(chain.shape, DTYPES[item.dtype]) for item in chain.results]
     whole = [*operands, *results]
     assert all(tensor.is_contiguous() and tensor.numel() == chain.elements for tensor in whole)
-    table = _Table(chain, whole, scalars, sites, watch_keys, capacity=_ROOM)
-    table.run()
-    if table.crowded:
-        # At the finest margins up to a quarter of the elements of each site are close; at most all of them.
-        table = _Table(chain, whole, scalars, sites, watch_keys, capacity=PART * len(chain.sites) + BLOCK)
-        table.run()
-    narrowed = table.narrowed[:, len(operands) :].max(axis=0)
-    finite = tuple(
-        item.dtype == "float32" and int(top) < INFINITY for item, top in zip(chain.results, narrowed, strict=True)
-    )
-    return Swept(results, finite, table.sites(), tuple(table.watched.sum(axis=0, dtype=np.uint64).tolist()))
+    # Lists are taken and given back by one operation each, so that several threads may compute one chain.
+    spare = _SPARE.setdefault(chain, ([], []))[sites is not None]
+    table = spare.pop() if spare else _Table(chain, rounded=sites is not None)
+    swept = table.sweep(whole, scalars, sites or (), watch_keys)
+    spare.append(table)
+    return Swept(results, *swept)
 
 
 class _Table:
-    """What the parts of a sweep are told, and what they found: arrays, which compiled code knows by their addresses."""
+    """What the parts of a sweep are told, and what they found: arrays, which compiled code knows by their addresses.
 
-    def __init__(
+    All that follows from the chain alone is settled once; a sweep fills in the rest in a few microseconds.
+
+    Args:
+        chain: The chain.
+        rounded: Whether its sites are rounded.
+    """
+
+    def __init__(self, chain: Chain, *, rounded: bool) -> None:
+        self._parts = parts = -(-chain.elements // PART)
+        self._sites = sites = len(chain.sites) if rounded else 0
+        watched = len(chain.watched) if rounded else 0
+        self._results = tuple(item.dtype == "float32" for item in chain.results)
+        self._narrows = any(self._results)
+        self._operands = len(chain.operands)
+        operands_and_results = (*chain.operands, *chain.results)
+        whole = len(operands_and_results)
+        instructions = _listed(chain.rounding if rounded else chain.plain)
+        widths = np.array([DTYPES[item.dtype].itemsize for item in operands_and_results], np.int64)
+        self._layout = Struct(f"<{whole}q{len(chain.scalars)}d{2 * sites}q{2 * sites}d{sites + watched}Q")
+        self._given = np.zeros(self._layout.size, np.uint8)
+        self._found = np.zeros(parts * (2 * sites + watched + whole + 1), np.uint64)
+        found = np.split(self._found, np.cumsum([parts * n for n in (sites, sites, watched, whole)]))
+        self._totals, self._largest, self._watched, self._narrowed = (
+            array.reshape(parts, -1 if array.size else 0) for array in found[:-1]
+        )
+        self._counts = found[-1].view(np.int64)
+        self._no_log: tuple[Any, ...] = (np.zeros(sites + 1, np.int64), _NONE, _NONE, _NO_VALUES, _NO_VALUES)
+        self._no_log_at = [array.ctypes.data for array in self._no_log]
+        sizes = (chain.elements, len(instructions), whole, chain.slots, len(chain.scalars), sites, watched)
+        counts = (whole, len(chain.scalars), sites, sites, sites, sites, sites)
+        self._words = np.zeros(_WORDS, np.int64)
+        self._words[: len(sizes)] = sizes
+        self._words[_LOG:_ENTRIES] = self._no_log_at
+        self._words[_INSTRUCTIONS], self._words[_WIDTHS] = instructions.ctypes.data, widths.ctypes.data
+        given = self._given.ctypes.data + 8 * np.cumsum([0, *counts])
+        self._words[_GIVEN : _GIVEN + len(given)] = given
+        self._words[_FOUND : _FOUND + len(found)] = [array.ctypes.data for array in found]
+        self._words_at = self._words.ctypes.data
+        self._alive = instructions, widths
+
+    def sweep(
         self,
-        chain: Chain,
         whole: Sequence[Tensor],
         scalars: Sequence[float],
-        sites: Sequence[SiteRounding] | None,
+        sites: Sequence[SiteRounding],
         watch_keys: Sequence[int],
-        *,
-        capacity: int,
-    ) -> None:
-        self._parts = -(-chain.elements // PART)
-        instructions = _listed(chain.plain if sites is None else chain.rounding)
-        sites = sites or ()
-        self._starts = np.cumsum([0, *(len(site.indices) for site in sites)]).astype(np.int64)
-        self._own = np.zeros(int(self._starts[-1]))
-        self._rounded = np.zeros(int(self._starts[-1]))
-        self._totals = np.zeros((self._parts, len(sites)), np.uint64)
-        self._largest = np.zeros((self._parts, len(sites)), np.uint64)
-        self.watched = np.zeros((self._parts, len(watch_keys)), np.uint64)
-        """uint64 ``[parts, watched]``: fingerprint sums."""
-        self.narrowed = np.zeros((self._parts, len(whole)), np.uint64)
-        """uint64 ``[parts, tensors]``: the bits of the largest magnitude of each that was narrowed."""
-        self._entries = np.empty((self._parts, capacity if sites else 0), np.int64)
-        self._found = np.zeros(self._parts, np.int64)
-        arrays = (
-            instructions,
-            np.array([tensor.data_ptr() for tensor in whole], np.int64),
-            np.array([tensor.element_size() for tensor in whole], np.int64),
-            np.array(scalars, np.float64),
-            np.array([site.grid.floor_exponent + FLOAT64_BIAS for site in sites], np.int64),
-            np.array([site.grid.significand_bits for site in sites], np.int64),
-            np.array([site.tau for site in sites], np.float64),
-            np.array([ACCEPTANCE_FACTOR * site.grid.tau for site in sites], np.float64),
-            np.array([site.key for site in sites], np.uint64),
-            self._starts,
-            np.concatenate([np.zeros(0, np.int64), *(site.indices for site in sites)]),
-            np.concatenate([np.zeros(0, np.uint8), *(site.ups.view(np.uint8) for site in sites)]),
-            self._own,
-            self._rounded,
-            np.array(watch_keys, np.uint64),
-            self._totals,
-            self._largest,
-            self.watched,
-            self.narrowed,
-            self._entries,
-            self._found,
-        )
-        assert all(array.flags.c_contiguous for array in arrays)
-        self._alive = arrays, whole
-        sizes = (chain.elements, len(instructions), len(whole), chain.slots, len(scalars), len(sites), len(watch_keys))
-        self._words = np.array([*sizes, self._entries.shape[1], *(array.ctypes.data for array in arrays)], np.int64)
-
-    def run(self) -> None:
-        """Run the parts.
+    ) -> tuple[tuple[bool, ...], tuple[SweptSite, ...], tuple[int, ...]]:
+        """Run all parts; returns what :class:`Swept` has behind the results.
 
         Raises:
             CancelledError: The token that is looked at was set.
         """
+        addresses = [tensor.data_ptr() for tensor in whole]
+        if not self._sites and not watch_keys:
+            self._layout.pack_into(self._given.data, 0, *addresses, *scalars)
+            self._run()
+            return self._finite(), (), ()
+        self._layout.pack_into(
+            self._given.data,
+            0,
+            *addresses,
+            *scalars,
+            *[site.grid.floor_exponent + FLOAT64_BIAS for site in sites],
+            *[site.grid.significand_bits for site in sites],
+            *[site.tau for site in sites],
+            *[ACCEPTANCE_FACTOR * site.grid.tau for site in sites],
+            *[site.key for site in sites],
+            *watch_keys,
+        )
+        lengths = [len(site.indices) for site in sites]
+        logged = any(lengths)
+        log = self._no_log
+        if logged:
+            log = (
+                np.cumsum([0, *lengths], dtype=np.int64),
+                np.concatenate([site.indices for site in sites]),
+                np.concatenate([site.ups for site in sites]),
+                *(np.zeros(sum(lengths)) for _ in range(2)),
+            )
+            assert all(array.flags.c_contiguous for array in log)
+            self._words[_LOG:_ENTRIES] = [array.ctypes.data for array in log]
+        else:
+            self._words[_LOG:_ENTRIES] = self._no_log_at
+        entries = _NO_ENTRIES
+        if sites:
+            entries = self._run_with_room(_ROOM)
+            if self._counts.min() < 0:
+                # At the finest margins up to a quarter of the elements of each site are close; at most all of them.
+                entries = self._run_with_room(PART * len(sites) + BLOCK)
+        else:
+            self._run()
+        starts, _, _, own, before = log
+        swept = self._swept(entries, starts.tolist(), own, before)
+        return self._finite(), swept, tuple(_reduced(np.add, self._watched))
+
+    def _finite(self) -> tuple[bool, ...]:
+        """For each result whether it is float32 and all of it finite."""
+        if not self._narrows:
+            return self._results
+        tops = _reduced(np.maximum, self._narrowed)[self._operands :]
+        return tuple([is_state and top < INFINITY for is_state, top in zip(self._results, tops, strict=True)])
+
+    def _run_with_room(self, capacity: int) -> Indices:
+        """Run the parts with room for so many close decisions each; returns those, int64 ``[parts, capacity]``."""
+        entries = np.empty((self._parts, capacity), np.int64)
+        self._words[_CAPACITY], self._words[_ENTRIES] = capacity, entries.ctypes.data
+        self._run()
+        return entries
+
+    def _run(self) -> None:
+        self._found.fill(0)
         threads = torch.get_num_threads()
         for start in range(0, self._parts, _PARTS_AT_ONCE):
             check_cancelled()
             count = min(_PARTS_AT_ONCE, self._parts - start)
-            _JOB.pack_into(job.words, 0, 0, count, self._words.ctypes.data, start)
+            _JOB.pack_into(job.words, 0, 0, count, self._words_at, start)
             _RUN.run(job.address, min(threads, count))
 
-    @property
-    def crowded(self) -> bool:
-        """Whether a part had more close decisions than room for them."""
-        return bool((self._found < 0).any())
+    def _swept(self, entries: Indices, starts: Sequence[int], own: Floats, before: Floats) -> tuple[SweptSite, ...]:
+        filled = [entries[part, :n] for part, n in enumerate(self._counts.tolist()) if n]
+        found = np.concatenate(filled) if filled else _NONE
+        of_site = found >> (_SITE_SHIFT + 1)
+        found = found & ((1 << (_SITE_SHIFT + 1)) - 1)
+        totals, largest = _reduced(np.add, self._totals), _reduced(np.maximum, self._largest)
+        swept = []
+        for site, (total, top) in enumerate(zip(totals, largest, strict=True)):
+            of_this = found[of_site == site] if filled else _NONE
+            logged = slice(starts[site], starts[site + 1])
+            swept.append(
+                SweptSite(
+                    indices=of_this >> 1,
+                    ups=(of_this & 1).astype(np.bool_),
+                    fingerprint=total,
+                    largest_exponent=(top >> 52) - FLOAT64_BIAS,
+                    own=own[logged],
+                    rounded=before[logged],
+                )
+            )
+        return tuple(swept)
 
-    def sites(self) -> tuple[SweptSite, ...]:
-        """Return what was found at each site."""
-        filled = [self._entries[part, :n] for part, n in enumerate(self._found.tolist()) if n]
-        entries = np.concatenate(filled) if filled else np.empty(0, np.int64)
-        of_site = entries >> (_SITE_SHIFT + 1)
-        entries = entries & ((1 << (_SITE_SHIFT + 1)) - 1)
-        totals = self._totals.sum(axis=0, dtype=np.uint64).tolist()
-        largest = self._largest.max(axis=0).tolist()
-        return tuple(
-            self._site(n, entries[of_site == n], total, top)
-            for n, (total, top) in enumerate(zip(totals, largest, strict=True))
-        )
 
-    def _site(self, n: int, entries: Indices, total: int, largest: int) -> SweptSite:
-        own = slice(int(self._starts[n]), int(self._starts[n + 1]))
-        return SweptSite(
-            indices=entries >> 1,
-            ups=(entries & 1).astype(np.bool_),
-            fingerprint=total,
-            largest_exponent=(largest >> 52) - FLOAT64_BIAS,
-            own=self._own[own],
-            rounded=self._rounded[own],
-        )
+def _reduced(how: np.ufunc, found: npt.NDArray[np.uint64]) -> list[int]:
+    """Reduce what the parts found, uint64 ``[parts, n]``, to one number each."""
+    # Most chains are one part.
+    row = found[0] if len(found) == 1 else how.reduce(found, axis=0, dtype=np.uint64)
+    numbers: list[int] = row.tolist()
+    return numbers
+
+
+_SPARE: MutableMapping[Chain, tuple[list[_Table], list[_Table]]] = WeakKeyDictionary()
+"""Tables of each chain that no sweep uses: those of steps without rounding, and those with."""
+_NONE = np.zeros(0, np.int64)
+_NO_VALUES = np.zeros(0)
+_NO_ENTRIES = np.zeros((0, 0), np.int64)
+
+# Where things stand in a table's words: sizes, then addresses.
+_CAPACITY, _INSTRUCTIONS, _WIDTHS, _GIVEN, _FOUND, _LOG, _ENTRIES, _WORDS = 7, 8, 9, 10, 18, 23, 28, 29
 
 
 def _listed(instructions: Sequence[Instruction]) -> npt.NDArray[np.int64]:
@@ -423,7 +484,9 @@ def _run_block(
             x = carray(at_address(at[second]), (count,), np.float64)
             y = carray(at_address(at[instructions[row, 4]]), (count,), np.float64)
             for i in range(count):
-                target[i] = x[i] if a[i] != 0.0 else y[i]
+                # Both are read, so that the choice is no branch.
+                one, other = x[i], y[i]
+                target[i] = one if a[i] != 0.0 else other
         elif code == _WATCH:
             watched[part, second] += _watch(a, base, watch_keys[second])
         elif code == _NARROW:
@@ -463,45 +526,45 @@ def _run_block(
 def _run_parts(pointer: Any) -> None:
     """Claim and run parts; the job is that of :data:`_JOB`, the table as :class:`_Table` lays it out."""
     given = carray(pointer, (JOB_WORDS,))
-    table = carray(at_address(given[2]), (29,), np.int64)
+    table = carray(at_address(given[2]), (_WORDS,), np.int64)
     elements, steps, whole, slots, numbers, sites, watches, capacity = (
         table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7]
     )  # fmt: skip
     parts = (elements + PART - 1) // PART
-    instructions = carray(at_address(table[8]), (steps, 5), np.int64)
-    addresses = carray(at_address(table[9]), (whole,), np.int64)
-    widths = carray(at_address(table[10]), (whole,), np.int64)
-    scalars = carray(at_address(table[11]), (numbers,), np.float64)
-    log_starts = carray(at_address(table[17]), (sites + 1,), np.int64)
+    instructions = carray(at_address(table[_INSTRUCTIONS]), (steps, 5), np.int64)
+    widths = carray(at_address(table[_WIDTHS]), (whole,), np.int64)
+    addresses = carray(at_address(table[_GIVEN]), (whole,), np.int64)
+    scalars = carray(at_address(table[_GIVEN + 1]), (numbers,), np.float64)
+    log_starts = carray(at_address(table[_LOG]), (sites + 1,), np.int64)
     logged = log_starts[sites]
-    log_indices = carray(at_address(table[18]), (logged,), np.int64)
+    log_indices = carray(at_address(table[_LOG + 1]), (logged,), np.int64)
     cursors = np.empty(sites, np.int64)
-    found = carray(at_address(table[28]), (parts,), np.int64)
+    found = carray(at_address(table[_FOUND + 4]), (parts,), np.int64)
     rounding = (
         (
-            carray(at_address(table[12]), (sites,), np.int64),
-            carray(at_address(table[13]), (sites,), np.int64),
-            carray(at_address(table[14]), (sites,), np.float64),
-            carray(at_address(table[15]), (sites,), np.float64),
-            carray(at_address(table[16]), (sites,), np.uint64),
+            carray(at_address(table[_GIVEN + 2]), (sites,), np.int64),
+            carray(at_address(table[_GIVEN + 3]), (sites,), np.int64),
+            carray(at_address(table[_GIVEN + 4]), (sites,), np.float64),
+            carray(at_address(table[_GIVEN + 5]), (sites,), np.float64),
+            carray(at_address(table[_GIVEN + 6]), (sites,), np.uint64),
             log_starts,
             log_indices,
-            carray(at_address(table[19]), (logged,), np.uint8),
-            carray(at_address(table[20]), (logged,), np.float64),
-            carray(at_address(table[21]), (logged,), np.float64),
+            carray(at_address(table[_LOG + 2]), (logged,), np.uint8),
+            carray(at_address(table[_LOG + 3]), (logged,), np.float64),
+            carray(at_address(table[_LOG + 4]), (logged,), np.float64),
             cursors,
         ),
         (
-            carray(at_address(table[23]), (parts, sites), np.uint64),
-            carray(at_address(table[24]), (parts, sites), np.uint64),
-            carray(at_address(table[27]), (parts, capacity), np.int64),
+            carray(at_address(table[_FOUND]), (parts, sites), np.uint64),
+            carray(at_address(table[_FOUND + 1]), (parts, sites), np.uint64),
+            carray(at_address(table[_ENTRIES]), (parts, capacity), np.int64),
             found,
         ),
     )
     watching = (
-        carray(at_address(table[22]), (watches,), np.uint64),
-        carray(at_address(table[25]), (parts, watches), np.uint64),
-        carray(at_address(table[26]), (parts, whole), np.uint64),
+        carray(at_address(table[_GIVEN + 7]), (watches,), np.uint64),
+        carray(at_address(table[_FOUND + 2]), (parts, watches), np.uint64),
+        carray(at_address(table[_FOUND + 3]), (parts, whole), np.uint64),
     )
     block = np.empty((slots - whole + 1, BLOCK), np.float64)
     flags = np.zeros(BLOCK, np.uint8)

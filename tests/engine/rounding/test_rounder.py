@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from counterfoil.audit.step.explain import mixed
 from counterfoil.bundle.precision import Precision
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.rounding.following import Directions, DirectionsElsewhere
 from counterfoil.rounding.grid import ZERO_SCALE, Grid
 from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_torch import TorchKernel
@@ -30,6 +31,9 @@ class TorchOnCpu(Kernels):
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
         return TorchKernel().round(flat, grid, tau, key)
+
+    def directions(self, logs: Sequence[SiteLog]) -> Directions:
+        return DirectionsElsewhere(logs)
 
 
 @pytest.fixture(params=[Kernels, TorchOnCpu])
