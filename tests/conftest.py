@@ -69,6 +69,8 @@ LONGEST_FIRST = (
 )
 """Files that take longest: begun first, so that no worker is left with one of them when the others are done."""
 HERE = Path(__file__).parent
+MANY = 1_000
+"""More tests than one file has."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -101,11 +103,14 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(STATE, ignore_errors=True)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected stays: no garbage is looked for in it, thousands of times.
 
-    A step that is captured makes a hundred thousand objects, of which few are in cycles.
+    A step that is captured makes a hundred thousand objects, of which few are in cycles. What torch captures with is a
+    million objects itself: where many tests are to come it is loaded first.
     """
+    if len(session.items) > MANY:
+        import torch._dynamo  # noqa: F401
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
