@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.execution.buffered import combined, product
 from counterfoil.program import sums
 from counterfoil.program.sums import Arguments
 
@@ -43,10 +44,13 @@ def function_for(kind: str, arguments: Arguments) -> Form | None:
 
 def natively(name: str, *args: Any) -> Any:
     """Compute a piece as the device does."""
+    if name in _PRODUCTS:
+        return product(name, *args)
     _, operator, overload = name.split(".")
     return getattr(getattr(torch.ops.aten, operator), overload)(*args)
 
 
+_PRODUCTS = frozenset({"aten.mm.default", "aten.bmm.default"})
 Reduce = Callable[[Tensor, int], Tensor]
 """Reduces one axis, which stays with the length 1."""
 
@@ -169,8 +173,8 @@ def _deviation(run: Run, a: Arguments) -> Any:
 def _moments(run: Run, x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return centred values, mean, variance and reciprocal deviation; the last three keep their axes."""
     mean = _mean(run, x, axes, keepdim=True)
-    centred = x - mean
-    variance = _mean(run, centred * centred, axes, keepdim=True)
+    centred = combined(torch.sub, x, mean)
+    variance = _mean(run, combined(torch.mul, centred, centred), axes, keepdim=True)
     return centred, mean, variance, run("aten.rsqrt.default", variance + eps)
 
 
@@ -214,9 +218,9 @@ def _batch_norm_backward(run: Run, a: Arguments) -> Any:
     else:
         mean, rstd = a["running_mean"], run("aten.rsqrt.default", a["running_var"] + a["eps"])
     shape = [1, -1] + [1] * (x.dim() - 2)
-    centred, spread = x - mean.reshape(shape), rstd.reshape(shape)
+    centred, spread = combined(torch.sub, x, mean.reshape(shape)), rstd.reshape(shape)
     summed = total(run, g, axes, keepdim=True)
-    projected = total(run, g * centred, axes, keepdim=True)
+    projected = total(run, combined(torch.mul, g, centred), axes, keepdim=True)
     to_input = None
     if mask[0]:
         factor = spread if a["weight"] is None else spread * a["weight"].reshape(shape)
@@ -224,9 +228,9 @@ def _batch_norm_backward(run: Run, a: Arguments) -> Any:
             count = float(x.numel() // max(x.shape[1], 1))
             share = run("aten.div.Scalar", summed, count)
             slope = run("aten.div.Scalar", projected * spread * spread, count)
-            to_input = (g - share).sub_(centred.mul_(slope)).mul_(factor)
+            to_input = combined(torch.sub, g, share).sub_(centred.mul_(slope)).mul_(factor)
         else:
-            to_input = g * factor
+            to_input = combined(torch.mul, g, factor)
     return to_input, (projected * spread).flatten() if mask[1] else None, summed.flatten() if mask[2] else None
 
 
@@ -246,7 +250,7 @@ def _row_gradient(
 
     ``normalised``, and ``products``, which is g times it, are overwritten.
     """
-    weighted = g.clone() if weight is None else g * weight
+    weighted = g.clone() if weight is None else combined(torch.mul, g, weight)
     projected = _mean(run, products if weight is None else products.mul_(weight), axes, keepdim=True)
     return weighted.sub_(_mean(run, weighted, axes, keepdim=True)).sub_(normalised.mul_(projected)).mul_(rstd)
 
@@ -256,8 +260,8 @@ def _layer_norm_backward(run: Run, a: Arguments) -> Any:
     g, x, mask = a["grad_out"], a["input"], a["output_mask"]
     outer = x.dim() - len(a["normalized_shape"])
     columns, rows = list(range(outer)), list(range(outer, x.dim()))
-    normalised = (x - a["mean"]).mul_(a["rstd"])
-    products = g * normalised
+    normalised = combined(torch.sub, x, a["mean"]).mul_(a["rstd"])
+    products = combined(torch.mul, g, normalised)
     to_weight = total(run, products, columns) if mask[1] else None
     return (
         _row_gradient(run, g, normalised, a["weight"], a["rstd"], rows, products) if mask[0] else None,
@@ -316,8 +320,8 @@ def _matrix(run: Run, a: Arguments) -> Any:
         result = product if result is None else result.add_(product)
     if not is_added:
         return result
-    result = result * a["alpha"]
-    return result if a["beta"] == 0 else result + a["self"] * a["beta"]
+    result = result.mul_(a["alpha"])
+    return result if a["beta"] == 0 else result.add_(a["self"] * a["beta"])
 
 
 def _convolution_backward(run: Run, a: Arguments) -> Any:

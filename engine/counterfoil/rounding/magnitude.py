@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import loops
-from counterfoil.definite.bitcasts import as_bits, as_float, float_of
+from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding import formulas
 from counterfoil.rounding.formulas import larger
@@ -238,18 +238,29 @@ def largest(value: Any) -> Tensor | float:
     return top
 
 
+def largest_of_new(value: Tensor | None) -> Tensor | float:
+    """The same of a tensor that nothing can be known of: one that was just computed."""
+    return 0.0 if value is None or value.numel() == 0 else _largest(value, _setting.get().threads)
+
+
 def _largest(value: Tensor, threads: int) -> Tensor | float:
-    if not value.is_floating_point():
-        value = value.to(torch.float64)
     if _fast(value) and value.is_contiguous():
         count = value.numel()
-        parts = -(-count // _PART)
+        parts = 1 if count <= _PART else -(-count // _PART)
         _LARGEST.pack_into(job.words, 0, 0, parts, count, value.data_ptr(), 0)
         _LARGEST_OF[value.itemsize].run(job.address, min(threads, parts))
-        return float_of(_LARGEST.unpack_from(job.words)[4])
+        return _result()
+    if not value.is_floating_point():
+        value = value.to(torch.float64)
     low, high = torch.aminmax(value)
     top: Tensor = torch.maximum(-low, high).double()
     return float(top) if value.device.type == "cpu" else top
+
+
+def _result() -> float:
+    """Return the largest magnitude that the job before found."""
+    number: float = _DOUBLE.unpack_from(job.words, 32)[0]
+    return number
 
 
 def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
@@ -473,7 +484,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         parts = -(-count // _PART)
         _GATE.pack_into(job.words, 0, 0, parts, count, first.data_ptr(), 0, second.data_ptr(), slope, cubic)
         _GATE_OF[first.itemsize].run(job.address, min(_setting.get().threads, parts))
-        return float_of(_LARGEST.unpack_from(job.words)[4])
+        return _result()
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 
@@ -487,7 +498,7 @@ _SIZES = Struct("<16Q")
 their number; addresses of what is found: of rows; of parts' columns, 0 where only rows are asked for; of columns; of
 the largest sums of squares; whether these are to be found from the parts' columns."""
 _ENDS = 15
-_WORD, _TOPS = Struct("<Q"), Struct("<6d")
+_WORD, _DOUBLE, _TOPS = Struct("<Q"), Struct("<d"), Struct("<6d")
 """Results, behind the job: the largest magnitude, sum and sum of squares of a row, and of a column."""
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 

@@ -35,6 +35,7 @@ from counterfoil.rounding.magnitude import (
     largest,
     largest_energy,
     largest_energy_product,
+    largest_of_new,
     largest_row_total,
     largest_window,
     matrix_sizes,
@@ -98,7 +99,7 @@ def _add(*parts: Tensor | float) -> Tensor | float:
 @_named("output")
 def _output(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Elementwise functions with an error relative to the result: the largest output."""
-    return [None if out is None or not out.is_floating_point() else largest(out) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else largest_of_new(out) for out in outputs]
 
 
 @_named("terms")
@@ -106,7 +107,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Sums of a few terms: the sizes of the terms together."""
     if "tensor1" in arguments:
         # addcmul, addcdiv: what is added is the result less the first term, so no larger than both together.
-        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest(outputs[0]))]
+        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest_of_new(outputs[0]))]
     if "end" in arguments:
         span = _add(largest(arguments["self"]), largest(arguments["end"]))
         return [span * (1.0 + largest(arguments["weight"]))]
@@ -119,7 +120,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 def _inputs(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Means, weighted means and elementwise functions that add terms no larger than their inputs."""
     top = _add(*(largest(x) for x in _floating(arguments)))
-    return [None if out is None or not out.is_floating_point() else _add(top, largest(out)) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else _add(top, largest_of_new(out)) for out in outputs]
 
 
 @_named("mm")
@@ -403,26 +404,26 @@ def _cumsum(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 @_named("prod")
 def _prod(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Products: an error relative to the result."""
-    return [largest(outputs[0])]
+    return [largest_of_new(outputs[0])]
 
 
 @_named("var")
 def _var(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Variances: an error relative to the result, and the square of the mean's; var_mean gives the mean as well."""
     top = largest(arguments["self"])
-    return [_add(largest(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
+    return [_add(largest_of_new(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
 
 
 @_named("std")
 def _std(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Deviations: where all values are nearly the same, the mean's error is what is left of them."""
-    return [_add(largest(arguments["self"]), largest(outputs[0]))]
+    return [_add(largest(arguments["self"]), largest_of_new(outputs[0]))]
 
 
 @_named("norm")
 def _vector_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Norms: sums of non-negative terms, so the error is relative to the result."""
-    return [largest(outputs[0])]
+    return [largest_of_new(outputs[0])]
 
 
 @_named("softmax_backward")

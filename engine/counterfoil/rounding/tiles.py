@@ -19,6 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil import buffers
 from counterfoil.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
@@ -119,7 +120,7 @@ def sweep(
     Raises:
         CancelledError: The token that is looked at was set.
     """
-    results = [torch.empty(chain.shape, dtype=DTYPES[item.dtype]) for item in chain.results]
+    results = [buffers.empty(chain.shape, DTYPES[item.dtype]) for item in chain.results]
     whole = [*operands, *results]
     assert all(tensor.is_contiguous() and tensor.numel() == chain.elements for tensor in whole)
     # Lists are taken and given back by one operation each, so that several threads may compute one chain.
