@@ -46,12 +46,12 @@ def test_a_view_keeps_it(reader: object) -> None:
     x = pool.empty(LARGE)
     place, view = address(x), reader(x)  # type: ignore[operator]
     del x
-    gc.collect(1)  # what is as young as this
+    gc.collect()
     assert pool.kept == 0
     assert address(pool.empty(LARGE)) != place
     pool = Pool()
     del view
-    gc.collect(1)
+    gc.collect()
 
 
 def test_small_results_and_much_memory() -> None:
