@@ -160,7 +160,7 @@ def test_tensors_have_torchvisions_names():
 RESNET50 = replace(resnet.LAYOUTS["resnet50"], depths=(2, 2, 2, 2))
 
 
-# VGG-11 has no operator that ResNet-50 and the smaller VGG-11 that is recorded here have not.
+# VGG-11 has no operator that ResNet-50 and the tiny VGG that is recorded here have not.
 @pytest.mark.parametrize(
     "make",
     [
