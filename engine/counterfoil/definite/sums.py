@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from counterfoil.definite import fused_sums
-from counterfoil.definite.geometry import windows, windows_over_one
+from counterfoil.definite import fused_sums, loops
+from counterfoil.definite.geometry import runs, windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
-from counterfoil.definite.refusals import note
+from counterfoil.definite.refusals import flagged, note
 from counterfoil.definite.single import from_float64
 
 
@@ -37,12 +37,25 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
     """
     summed = tuple(range(x.dim())) if axes is None else tuple(axis % x.dim() for axis in axes)
     bits = sum_bits(math.prod(x.shape[axis] for axis in summed))
+    kept = [1 if axis in summed else n for axis, n in enumerate(x.shape)]
     if fused_sums.takes(x, summed):
         found = fused_sums.total(x, summed)
-        return found.view([1 if axis in summed else n for axis, n in enumerate(x.shape)]) if keepdim else found
+        return found.view(kept) if keepdim else found
+    if loops.triton_reaches(x.device) and x.numel() and summed and len(runs(x.shape, summed)) <= 4:
+        found = _total_there(x.contiguous(), summed, bits)
+        return found.view(kept if keepdim else [n for axis, n in enumerate(x.shape) if axis not in summed])
     exact = quantise(x, bits, summed).values
     # Of no axes torch would sum all.
     return from_float64(exact.sum(summed, keepdim=keepdim) if summed else exact)
+
+
+def _total_there(x: Tensor, summed: Sequence[int], bits: int) -> Tensor:
+    """Return the sums on a CUDA device, in two passes and without waiting: float32 ``[n]``."""
+    from counterfoil.definite import kernels_triton
+
+    lengths = runs(x.shape, summed)
+    with flagged(x.device) as flag:
+        return kernels_triton.total(x, lengths, kernels_triton.largest(x, lengths), bits, flag)
 
 
 def running_total(x: Tensor, axis: int) -> Tensor:
