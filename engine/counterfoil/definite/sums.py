@@ -93,14 +93,22 @@ def total_by_place(values: Tensor, places: Tensor, size: int, meeting: int, base
     bits = sum_bits(meeting + (base is not None))
     # Not more meet than there are.
     if places.numel() > meeting:
-        counts = torch.zeros(size, dtype=torch.int64, device=places.device)
-        wrong = (counts.index_add_(0, places, torch.ones_like(places)) > meeting).any()
+        wrong = (_counts(places, size) > meeting).any()
         assert note(wrong) or not bool(wrong), f"more values meet than the {meeting} that the shapes let"
     both = values.reshape(-1) if base is None else torch.cat((values.reshape(-1), base.reshape(-1)))
     exact = quantise(both, bits).values
     added = exact[: values.numel()].view(values.shape)
     start = exact.new_zeros(shape) if base is None else exact[values.numel() :].view(shape)
     return from_float64(start.index_add(0, places, added))
+
+
+def _counts(places: Tensor, size: int) -> Tensor:
+    """How many values each place gets: int64 ``[size]``."""
+    if loops.reach(places.device):
+        return torch.bincount(places, minlength=size)
+    # The library's function would wait for a device, to learn the largest place.
+    counts = torch.zeros(size, dtype=torch.int64, device=places.device)
+    return counts.index_add_(0, places, torch.ones_like(places))
 
 
 def total_of_overlaps(

@@ -351,6 +351,17 @@ def test_sums(device: str, axes: tuple[int, ...] | None) -> None:
         sums.total(x.to(device), axes)
 
 
+def test_values_that_meet(device: str) -> None:
+    values, places = wild((7, 3), 4), torch.tensor([2, 0, 2, 1, 1, 2, 0])
+    expected = on_cpu(sums.total_by_place, values, places, 4, 3)
+    assert same_bits(sums.total_by_place(values.to(device), places.to(device), 4, 3).cpu(), expected)
+    with pytest.raises(AssertionError, match="more values meet than the 2 "):
+        sums.total_by_place(values.to(device), places.to(device), 4, 2)
+    with noting(noted := Noted()):
+        sums.total_by_place(values.to(device), places.to(device), 4, 2)
+    assert [bool(wrong) for wrong in noted.raised()] == [True]
+
+
 @CHEAP
 @given(values=st.lists(SINGLES, min_size=1, max_size=12))
 def test_a_sum_is_that_of_fractions(device: str, values: list[float]) -> None:
