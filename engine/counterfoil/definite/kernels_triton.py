@@ -139,6 +139,59 @@ def _quantise(
 
 
 @triton.jit
+def _sum(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    totals: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Add ``wide`` terms of each of ``high`` groups, as integers of the units of their group, to the group's total."""
+    tiles = (terms + wide - 1) // wide
+    number = tl.program_id(0).to(tl.int64)
+    group = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
+    term = (number % tiles) * wide + tl.arange(0, wide).to(tl.int64)
+    magic = _magic(_exponent(tl.load(largest + group, mask=group < groups, other=0)), bits)
+    if columns:
+        across, along, magics = tl.expand_dims(group, 0), tl.expand_dims(term, 1), tl.expand_dims(magic, 0)
+    else:
+        across, along, magics = tl.expand_dims(group, 1), tl.expand_dims(term, 0), tl.expand_dims(magic, 1)
+    inside = (across < groups) & (along < terms)
+    place = _place(across, along, terms, r0, k1, r1, rows)
+    value = tl.load(x + place, mask=inside, other=0.0).to(tl.float64)
+    # Where nothing is, the integer is zero.
+    integers = (value + magics.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magics
+    tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1), mask=group < groups)
+
+
+@triton.jit
+def _round_sums(
+    totals: tl.tensor,
+    groups: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    result: tl.tensor,
+    flag: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Round sums of terms in units of their groups."""
+    group = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = group < groups
+    pattern = tl.load(largest + group, mask=inside, other=0)
+    tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
+    total = tl.load(totals + group, mask=inside, other=0)
+    tl.store(result + group, _rounded_once(total, _exponent(pattern) - bits), mask=inside)
+
+
+@triton.jit
 def _digit(biased: tl.tensor, number: tl.constexpr, count: tl.constexpr) -> tl.tensor:
     """One of ``count`` digits of base 128, of integers to which 64 is added at the place of each digit but the last."""
     shifted = biased >> (7 * number)
@@ -344,6 +397,29 @@ def quantise(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Te
     exponents = torch.empty(top.shape, dtype=torch.int64, device=x.device)
     _launch_grouped(_quantise, lengths, x, top, bits, values, exponents, flag)
     return values, exponents
+
+
+def total(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Tensor) -> Tensor:
+    """Return the sums of groups of elements through Q_b, each rounded once.
+
+    Args:
+        x: float32, contiguous, not empty.
+        lengths: As for :func:`largest`.
+        top: int32 ``[k0 * k1]``: what that gave.
+        bits: b, so that no sum is more than 2^53 units.
+        flag: int32 ``[1]``: becomes 1 where an element is not finite.
+
+    Returns:
+        float32 ``[k0 * k1]``.
+    """
+    groups = top.numel()
+    totals = torch.zeros(groups, dtype=torch.int64, device=x.device)
+    result = torch.empty(groups, dtype=torch.int32, device=x.device)
+    _launch_grouped(_sum, lengths, x, top, bits, totals)
+    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and groups > TILE else TILE
+    with device_of(x):
+        _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **_OPTIONS)
+    return result.view(torch.float32)
 
 
 def cut(x: Tensor, top: Tensor, bits: int, count: int, shape: tuple[int, int], flag: Tensor) -> Tensor:

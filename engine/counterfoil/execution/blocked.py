@@ -19,8 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil import buffers
 from counterfoil.execution import normalising
-from counterfoil.execution.buffered import combined, product
+from counterfoil.execution.buffered import combined, product, samples_at_once
 from counterfoil.program import sums
 from counterfoil.program.sums import Arguments
 
@@ -349,7 +350,14 @@ def _convolution_backward(run: Run, a: Arguments) -> Any:
 
     results: list[Any] = [None, None, None]
     if mask[0]:
-        results[0] = library(g, x, settings, [True, False, False])[0]
+        count = samples_at_once(x, weight, None, settings, math.prod(g.shape[2:])) if run is natively else None
+        if count is None or count >= len(x) or not g.is_contiguous():
+            results[0] = library(g, x, settings, [True, False, False])[0]
+        else:
+            results[0] = buffers.empty(x.shape, x.dtype)
+            for first in range(0, len(x), count):
+                some = slice(first, first + count)
+                results[0][some] = library(g[some], x[some], settings, [True, False, False])[0]
     if mask[1]:
         for part_g, part_x, part_settings in _weight_parts(a, settings):
             part = library(part_g, part_x, part_settings, [False, True, False])[1]

@@ -6,6 +6,7 @@ the same code: only operators are listed here of which that is so, where the res
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,9 @@ _ELEMENTWISE = {
     "aten._softmax.default": "out",
 }  # fmt: skip
 """The same, where all tensors among the arguments lie so."""
+
+_UNFOLDED = 1 << 24
+"""Bytes of unfolded samples that each thread uses at a time, if one is not more."""
 
 
 def buffered(
@@ -68,19 +72,47 @@ def buffered(
 
 
 def _convolution(function: Any, shape: Sequence[int], dtype: torch.dtype) -> Callable[..., Any]:
-    """Return what computes a convolution, where the library would take its way by matrix products, into such memory."""
-    select = getattr(torch._C, "_select_conv_backend", None)
+    """Return what computes a convolution, where the library unfolds its input, into such memory, some samples at a time."""
 
     def call(x: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Any:
-        if select is None or len(settings) != 6 or not _fit((x, weight, bias), {}, ordered=True):
+        count = samples_at_once(x, weight, bias, settings, math.prod(shape[2:]))
+        if count is None:
             return function(x, weight, bias, *settings)
         stride, padding, *_ = settings
-        if select(x, weight, bias, *settings, None) != torch._C._ConvBackend.Slow2d:  # type: ignore[attr-defined]
-            return function(x, weight, bias, *settings)
         out = buffers.empty(shape, dtype)
-        return torch.ops.aten.thnn_conv2d.out(x, weight, weight.shape[2:], bias, stride, padding, out=out)
+        for first in range(0, shape[0], count):
+            some = slice(first, first + count)
+            torch.ops.aten.thnn_conv2d.out(x[some], weight, weight.shape[2:], bias, stride, padding, out=out[some])
+        return out
 
     return call
+
+
+def samples_at_once(
+    x: Tensor, weight: Tensor, bias: Tensor | None, settings: Sequence[Any], positions: int
+) -> int | None:
+    """Return how many samples of a convolution to compute at a time; None where it is not computed sample by sample.
+
+    The library unfolds all samples before it multiplies, into nine times the memory of the input where the kernel is
+    3 x 3. Each sample's result is a matrix product of its own: a few at a time give the same bits, out of the cache.
+
+    Args:
+        x: The input ``[N, C, H, W]``.
+        weight: The weight ``[M, C, K, L]``.
+        bias: The bias, or None.
+        settings: The other arguments of ``aten.convolution.default``.
+        positions: Elements of a channel of the output.
+    """
+    select = getattr(torch._C, "_select_conv_backend", None)
+    if select is None or len(settings) != 6 or not _fit((x, weight, bias), {}, ordered=True):
+        return None
+    backend = select(x, weight, bias, *settings, None)
+    if backend != torch._C._ConvBackend.Slow2d:  # type: ignore[attr-defined]
+        return None
+    unfolded = math.prod(weight.shape[1:]) * positions * x.itemsize
+    # Each thread takes samples; a number that does not fill the threads would leave some idle.
+    threads = torch.get_num_threads()
+    return max(_UNFOLDED // max(unfolded, 1), 1) * threads
 
 
 def product(operator: str, left: Tensor, right: Tensor) -> Any:

@@ -39,7 +39,7 @@ class Known:
         """Forget all values: another step begins."""
         self._largest.clear()
         self._sizes.clear()
-        self.meet({}, {})
+        self.leave()
 
     def note(self, number: int, largest: float) -> None:
         """Keep the largest magnitude of the value of a number."""
@@ -53,6 +53,10 @@ class Known:
             arguments: The arguments by name; they stay alive while their magnitudes are asked for.
         """
         self._numbers, self._arguments, self._are_told = numbers, arguments, False
+
+    def leave(self) -> None:
+        """Take leave of the arguments that were met: of no tensor is anything known until others are."""
+        self.meet({}, {})
 
     def _tell(self) -> None:
         """Tell the arguments apart, once somebody asks: of many operators nobody does."""

@@ -61,7 +61,8 @@ def place_key(key: int, place: int) -> int:
 def place_keys(key: int, places: int) -> list[int]:
     """The fingerprint keys of the first places of a step."""
     keys = np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)
-    return [int(key) for key in keys.tolist()]
+    found: list[int] = keys.tolist()
+    return found
 
 
 @dataclass(frozen=True)
@@ -340,11 +341,14 @@ class Rounder(Fingerprinting):
         rule = rule_for(node.entry)
         self._known.meet(node.numbers, arguments)
         with self._measuring:
-            scales = _numbers(rule(arguments, outputs), node.floating)
+            scales, passing = _numbers(rule(arguments, outputs), node.floating), False
             # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
-            if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
-                return scales, False
-            return _numbers(rule(without_infinities(arguments), finite_outputs(outputs)), node.floating), True
+            if not all(map(math.isfinite, scales)) and hold_infinity(arguments):
+                scales = _numbers(rule(without_infinities(arguments), finite_outputs(outputs)), node.floating)
+                passing = True
+        # What is not needed any more may be freed.
+        self._known.leave()
+        return scales, passing
 
     def _grid(self, site: int, exponent: int) -> Grid:
         kind = exponent, self._margins[site].bits

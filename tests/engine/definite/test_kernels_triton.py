@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from counterfoil.definite.digits import digit_count, split
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.functions import evaluate
 from counterfoil.definite.geometry import Geometry, runs
+from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.products import Form
 from counterfoil.definite.quantise import exponents_of, quantise
 from counterfoil.definite.refusals import Noted, noting
@@ -333,10 +335,38 @@ def test_convolutions(device: str, case: str) -> None:
     assert same_bits(found.cpu(), on_cpu(weight_gradient, g, x, weight.shape[2:], geometry, 20))
 
 
-@pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2), (-1,)])
+@pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2), (-1,), (0, 1), ()])
 def test_sums(device: str, axes: tuple[int, ...] | None) -> None:
     x = wild((4, 9, 5), 7)
-    assert same_bits(sums.total(x.to(device), axes).cpu(), on_cpu(sums.total, x, axes))
+    x[0, 0] = torch.tensor([2.0**-149, -(2.0**-149), 0.0, -0.0, 2.0**-126])
+    expected = on_cpu(sums.total, x, axes)
+    assert same_bits(sums.total(x.to(device), axes).cpu(), expected)
+    kept = on_cpu(partial(sums.total, keepdim=True), x, axes)
+    assert same_bits(sums.total(x.to(device), axes, keepdim=True).cpu(), kept)
+    place = int(x.abs().argmax())
+    x.view(torch.int32).view(-1)[place] ^= 1 << 21  # control
+    assert not same_bits(sums.total(x.to(device), axes).cpu(), expected)
+    x.view(-1)[place] = math.nan
+    with pytest.raises(NonFiniteError):
+        sums.total(x.to(device), axes)
+
+
+def test_values_that_meet(device: str) -> None:
+    values, places = wild((7, 3), 4), torch.tensor([2, 0, 2, 1, 1, 2, 0])
+    expected = on_cpu(sums.total_by_place, values, places, 4, 3)
+    assert same_bits(sums.total_by_place(values.to(device), places.to(device), 4, 3).cpu(), expected)
+    with pytest.raises(AssertionError, match="more values meet than the 2 "):
+        sums.total_by_place(values.to(device), places.to(device), 4, 2)
+    with noting(noted := Noted()):
+        sums.total_by_place(values.to(device), places.to(device), 4, 2)
+    assert [bool(wrong) for wrong in noted.raised()] == [True]
+
+
+@CHEAP
+@given(values=st.lists(SINGLES, min_size=1, max_size=12))
+def test_a_sum_is_that_of_fractions(device: str, values: list[float]) -> None:
+    found = sums.total(torch.tensor(values).to(device)).cpu()
+    assert bits_of(found) == bits_of(np.array([reference.total(values, sum_bits(len(values)))]))
 
 
 def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
