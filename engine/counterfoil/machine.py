@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from counterfoil import buffers
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.allocation import give_back_freed_memory, keep_freed_memory
@@ -73,6 +74,7 @@ class Machine:
             yield kernels
         finally:
             kernels.close()
+            buffers.give_back()
             give_back_freed_memory()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil import buffers
 from counterfoil.definite.single import number_on
 
 _FLOAT64_BITS = 53

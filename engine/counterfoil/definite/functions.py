@@ -14,8 +14,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil import buffers
 from counterfoil.cancel import check_cancelled
-from counterfoil.definite import buffers, loops
+from counterfoil.definite import loops
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.elementwise import number
 from counterfoil.definite.single import from_float64

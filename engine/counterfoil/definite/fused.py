@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, cuts, loops
+from counterfoil import buffers
+from counterfoil.definite import cuts, loops
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, loops
+from counterfoil import buffers
+from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits
 from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import sum_bits

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers, loops
+from counterfoil import buffers
+from counterfoil.definite import loops
 from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number

@@ -19,6 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil import buffers
+from counterfoil.execution import normalising
+from counterfoil.execution.buffered import combined, product, samples_at_once
 from counterfoil.program import sums
 from counterfoil.program.sums import Arguments
 
@@ -43,10 +46,13 @@ def function_for(kind: str, arguments: Arguments) -> Form | None:
 
 def natively(name: str, *args: Any) -> Any:
     """Compute a piece as the device does."""
+    if name in _PRODUCTS:
+        return product(name, *args)
     _, operator, overload = name.split(".")
     return getattr(getattr(torch.ops.aten, operator), overload)(*args)
 
 
+_PRODUCTS = frozenset({"aten.mm.default", "aten.bmm.default"})
 Reduce = Callable[[Tensor, int], Tensor]
 """Reduces one axis, which stays with the length 1."""
 
@@ -169,8 +175,8 @@ def _deviation(run: Run, a: Arguments) -> Any:
 def _moments(run: Run, x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return centred values, mean, variance and reciprocal deviation; the last three keep their axes."""
     mean = _mean(run, x, axes, keepdim=True)
-    centred = x - mean
-    variance = _mean(run, centred * centred, axes, keepdim=True)
+    centred = combined(torch.sub, x, mean)
+    variance = _mean(run, combined(torch.mul, centred, centred), axes, keepdim=True)
     return centred, mean, variance, run("aten.rsqrt.default", variance + eps)
 
 
@@ -185,8 +191,16 @@ def _as_channels(values: Tensor | None, axes: int) -> Tensor | None:
     return None if values is None else values.reshape(-1, *[1] * (axes - 2))
 
 
+_OF_BATCH_NORM = ("input", "weight", "bias", "running_mean", "running_var")
+_OF_ITS_GRADIENT = ("grad_out", "input", "save_mean", "save_invstd", "weight")
+_OF_ROW_GRADIENT = ("grad_out", "input", "mean", "rstd", "weight")
+"""Tensors that loops of :mod:`counterfoil.execution.normalising` read."""
+
+
 def _batch_norm(run: Run, a: Arguments) -> Any:
     """Batch norm in training, in two passes."""
+    if run is natively and normalising.reaches(*(a.get(name) for name in _OF_BATCH_NORM)):
+        return normalising.batch_norm(a)
     x, momentum = a["input"], a["momentum"]
     axes = [axis for axis in range(x.dim()) if axis != 1]
     centred, mean, variance, rstd = _moments(run, x, axes, a["eps"])
@@ -207,6 +221,8 @@ def _batch_norm(run: Run, a: Arguments) -> Any:
 
 def _batch_norm_backward(run: Run, a: Arguments) -> Any:
     """Gradients of batch norm: sums of g and of g (x - mean)."""
+    if run is natively and a["train"] and normalising.reaches(*(a[name] for name in _OF_ITS_GRADIENT)):
+        return normalising.batch_norm_backward(a)
     g, x, mask, training = a["grad_out"], a["input"], a["output_mask"], a["train"]
     axes = [axis for axis in range(x.dim()) if axis != 1]
     if training:
@@ -214,9 +230,9 @@ def _batch_norm_backward(run: Run, a: Arguments) -> Any:
     else:
         mean, rstd = a["running_mean"], run("aten.rsqrt.default", a["running_var"] + a["eps"])
     shape = [1, -1] + [1] * (x.dim() - 2)
-    centred, spread = x - mean.reshape(shape), rstd.reshape(shape)
+    centred, spread = combined(torch.sub, x, mean.reshape(shape)), rstd.reshape(shape)
     summed = total(run, g, axes, keepdim=True)
-    projected = total(run, g * centred, axes, keepdim=True)
+    projected = total(run, combined(torch.mul, g, centred), axes, keepdim=True)
     to_input = None
     if mask[0]:
         factor = spread if a["weight"] is None else spread * a["weight"].reshape(shape)
@@ -224,14 +240,16 @@ def _batch_norm_backward(run: Run, a: Arguments) -> Any:
             count = float(x.numel() // max(x.shape[1], 1))
             share = run("aten.div.Scalar", summed, count)
             slope = run("aten.div.Scalar", projected * spread * spread, count)
-            to_input = (g - share).sub_(centred.mul_(slope)).mul_(factor)
+            to_input = combined(torch.sub, g, share).sub_(centred.mul_(slope)).mul_(factor)
         else:
-            to_input = g * factor
+            to_input = combined(torch.mul, g, factor)
     return to_input, (projected * spread).flatten() if mask[1] else None, summed.flatten() if mask[2] else None
 
 
 def _layer_norm(run: Run, a: Arguments) -> Any:
     """Layer norm in two passes."""
+    if run is natively and normalising.reaches(a["input"], a["weight"], a["bias"]):
+        return normalising.layer_norm(a)
     x = a["input"]
     inner = len(a["normalized_shape"])
     axes = list(range(x.dim() - inner, x.dim()))
@@ -246,18 +264,20 @@ def _row_gradient(
 
     ``normalised``, and ``products``, which is g times it, are overwritten.
     """
-    weighted = g.clone() if weight is None else g * weight
+    weighted = g.clone() if weight is None else combined(torch.mul, g, weight)
     projected = _mean(run, products if weight is None else products.mul_(weight), axes, keepdim=True)
     return weighted.sub_(_mean(run, weighted, axes, keepdim=True)).sub_(normalised.mul_(projected)).mul_(rstd)
 
 
 def _layer_norm_backward(run: Run, a: Arguments) -> Any:
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
+    if run is natively and normalising.reaches(*(a[name] for name in _OF_ROW_GRADIENT)):
+        return normalising.layer_norm_backward(a)
     g, x, mask = a["grad_out"], a["input"], a["output_mask"]
     outer = x.dim() - len(a["normalized_shape"])
     columns, rows = list(range(outer)), list(range(outer, x.dim()))
-    normalised = (x - a["mean"]).mul_(a["rstd"])
-    products = g * normalised
+    normalised = combined(torch.sub, x, a["mean"]).mul_(a["rstd"])
+    products = combined(torch.mul, g, normalised)
     to_weight = total(run, products, columns) if mask[1] else None
     return (
         _row_gradient(run, g, normalised, a["weight"], a["rstd"], rows, products) if mask[0] else None,
@@ -316,8 +336,8 @@ def _matrix(run: Run, a: Arguments) -> Any:
         result = product if result is None else result.add_(product)
     if not is_added:
         return result
-    result = result * a["alpha"]
-    return result if a["beta"] == 0 else result + a["self"] * a["beta"]
+    result = result.mul_(a["alpha"])
+    return result if a["beta"] == 0 else result.add_(a["self"] * a["beta"])
 
 
 def _convolution_backward(run: Run, a: Arguments) -> Any:
@@ -330,7 +350,14 @@ def _convolution_backward(run: Run, a: Arguments) -> Any:
 
     results: list[Any] = [None, None, None]
     if mask[0]:
-        results[0] = library(g, x, settings, [True, False, False])[0]
+        count = samples_at_once(x, weight, None, settings, math.prod(g.shape[2:])) if run is natively else None
+        if count is None or count >= len(x) or not g.is_contiguous():
+            results[0] = library(g, x, settings, [True, False, False])[0]
+        else:
+            results[0] = buffers.empty(x.shape, x.dtype)
+            for first in range(0, len(x), count):
+                some = slice(first, first + count)
+                results[0][some] = library(g[some], x[some], settings, [True, False, False])[0]
     if mask[1]:
         for part_g, part_x, part_settings in _weight_parts(a, settings):
             part = library(part_g, part_x, part_settings, [False, True, False])[1]

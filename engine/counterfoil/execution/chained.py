@@ -15,7 +15,7 @@ from torch import Tensor
 
 from counterfoil.execution.prepared import Frame, Prepared, Round, Unit
 from counterfoil.program.chains import SMALLEST, Chain, schedule
-from counterfoil.program.graph import Program, Value
+from counterfoil.program.graph import Program, Value, node_values
 
 
 class Made(Protocol):
@@ -60,6 +60,7 @@ class ChainUnit:
         self.end = end
         self._chain = chain
         self._prepared = prepared
+        self._ended = _ended(prepared)
         self._first_used = first_used
         self._dying = dying
         self._final = final
@@ -87,17 +88,18 @@ class ChainUnit:
             values[number] = None
 
     def _one_by_one(self, frame: Frame) -> None:
+        """Execute its operators; of what they take and give only that lies in full size which is still needed."""
         values, chain = frame.values, self._chain
-        lent = [o.value for o in chain.operands if o.dtype == "float32" and values[o.value] is None]
-        for number in lent:
-            frame.load(number)
-        for prepared in self._prepared:
+        lent = {o.value for o in chain.operands if o.dtype == "float32" and values[o.value] is None}
+        freed = lent.union(chain.internal, self._dying) - set(self._final)
+        stored = {item.value for item in chain.results if item.dtype == "float32"}
+        for prepared, ended in zip(self._prepared, self._ended, strict=True):
             prepared.advance(frame)
-        for item in chain.results:
-            if item.dtype == "float32":
-                frame.store(item.value)
-        for number in (*lent, *chain.internal):
-            values[number] = None
+            for number in ended:
+                if number in stored:
+                    frame.store(number)
+                elif number in freed:
+                    values[number] = None
 
 
 def chained(
@@ -116,11 +118,29 @@ def chained(
     for index, node in enumerate(prepared):
         lists = plan.first_used[index], plan.dying[index], plan.final[index]
         if (chain := plan.chains.get(index)) is not None:
-            members = [_with_lists(prepared[member], (), (), ()) for member in chain.nodes]
-            units.append(ChainUnit(chain, members, index + 1, *lists, run))
+            units.append(ChainUnit(chain, _members(chain, prepared), index + 1, *lists, run))
         elif index not in plan.skipped:
             units.append(_with_lists(node, *lists))
     return tuple(units)
+
+
+def _members(chain: Chain, prepared: Sequence[Prepared]) -> list[Prepared]:
+    """The operators of a chain, which load the state that it reads as they come to it."""
+    stored = {item.value for item in chain.operands if item.dtype == "float32"}
+    members = []
+    for index in chain.nodes:
+        taken = {value.number for value in node_values(prepared[index].node)}
+        members.append(_with_lists(prepared[index], tuple(sorted(taken & stored)), (), ()))
+    return members
+
+
+def _ended(prepared: Sequence[Prepared]) -> list[list[int]]:
+    """For each operator of a chain the values, taken and given, that none after it takes."""
+    last: dict[int, int] = {}
+    for position, member in enumerate(prepared):
+        last.update((value.number, position) for value in node_values(member.node))
+        last.update((member.node.first_value + output, position) for output in range(len(member.node.outputs)))
+    return [[number for number in last if last[number] == position] for position in range(len(prepared))]
 
 
 def _with_lists(

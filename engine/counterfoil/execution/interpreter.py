@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from counterfoil import buffers
 from counterfoil.cancel import CancelToken
 from counterfoil.definite import cuts
 from counterfoil.definite.refusals import Noted, noting
@@ -268,7 +269,7 @@ class _StepFrame(Frame):
             self.values[number] = number_on(self._given[number], self._dtype, self._device)
         else:
             dtype = dtype_of(item.type.dtype, self._dtype)
-            self.values[number] = self._given[number].to(device=self._device, dtype=dtype)
+            self.values[number] = _on(self._device, self._given[number], dtype)
 
     def given(self, number: int) -> Tensor:
         """Return a state tensor among the inputs of the program as it is stored."""
@@ -349,7 +350,14 @@ def _infinite(name: str) -> NonFiniteError:
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
-    return tensor.to(TORCH_DTYPES[described.dtype]).contiguous()
+    return _on(tensor.device, tensor, TORCH_DTYPES[described.dtype]).contiguous()
+
+
+def _on(device: torch.device, tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a tensor on a device in a dtype; itself where it is that already."""
+    if tensor.dtype == dtype or device.type != "cpu" or not tensor.is_cpu or not tensor.is_contiguous():
+        return tensor.to(device=device, dtype=dtype)
+    return buffers.empty(tensor.shape, dtype).copy_(tensor)
 
 
 def all_finite(tensor: Tensor) -> bool:

@@ -16,6 +16,7 @@ from torch import Tensor
 from counterfoil.errors import CounterfoilError, ProgramError
 from counterfoil.execution import blocked
 from counterfoil.execution.bounds import check_indices, has_indices, kept_inside
+from counterfoil.execution.buffered import buffered
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.operation import Compute, Outputs, make_operation
 from counterfoil.execution.trouble import obstacle
@@ -269,8 +270,11 @@ class Prepared:
         if form is not None:
             return lambda args, kwargs: form(blocked.natively, operation.named(args, kwargs))
         # What an OpOverload calls in its turn.
-        self._function = getattr(function, "_op", function)
-        return lambda args, kwargs: function(*args, **kwargs)
+        direct = getattr(function, "_op", function)
+        if self._only is not None:
+            direct = buffered(self.node.operator, direct, *self._only) or direct
+        self._function = direct
+        return lambda args, kwargs: direct(*args, **kwargs)
 
     def _watch(self, rounder: Round, outputs: Outputs, arguments: Callable[[], dict[str, Any]]) -> None:
         for place, output in self.watched:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from counterfoil.definite import elementwise
-from counterfoil.definite.buffers import Pool
+from counterfoil.buffers import Arena
 
 LARGE = (1024, 512)
 
