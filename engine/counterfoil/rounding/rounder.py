@@ -216,7 +216,7 @@ class Fingerprinting:
         self._kernels = kernels
         self._known = Known(program.sameness)
         self._key = 0
-        self._keys: list[int] = []
+        self._keys = place_keys(0, len(program.places))
         """The fingerprint key of each place."""
         self._site = 0
         self.fingerprints = np.zeros(len(program.places), np.uint64)
