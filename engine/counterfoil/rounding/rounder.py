@@ -531,7 +531,11 @@ class ReplayingRounder(Rounder):
     ) -> list[Tensor | None]:
         """Round, as :meth:`Rounder.__call__`."""
         self._arguments = arguments
-        return super().__call__(node, arguments, outputs)
+        try:
+            return super().__call__(node, arguments, outputs)
+        finally:
+            # They are large, and die with the operator.
+            self._arguments = dict
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         site = self._site
