@@ -137,7 +137,7 @@ class Arena:
                 return place
         for length in sorted({max(self._region, size), max(_REGION, size)}, reverse=True):
             try:
-                memory = _mapped(length)
+                memory = mapped(length)
                 break
             except (OSError, ValueError, OverflowError):  # the system does not reserve so much
                 continue
@@ -177,8 +177,8 @@ def _reserved() -> int:
         return _REGION
 
 
-def _mapped(length: int) -> mmap.mmap:
-    """Map memory of this process alone."""
+def mapped(length: int) -> mmap.mmap:
+    """Reserve memory of this process alone, of which only what is touched counts; raises OSError where there is none."""
     if hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return mmap.mmap(-1, length)

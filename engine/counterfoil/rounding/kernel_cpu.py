@@ -17,6 +17,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.buffers import mapped
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of, trailing_zeros
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
@@ -245,7 +246,8 @@ class _Entries(threading.local):
     def provide(self, words: int) -> int:
         """Return the address of memory for so many numbers."""
         if words > self.room.size:
-            self.room = np.empty(words, np.int64)
+            # Of its own: the C library would take it from memory that was touched before.
+            self.room = np.frombuffer(mapped(8 * words), np.int64)
             self.address = self.room.ctypes.data
         return self.address
 

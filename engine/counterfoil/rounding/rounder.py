@@ -216,7 +216,7 @@ class Fingerprinting:
         self._kernels = kernels
         self._known = Known(program.sameness)
         self._key = 0
-        self._keys: list[int] = []
+        self._keys = place_keys(0, len(program.places))
         """The fingerprint key of each place."""
         self._site = 0
         self.fingerprints = np.zeros(len(program.places), np.uint64)
@@ -531,7 +531,11 @@ class ReplayingRounder(Rounder):
     ) -> list[Tensor | None]:
         """Round, as :meth:`Rounder.__call__`."""
         self._arguments = arguments
-        return super().__call__(node, arguments, outputs)
+        try:
+            return super().__call__(node, arguments, outputs)
+        finally:
+            # They are large, and die with the operator.
+            self._arguments = dict
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         site = self._site
