@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.dlpack import from_dlpack
 
 from counterfoil import buffers
 from counterfoil.cancel import CancelToken
@@ -61,10 +62,7 @@ class StepInputs:
 
 @dataclass(frozen=True)
 class StepResult:
-    """The outcome of one step: the new state as stored, floating tensors float32, and the loss.
-
-    State is not to be written into: torch refuses it, for it may have been computed without what gradients need.
-    """
+    """The outcome of one step: the new state as stored, floating tensors float32, and the loss."""
 
     state: dict[str, Tensor]
     loss: float
@@ -316,7 +314,7 @@ class _StepFrame(Frame):
                 if update.number < len(self._program.inputs):
                     self.load(update.number)
                 self.store(update.number)
-            state[item.name] = self._new[update.number]
+            state[item.name] = _ordinary(self._new[update.number])
             if update.number in self._unfit:
                 raise _infinite(item.name)
         if self.ahead is None:
@@ -339,6 +337,13 @@ class _StepFrame(Frame):
         if not math.isfinite(number):
             raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
         return StepResult(state, number)
+
+
+def _ordinary(tensor: Tensor) -> Tensor:
+    """Return a tensor of the same memory that everybody may write into."""
+    if not tensor.is_inference():
+        return tensor
+    return torch.from_numpy(tensor.numpy()) if tensor.is_cpu else from_dlpack(tensor)
 
 
 def _infinite(name: str) -> NonFiniteError:
