@@ -8,12 +8,13 @@ EXAMPLE ?= counterfoil-example
 DEVICE ?= cuda:0
 GPU ?= gpu-results
 MINUTES ?= 15
+CHOSEN ?= -m "not slow"
 # One process for each core, with one thread each; a file's tests stay together, since they share recorded runs, and
 # tests/conftest.py says which files come first. Bytecode is kept, or every process of a test would compile it anew.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
+.PHONY: help setup demo example screenshots translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -54,17 +55,25 @@ screenshots: setup
 translations: setup
 	$(BIN)/python packaging/translations.py
 
-lint: setup
+lint: style types
+
+style: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
-	$(PYTEST) -m "not slow"
+# Types take a minute on one core: they are checked beside the tests. Either fails the whole.
+test: style
+	$(MAKE) --no-print-directory -j 2 types tests
 
-test-all: lint
-	$(PYTEST)
+test-all: style
+	$(MAKE) --no-print-directory -j 2 types tests CHOSEN=
+
+tests: setup
+	$(PYTEST) $(CHOSEN)
 
 coverage: setup
 	$(PYTEST) -m "not slow" --cov --cov-report=term

@@ -63,7 +63,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "state and copies",
     ),
     ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
-    ("rounding/(scale|magnitude|infinities|guaranteed|known)", "", "scale rules"),
+    ("rounding/(scale|magnitude|formulas|infinities|guaranteed|known)", "", "scale rules"),
     ("rounding/rounder", "_scales|measured", "scale rules"),
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
     ("rounding/unrounded", "", "fingerprints"),

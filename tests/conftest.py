@@ -16,57 +16,79 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests; every worker has a folder of its own.
 STATE = tempfile.mkdtemp(prefix="counterfoil-tests-")
 os.environ["XDG_STATE_HOME"] = STATE
+# No test pulls the plug: what is written need not have reached the disk.
+os.fsync = lambda _handle: None
 PLAIN_IMPORT = builtins.__import__
 """What an import statement calls; PySide6 puts a function in its place that looks at who imports, each time."""
 
 
 LONGEST_FIRST = (
-    "app/test_real_flow.py",
-    "engine/exact/test_definitions.py",
     "attacks/test_no_false_accusation.py",
+    "engine/exact/test_definitions.py",
+    "app/test_real_flow.py",
+    "app/test_translations.py",
     "attacks/test_killed_recording.py",
-    "attacks/test_large_program.py",
+    "app/test_flow.py",
+    "test_bring_your_own_model.py",
+    "app/test_nothing_is_lost.py",
     "engine/training/test_recipes_images.py",
-    "app/test_views.py",
+    "app/test_verdicts.py",
     "app/test_resuming.py",
     "app/test_demo.py",
-    "app/test_flow.py",
-    "app/test_engine_process.py",
-    "engine/audit/test_arbiter.py",
-    "engine/rounding/test_guaranteed.py",
-    "attacks/test_omitted_decisions.py",
-    "engine/exact/test_fuzz.py",
-    "attacks/test_key_in_memory.py",
-    "engine/training/test_recipes_gpt2.py",
-    "engine/test_cli.py",
-    "engine/training/test_huggingface.py",
-    "attacks/test_machine_trouble.py",
-    "attacks/test_json_bombs.py",
-    "engine/test_golden.py",
-    "test_fuzz.py",
-    "engine/audit/test_replay_custom.py",
     "test_readme.py",
-    "app/test_flood.py",
-    "engine/audit/test_panel.py",
-    "engine/signer/test_terminal.py",
-    "engine/audit/test_killed_audit.py",
+    "engine/audit/test_worker_processes.py",
+    "engine/test_golden.py",
+    "engine/audit/test_arbiter.py",
+    "engine/test_cli.py",
+    "app/test_engine_process.py",
+    "attacks/test_key_in_memory.py",
+    "engine/definite/test_machines.py",
     "engine/training/test_trial.py",
-    "engine/test_cli_order.py",
-    "test_bring_your_own_model.py",
-    "app/test_shell.py",
-    "app/test_verdicts.py",
-    "engine/audit/test_replay.py",
-    "engine/audit/test_locate.py",
+    "engine/benchmark/test_paper.py",
+    "engine/program/test_composites.py",
+    "engine/rounding/test_guaranteed.py",
+    "engine/execution/test_rewritten.py",
     "engine/audit/test_replay_profiles.py",
+    "benchmarks/test_cross_hardware.py",
+    "engine/test_cli_order.py",
+    "engine/audit/test_replay_custom.py",
+    "engine/audit/test_killed_audit.py",
+    "engine/audit/test_panel.py",
+    "test_without_qt.py",
+    "engine/training/test_torch_objects.py",
+    "engine/program/test_update.py",
+    "engine/program/test_recompute.py",
+    "engine/exact/test_fuzz.py",
+    "engine/training/test_exact_recipes.py",
+    "engine/audit/test_replay_numerics.py",
+    "engine/audit/test_resumed_audit.py",
+    "engine/training/test_recipes_gpt2.py",
+    "app/test_keyboard.py",
+    "engine/training/test_huggingface.py",
+    "app/test_shell.py",
+    "app/test_views.py",
+    "app/test_files_find_their_places.py",
+    "attacks/test_machine_trouble.py",
+    "engine/audit/test_replay.py",
+    "attacks/test_file_changed.py",
+    "engine/program/test_decompositions.py",
     "attacks/test_changed_after_check.py",
-    "engine/training/test_calibration.py",
-    "app/test_translations.py",
-    "app/test_xvfb.py",
+    "test_fuzz.py",
     "benchmarks/test_accuracy.py",
-    "app/test_plan.py",
+    "engine/audit/test_exact_arbiter_every_place.py",
+    "app/test_looks.py",
+    "engine/signer/test_terminal.py",
+    "attacks/test_large_program.py",
+    "app/test_xvfb.py",
 )
-"""Files that take longest: begun first, so that no worker is left with one of them when the others are done."""
+"""Files that take longest: begun first, so that no worker is left with one of them when the others are done.
+
+At the very beginning those that compile kernels alternate with those that need none, or two workers would compile the
+same ones at the same time.
+"""
 HERE = Path(__file__).parent
+MANY = 1_000
+"""More tests than one file has."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -99,11 +121,14 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(STATE, ignore_errors=True)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected stays: no garbage is looked for in it, thousands of times.
 
-    A step that is captured makes a hundred thousand objects, of which few are in cycles.
+    A step that is captured makes a hundred thousand objects, of which few are in cycles. What torch captures with is a
+    million objects itself: where many tests are to come it is loaded first.
     """
+    if len(session.items) > MANY:
+        import torch._dynamo  # noqa: F401
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -53,6 +53,7 @@ def stopped(process: subprocess.Popen[str]) -> Iterator[None]:
 
 def audit(run: Path, key: Path, verdict: Path, **environment: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "counterfoil.cli", "audit", str(run), "--verdict", str(verdict), "--key", str(key)]
+    command += ["--threads", "1"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
 
 
@@ -68,9 +69,9 @@ def first_step(process: subprocess.Popen[str]) -> None:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     order, run = str(folder / "job.cfoil"), str(folder / "run.cfoil")
-    assert main(["order", "digits-cnn", "--out", order, "--steps", "60", "--width", "8", "--no-trial"]) == 0
+    assert main(["order", "digits-cnn", "--out", order, "--steps", "30", "--width", "8", "--no-trial"]) == 0
     assert main(["keygen", str(folder / "trainer.pem"), "--no-passphrase"]) == 0
-    assert main(["train", order, "--out", run, "--key", str(folder / "trainer.pem")]) == 0
+    assert main(["train", order, "--out", run, "--key", str(folder / "trainer.pem"), "--threads", "1"]) == 0
     return Path(run)
 
 

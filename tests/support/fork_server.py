@@ -6,6 +6,7 @@ A server imports everything; each command runs in a fork of it, a process of its
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -107,7 +108,9 @@ def _serve() -> None:
     from counterfoil import cli
 
     _import_what_commands_need()
-
+    # What is there now stays: a fork that looks for garbage in it would copy it all.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         job = json.loads(line)
         begun = time.perf_counter()

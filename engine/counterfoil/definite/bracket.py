@@ -1,6 +1,7 @@
 """Between which float32 numbers a value lies that float64 has but for an error: mostly that is one number.
 
-On the CPU one pass over memory; elsewhere, and for the tests, the same with torch's operators.
+On the CPU one pass over memory, on a CUDA device too where there is Triton; elsewhere, and for the tests, the same with
+torch's operators.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from counterfoil import buffers
 from counterfoil.definite import loops
 from counterfoil.definite.single import from_float64
 
+ROOM = 1 << 10
+"""Doubtful places of a tensor that one transfer brings from a CUDA device."""
+
 
 def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
     """Round values to float32, and say where their error may decide.
@@ -29,6 +33,8 @@ def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
         float32, the same shape: the lower end of the error in magnitude, rounded. int64 ``[k]``: the flat indices at
         which the upper end rounds to another number.
     """
+    if loops.triton_reaches(approximate.device) and approximate.numel():
+        return _bracketed_there(approximate, error)
     if not loops.reach(approximate.device):
         return bracketed_by_torch(approximate, error)
     result = buffers.empty(approximate.shape, dtype=torch.float32)
@@ -53,6 +59,19 @@ def square_roots(x: Tensor) -> Tensor:
     result = buffers.empty(x.shape, dtype=torch.float32)
     _square_roots(x.contiguous().view(-1).numpy(), result.view(-1).numpy())
     return result
+
+
+def _bracketed_there(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
+    """The same on a CUDA device, in one pass and one transfer."""
+    from counterfoil.definite import kernels_triton
+
+    flat = approximate.contiguous().view(-1)
+    result, report = kernels_triton.bracket(flat, error, ROOM)
+    told = report.cpu().numpy()
+    if told[0] > ROOM:
+        return bracketed_by_torch(approximate, error)
+    found = torch.from_numpy(np.sort(told[1 : 1 + told[0]]))
+    return result.view(approximate.shape), found.to(approximate.device)
 
 
 def bracketed_by_torch(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:

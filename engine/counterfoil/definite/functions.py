@@ -14,8 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.cancel import check_cancelled
 from counterfoil import buffers
+from counterfoil.cancel import check_cancelled
 from counterfoil.definite import loops
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.elementwise import number

@@ -21,6 +21,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from counterfoil.definite.loops import device_of
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT
 
 TILE = 2048
@@ -37,6 +38,8 @@ _LEAST = tl.constexpr(LEAST_EXPONENT)
 _MAGNITUDE = tl.constexpr(0x7FFFFFFF)
 _LEAST_INTEGER = tl.constexpr(-(1 << 31))
 _WHOLE = tl.constexpr(1 << 53)
+_MAGNITUDE64 = tl.constexpr(0x7FFFFFFFFFFFFFFF)
+_INFINITE64 = tl.constexpr(0x7FF0000000000000)
 
 
 @triton.jit
@@ -136,6 +139,59 @@ def _quantise(
 
 
 @triton.jit
+def _sum(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    totals: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Add ``wide`` terms of each of ``high`` groups, as integers of the units of their group, to the group's total."""
+    tiles = (terms + wide - 1) // wide
+    number = tl.program_id(0).to(tl.int64)
+    group = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
+    term = (number % tiles) * wide + tl.arange(0, wide).to(tl.int64)
+    magic = _magic(_exponent(tl.load(largest + group, mask=group < groups, other=0)), bits)
+    if columns:
+        across, along, magics = tl.expand_dims(group, 0), tl.expand_dims(term, 1), tl.expand_dims(magic, 0)
+    else:
+        across, along, magics = tl.expand_dims(group, 1), tl.expand_dims(term, 0), tl.expand_dims(magic, 1)
+    inside = (across < groups) & (along < terms)
+    place = _place(across, along, terms, r0, k1, r1, rows)
+    value = tl.load(x + place, mask=inside, other=0.0).to(tl.float64)
+    # Where nothing is, the integer is zero.
+    integers = (value + magics.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magics
+    tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1), mask=group < groups)
+
+
+@triton.jit
+def _round_sums(
+    totals: tl.tensor,
+    groups: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    result: tl.tensor,
+    flag: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Round sums of terms in units of their groups."""
+    group = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = group < groups
+    pattern = tl.load(largest + group, mask=inside, other=0)
+    tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
+    total = tl.load(totals + group, mask=inside, other=0)
+    tl.store(result + group, _rounded_once(total, _exponent(pattern) - bits), mask=inside)
+
+
+@triton.jit
 def _digit(biased: tl.tensor, number: tl.constexpr, count: tl.constexpr) -> tl.tensor:
     """One of ``count`` digits of base 128, of integers to which 64 is added at the place of each digit but the last."""
     shifted = biased >> (7 * number)
@@ -174,7 +230,8 @@ def _cut(
     value = tl.load(x + row * row_step + column * column_step, mask=inside, other=0.0).to(tl.float64)
     rounded = (value + magic.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magic
     biased = rounded.to(tl.int32) + bias
-    size = height.to(tl.int64) * width
+    size = tl.full((), 0, tl.int64) + height
+    size = size * width
     into = planes + row * width + column
     stored = (row < height) & (column < width)
     for i in tl.static_range(0, count):
@@ -186,6 +243,13 @@ def _cut(
 
 
 @triton.jit
+def _nearest(value: tl.tensor) -> tl.tensor:
+    """The bits, int32, of the float32 nearest to a float64; no zero has a sign."""
+    pattern = value.to(tl.float32).to(tl.int32, bitcast=True)
+    return tl.where(pattern == _LEAST_INTEGER, 0, pattern)
+
+
+@triton.jit
 def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
     """The bits, int32, of the float32 nearest to ``total * 2^exponent``; no zero has a sign."""
     # To odd first, as in counterfoil.definite.single.
@@ -194,8 +258,7 @@ def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
     odd = (short | lost).to(tl.float64) * 1024.0
     held = tl.where((total <= _WHOLE) & (total >= -_WHOLE), total.to(tl.float64), odd)
     scale = ((exponent + _BIAS) << 52).to(tl.float64, bitcast=True)
-    pattern = (held * scale).to(tl.float32).to(tl.int32, bitcast=True)
-    return tl.where(pattern == _LEAST_INTEGER, 0, pattern)
+    return _nearest(held * scale)
 
 
 @triton.jit
@@ -219,7 +282,8 @@ def _join(
     row = tl.expand_dims((number // tiles) * high + tl.arange(0, high).to(tl.int64), 1)
     column = tl.expand_dims((number % tiles) * wide + tl.arange(0, wide).to(tl.int64), 0)
     inside = (row < rows) & (column < columns)
-    size = height.to(tl.int64) * width
+    size = tl.full((), 0, tl.int64) + height
+    size = size * width
     place = products + row * width + column
     # Mod 2^64, where the total is in the end: on the way it may be beyond.
     total = (row + column) * 0
@@ -239,6 +303,32 @@ def _join(
     tl.store(result + row * columns + column, _rounded_once(total, exponent), mask=inside)
 
 
+@triton.jit
+def _bracket(
+    values: tl.tensor,
+    count: tl.tensor,
+    low: tl.tensor,
+    high: tl.tensor,
+    result: tl.tensor,
+    report: tl.tensor,
+    room: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Round values times ``low``, and collect where those times ``high`` round to another number."""
+    index = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    value = tl.load(values + index, mask=inside, other=0.0)
+    below = _nearest(value * tl.load(low))
+    above = _nearest(value * tl.load(high))
+    # What is not a number is no doubt.
+    is_number = (value.to(tl.int64, bitcast=True) & _MAGNITUDE64) <= _INFINITE64
+    doubtful = inside & (below != above) & is_number
+    number = tl.sum(doubtful.to(tl.int64), 0)
+    place = tl.atomic_add(report, number) + tl.cumsum(doubtful.to(tl.int64), 0)
+    tl.store(report + place, index, mask=doubtful & (place <= room))
+    tl.store(result + index, below, mask=inside)
+
+
 def _power_of_two(length: int, most: int) -> int:
     """The smallest power of two that is not less than a length, ``most`` at most."""
     return min(1 << max(length - 1, 0).bit_length(), most)
@@ -252,8 +342,13 @@ def _tile(rows: int, columns: int, widest: int = TILE) -> tuple[int, int]:
     return _power_of_two(rows, size // wide), wide
 
 
-def _programs(rows: int, columns: int, high: int, wide: int) -> tuple[int]:
-    return (-(-rows // high) * -(-columns // wide),)
+def _launch(
+    kernel: Any, shape: tuple[int, int], tile: tuple[int, int], x: Tensor, *arguments: Any, **constants: Any
+) -> None:
+    """Launch a kernel over a matrix of this shape on the device of x, which need not be the machine's first."""
+    (rows, columns), (high, wide) = shape, tile
+    with device_of(x):
+        kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **_OPTIONS)
 
 
 def _launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any) -> None:
@@ -264,9 +359,10 @@ def _launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: 
         wide, high = _tile(terms, groups, _ACROSS)
     else:
         high, wide = _tile(groups, terms)
-    kernel[_programs(groups, terms, high, wide)](
-        x, groups, terms, r0, k1, r1, *arguments, rows=r0 == k1 == 1, columns=columns, high=high, wide=wide, **_OPTIONS
-    )
+    _launch(
+        kernel, (groups, terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments, rows=r0 == k1 == 1,
+        columns=columns,
+    )  # fmt: skip
 
 
 def largest(x: Tensor, lengths: Sequence[int]) -> Tensor:
@@ -303,6 +399,29 @@ def quantise(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Te
     return values, exponents
 
 
+def total(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Tensor) -> Tensor:
+    """Return the sums of groups of elements through Q_b, each rounded once.
+
+    Args:
+        x: float32, contiguous, not empty.
+        lengths: As for :func:`largest`.
+        top: int32 ``[k0 * k1]``: what that gave.
+        bits: b, so that no sum is more than 2^53 units.
+        flag: int32 ``[1]``: becomes 1 where an element is not finite.
+
+    Returns:
+        float32 ``[k0 * k1]``.
+    """
+    groups = top.numel()
+    totals = torch.zeros(groups, dtype=torch.int64, device=x.device)
+    result = torch.empty(groups, dtype=torch.int32, device=x.device)
+    _launch_grouped(_sum, lengths, x, top, bits, totals)
+    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and groups > TILE else TILE
+    with device_of(x):
+        _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **_OPTIONS)
+    return result.view(torch.float32)
+
+
 def cut(x: Tensor, top: Tensor, bits: int, count: int, shape: tuple[int, int], flag: Tensor) -> Tensor:
     """Return the digits of Q_b of a matrix, of one exponent, and the sums of two of them.
 
@@ -321,10 +440,10 @@ def cut(x: Tensor, top: Tensor, bits: int, count: int, shape: tuple[int, int], f
     height, width = shape
     planes = torch.empty((count * (count + 1) // 2, height, width), dtype=torch.int8, device=x.device)
     bias = 64 * (128 ** (count - 1) - 1) // 127
-    high, wide = _tile(height, width, TILE if x.stride(1) == 1 else _ACROSS)
-    _cut[_programs(height, width, high, wide)](
-        x, x.shape[0], x.shape[1], x.stride(0), x.stride(1), top, bits, planes, height, width, flag,
-        count=count, bias=bias, high=high, wide=wide, **_OPTIONS,
+    tile = _tile(height, width, TILE if x.stride(1) == 1 else _ACROSS)
+    _launch(
+        _cut, shape, tile, x, x.shape[0], x.shape[1], x.stride(0), x.stride(1), top, bits, planes, height, width, flag,
+        count=count, bias=bias,
     )  # fmt: skip
     return planes
 
@@ -345,8 +464,31 @@ def join(products: Tensor, left: Tensor, right: Tensor, bits: int, count: int, s
     """
     (rows, columns), (_, height, width) = shape, products.shape
     result = torch.empty(shape, dtype=torch.int32, device=products.device)
-    high, wide = _tile(rows, columns)
-    _join[_programs(rows, columns, high, wide)](
-        products, height, width, rows, columns, left, right, bits, result, count=count, high=high, wide=wide, **_OPTIONS
-    )
+    _launch(
+        _join, shape, _tile(rows, columns), products, height, width, rows, columns, left, right, bits, result,
+        count=count,
+    )  # fmt: skip
     return result.view(torch.float32)
+
+
+def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tensor]:
+    """Round values to float32, and collect where their error may decide.
+
+    Args:
+        approximate: float64 ``[n]``, contiguous.
+        error: How far from the true value each may be, relatively.
+        room: Indices that there is room for.
+
+    Returns:
+        float32 ``[n]``: the lower end of the error in magnitude, rounded. int64 ``[1 + room]``: how many indices there
+        are at which the upper end rounds to another number, then those that found room, in any order.
+    """
+    count = approximate.numel()
+    result = torch.empty(count, dtype=torch.int32, device=approximate.device)
+    report = torch.zeros(1 + room, dtype=torch.int64, device=approximate.device)
+    # Triton takes a number for a float32 one.
+    ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
+    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
+    with device_of(approximate):
+        _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **_OPTIONS)
+    return result.view(torch.float32), report

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
 import torch
+from torch import Tensor
 
 
 def reach(device: torch.device) -> bool:
@@ -15,6 +17,11 @@ def reach(device: torch.device) -> bool:
 def triton_reaches(device: torch.device) -> bool:
     """Return whether Triton's kernels are for the tensors of a device: a CUDA device's, where there is Triton."""
     return device.type == "cuda" and _has_triton()
+
+
+def device_of(x: Tensor) -> AbstractContextManager[object]:
+    """Return a context in which Triton launches kernels on the device of a tensor: by default it takes the first."""
+    return torch.cuda.device(x.device) if x.is_cuda else nullcontext()
 
 
 @cache

@@ -174,8 +174,13 @@ def by_int8(left: Quantised, right: Quantised, multiple: int | None = None) -> T
     Returns:
         int64 ``[m, n]`` or ``[batch, m, n]``.
     """
-    step = multiple or (_CUDA_MULTIPLE if left.values.is_cuda else 1)
+    step = multiple or _multiple(left.values)
     return _by_digits(left, right, INT8_DIGIT_BITS, INT8_BLOCK, lambda a, b: _int8_product(a, b, step))
+
+
+def _multiple(values: Tensor) -> int:
+    """What the lengths of int8 operands of a device are padded to multiples of."""
+    return _CUDA_MULTIPLE if values.is_cuda else 1
 
 
 def _int8_product(a: Tensor, b: Tensor, multiple: int) -> Tensor:
@@ -192,8 +197,9 @@ def _int8_matrix(a: Tensor, b: Tensor, multiple: int) -> Tensor:
         short = [-length % multiple for length in (a.shape[0], a.shape[1], b.shape[1])]
         # Never exactly 16 rows: the operator wants more.
         short[0] += multiple if rows + short[0] == multiple else 0
-        a = torch.nn.functional.pad(a, (0, short[1], 0, short[0]))
-        b = torch.nn.functional.pad(b, (0, short[2], 0, short[1]))
+        a = torch.nn.functional.pad(a, (0, short[1], 0, short[0])).contiguous()
+        # The operator reads a right operand fastest whose columns lie in one piece.
+        b = torch.nn.functional.pad(b.t(), (0, short[1], 0, short[2])).contiguous().t()
     return int8_product(a, b)[:rows, :columns]
 
 
@@ -209,7 +215,7 @@ def by_karatsuba(left: Quantised, right: Quantised) -> Tensor:
     Returns:
         int64 ``[m, n]`` or ``[batch, m, n]``.
     """
-    step = _CUDA_MULTIPLE if left.values.is_cuda else 1
+    step = _multiple(left.values)
     bits = max(left.bits, right.bits)
     count = digit_count(bits)
     a, b = left.integers, right.integers

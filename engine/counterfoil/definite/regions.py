@@ -73,7 +73,7 @@ class _Job(threading.local):
         self.address = ctypes.addressof((ctypes.c_char * len(self.words)).from_buffer(self.words))
 
 
-JOB_WORDS = 24
+JOB_WORDS = 32
 """64-bit numbers that a job has room for."""
 job = _Job()
 """The job of this thread: fill it with ``struct``, run it, read it, all in one go."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from counterfoil.definite import fused_sums
-from counterfoil.definite.geometry import windows, windows_over_one
+from counterfoil.definite import fused_sums, loops
+from counterfoil.definite.geometry import runs, windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
-from counterfoil.definite.refusals import note
+from counterfoil.definite.refusals import flagged, note
 from counterfoil.definite.single import from_float64
 
 
@@ -37,12 +37,25 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
     """
     summed = tuple(range(x.dim())) if axes is None else tuple(axis % x.dim() for axis in axes)
     bits = sum_bits(math.prod(x.shape[axis] for axis in summed))
+    kept = [1 if axis in summed else n for axis, n in enumerate(x.shape)]
     if fused_sums.takes(x, summed):
         found = fused_sums.total(x, summed)
-        return found.view([1 if axis in summed else n for axis, n in enumerate(x.shape)]) if keepdim else found
+        return found.view(kept) if keepdim else found
+    if loops.triton_reaches(x.device) and x.numel() and summed and len(runs(x.shape, summed)) <= 4:
+        found = _total_there(x.contiguous(), summed, bits)
+        return found.view(kept if keepdim else [n for axis, n in enumerate(x.shape) if axis not in summed])
     exact = quantise(x, bits, summed).values
     # Of no axes torch would sum all.
     return from_float64(exact.sum(summed, keepdim=keepdim) if summed else exact)
+
+
+def _total_there(x: Tensor, summed: Sequence[int], bits: int) -> Tensor:
+    """Return the sums on a CUDA device, in two passes and without waiting: float32 ``[n]``."""
+    from counterfoil.definite import kernels_triton
+
+    lengths = runs(x.shape, summed)
+    with flagged(x.device) as flag:
+        return kernels_triton.total(x, lengths, kernels_triton.largest(x, lengths), bits, flag)
 
 
 def running_total(x: Tensor, axis: int) -> Tensor:
@@ -80,14 +93,22 @@ def total_by_place(values: Tensor, places: Tensor, size: int, meeting: int, base
     bits = sum_bits(meeting + (base is not None))
     # Not more meet than there are.
     if places.numel() > meeting:
-        counts = torch.zeros(size, dtype=torch.int64, device=places.device)
-        wrong = (counts.index_add_(0, places, torch.ones_like(places)) > meeting).any()
+        wrong = (_counts(places, size) > meeting).any()
         assert note(wrong) or not bool(wrong), f"more values meet than the {meeting} that the shapes let"
     both = values.reshape(-1) if base is None else torch.cat((values.reshape(-1), base.reshape(-1)))
     exact = quantise(both, bits).values
     added = exact[: values.numel()].view(values.shape)
     start = exact.new_zeros(shape) if base is None else exact[values.numel() :].view(shape)
     return from_float64(start.index_add(0, places, added))
+
+
+def _counts(places: Tensor, size: int) -> Tensor:
+    """How many values each place gets: int64 ``[size]``."""
+    if loops.reach(places.device):
+        return torch.bincount(places, minlength=size)
+    # The library's function would wait for a device, to learn the largest place.
+    counts = torch.zeros(size, dtype=torch.int64, device=places.device)
+    return counts.index_add_(0, places, torch.ones_like(places))
 
 
 def total_of_overlaps(

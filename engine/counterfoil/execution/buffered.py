@@ -16,7 +16,12 @@ from torch import Tensor
 from counterfoil import buffers
 from counterfoil.program.signatures import overload
 
-_PRODUCTS = {"aten.mm.default": "out", "aten.addmm.default": "out", "aten.bmm.default": "out", "aten.baddbmm.default": "out"}
+_PRODUCTS = {
+    "aten.mm.default": "out",
+    "aten.addmm.default": "out",
+    "aten.bmm.default": "out",
+    "aten.baddbmm.default": "out",
+}
 """Overload that is told where to put the result; it lies in the order of its axes whatever the arguments are."""
 _ELEMENTWISE = {
     "aten.add.Tensor": "out", "aten.sub.Tensor": "out", "aten.mul.Tensor": "out", "aten.div.Tensor": "out",

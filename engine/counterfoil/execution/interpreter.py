@@ -61,7 +61,10 @@ class StepInputs:
 
 @dataclass(frozen=True)
 class StepResult:
-    """The outcome of one step: the new state as stored, floating tensors float32, and the loss."""
+    """The outcome of one step: the new state as stored, floating tensors float32, and the loss.
+
+    State is not to be written into: torch refuses it, for it may have been computed without what gradients need.
+    """
 
     state: dict[str, Tensor]
     loss: float

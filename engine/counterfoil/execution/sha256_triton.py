@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from counterfoil.commit.merkle import LEAF_PREFIX
+from counterfoil.definite.loops import device_of
 
 _LANES = 32
 """Chunks of one program: a warp. Few, since a state has few chunks beside the threads of a device."""
@@ -157,10 +158,11 @@ def leaf_hashes(tensors: Sequence[Tensor], chunk_bytes: int) -> list[NDArray[np.
     constants = torch.tensor(_SIGNED, dtype=torch.int32, device=device)
     schedule = torch.empty(programs * _LANES * 64, dtype=torch.int32, device=device)
     out = torch.empty((count, 8), dtype=torch.int32, device=device)
-    _leaves[(programs,)](
-        torch.from_numpy(starts).to(device), torch.from_numpy(lengths).to(device), count,
-        (1 + int(lengths.max()) + 8) // 64 + 1, constants, schedule, out, lanes=_LANES, **_OPTIONS,
-    )  # fmt: skip
+    with device_of(out):
+        _leaves[(programs,)](
+            torch.from_numpy(starts).to(device), torch.from_numpy(lengths).to(device), count,
+            (1 + int(lengths.max()) + 8) // 64 + 1, constants, schedule, out, lanes=_LANES, **_OPTIONS,
+        )  # fmt: skip
     # Words are big-endian in a digest.
     words = out.cpu().numpy().astype(">i4").view(np.uint8).reshape(count, 32)
     return [words[first:last].copy() for first, last in itertools.pairwise(ends.tolist())]

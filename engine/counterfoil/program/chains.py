@@ -21,7 +21,7 @@ from typing import Any
 from counterfoil.program.graph import Argument, Keyword, Node, Program, TensorType, Value, node_values
 from counterfoil.program.operators import OperatorClass
 
-SMALLEST = 1 << 16
+SMALLEST = 1 << 11
 """Elements from which a tensor is worth a chain."""
 _LARGEST_INTEGER = 2**53
 """Beyond it an integer among the arguments need not be a float64."""

@@ -47,7 +47,7 @@ from counterfoil.rounding.rounder import (
     Rounder,
     Values,
     Watched,
-    place_key,
+    place_keys,
 )
 from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.unrounded import Unrounded
@@ -107,7 +107,7 @@ class _Ahead:
         places = len(self._program.places)
         head = np.zeros(_HEAD + places * SLOTS, np.int64)
         rows = head[_HEAD:].reshape(places, SLOTS)
-        rows[:, Slot.KEY] = np.array([place_key(key, place) for place in range(places)], np.uint64).view(np.int64)
+        rows[:, Slot.KEY] = np.array(place_keys(key, places), np.uint64).view(np.int64)
         for place, exponent in zip(self._program.site_places, exponents, strict=False):
             rows[place, Slot.EXPONENT] = exponent
         self._gathered = gathered

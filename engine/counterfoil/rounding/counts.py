@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -45,3 +46,12 @@ class Counts:
             self.ties + other.ties,
             self.broken_ties + other.broken_ties,
         )
+
+
+NOTHING = Counts()
+"""What most sites show: the very object, which adding up may pass over."""
+
+
+def added(counts: Iterable[Counts]) -> Counts:
+    """Add several up."""
+    return sum((some for some in counts if some is not NOTHING), NOTHING)

@@ -8,23 +8,19 @@ live until the formula returns.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, job
 
-Int64Array = npt.NDArray[np.int64]
-
 _JOIN, _NORM, _GRADIENT, _PRODUCTS, _ROOTS, _WINDOWS = range(6)
-_ARGUMENTS = tuple(Struct(f"<{count}q") for count in range(17))
+_ARGUMENTS = tuple(Struct(f"<{count}q") for count in range(21))
 _RESULTS = tuple(Struct(f"<{count}d") for count in range(8))
-_FIRST_RESULT = 16
+_FIRST_RESULT = 20
 """Place of the first result in a job; before it lie the code and the arguments."""
 
 
@@ -49,7 +45,7 @@ def join(outer: int, rows: int, source: int, target: int) -> tuple[float, ...]:
     return _formula(_JOIN, 3, outer, rows, source, target)
 
 
-def norm(count: int, top: int, spread: int, weight: int) -> tuple[float, ...]:
+def norm(count: int, top: int, spread: int, weight: int, *others: int) -> tuple[float, ...]:
     """Return the largest values of what the rules of norms ask for.
 
     Args:
@@ -57,11 +53,12 @@ def norm(count: int, top: int, spread: int, weight: int) -> tuple[float, ...]:
         top: Address of float64 ``[count]``: the largest magnitude of each, X.
         spread: Address of float64 ``[count]``: its reciprocal deviation r.
         weight: Address of float64 ``[count]``, w; 0 for none.
+        others: Up to three addresses of float64 ``[count]``; 0 for none.
 
     Returns:
-        The largest X r abs(w); r (1 + X r); X / r; X X.
+        The largest X r abs(w); r (1 + X r); X / r; X X; the largest magnitude of each of the others, 0 of none.
     """
-    return _formula(_NORM, 4, count, top, spread, weight)
+    return _formula(_NORM, 4 + len(others), count, top, spread, weight, len(others), *others)
 
 
 def gradient(
@@ -98,63 +95,39 @@ def roots(count: int, first: int, second: int) -> float:
     return _formula(_ROOTS, 1, count, first, second)[0]
 
 
-def windows(outer: int, groups: int, squares: int, width: int, rows: Axis, columns: Axis, tops: int) -> float:
+class Axis(NamedTuple):
+    """An axis of space of a convolution.
+
+    Attributes:
+        length: Length of what is added.
+        places: Length of the result.
+        kernel: Length of the kernel.
+        stride: Its stride.
+        padding: Padding of what the kernel reads.
+        dilation: Its dilation.
+    """
+
+    length: int
+    places: int
+    kernel: int
+    stride: int
+    padding: int
+    dilation: int
+
+
+def windows(outer: int, groups: int, squares: int, rows: Axis, columns: Axis, tops: int, *, transposed: bool) -> float:
     """Return the largest sum of squares that a kernel brings together.
 
     Args:
         outer: Number of samples.
         groups: Groups of channels.
         squares: Address of float64 ``[outer, groups, height, width]``.
-        width: The last length.
-        rows: Which rows meet in each row of the result.
-        columns: Which columns meet in each column.
+        rows: The axis of the height.
+        columns: That of the width.
         tops: Address of float64 ``[groups]``; written: the largest sum of each group. 0 for none.
+        transposed: Whether the kernel writes where otherwise it would read.
     """
-    return _formula(
-        _WINDOWS, 1, outer, groups, squares, width, rows.places_before, rows.count, rows.starts_at, rows.places_at,
-        columns.count, columns.starts_at, columns.places_at, tops,
-    )[0]  # fmt: skip
-
-
-class Axis:
-    """Which places of an axis meet in each place of another one.
-
-    Args:
-        places_before: Length of the axis.
-        meeting: For each place of the other one those that meet there.
-    """
-
-    def __init__(self, places_before: int, meeting: list[list[int]]) -> None:
-        self.places_before = places_before
-        self.count = len(meeting)
-        """Length of the other axis."""
-        self._starts: Int64Array = np.cumsum([0, *map(len, meeting)], dtype=np.int64)
-        self._places: Int64Array = np.array([place for places in meeting for place in places] or [0], np.int64)
-        self.starts_at: int = self._starts.ctypes.data
-        self.places_at: int = self._places.ctypes.data
-
-
-@lru_cache(maxsize=1024)
-def read_axis(length: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Axis:
-    """Return which places of an axis of ``length`` a kernel reads for each of ``count`` results."""
-    meeting = []
-    for place in range(count):
-        first = place * stride - padding
-        read = (first + tap * dilation for tap in range(kernel))
-        meeting.append([at for at in read if 0 <= at < length])
-    return Axis(length, meeting)
-
-
-@lru_cache(maxsize=1024)
-def written_axis(length: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Axis:
-    """Return which places of an axis of ``length`` a kernel brings to each of ``count`` results: the transposed one."""
-    meeting: list[list[int]] = [[] for _ in range(count)]
-    for place in range(length):
-        first = place * stride - padding
-        for at in (first + tap * dilation for tap in range(kernel)):
-            if 0 <= at < count:
-                meeting[at].append(place)
-    return Axis(length, meeting)
+    return _formula(_WINDOWS, 1, outer, groups, squares, tops, int(transposed), *rows, *columns)[0]
 
 
 @numba.njit(inline="always")
@@ -164,22 +137,29 @@ def larger(top: Any, value: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
+def joined(source: Any, target: Any, are_largest: bool) -> Any:
+    """Reduce ``[outer, n]`` to ``[n]``, by maximum or by addition; return the largest. Inside compiled code."""
+    target[:] = source[0]
+    for n in range(1, source.shape[0]):
+        if are_largest:
+            for i in range(target.size):
+                target[i] = larger(target[i], source[n, i])
+        else:
+            for i in range(target.size):
+                target[i] += source[n, i]
+    top = 0.0
+    for i in range(target.size):
+        top = larger(top, target[i])
+    return top
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def _join(given: Any) -> None:
     outer, rows = np.int64(given[1]), np.int64(given[2])
     source = carray(at_address(given[3]), (3, outer, rows), np.float64)
     target = carray(at_address(given[4]), (3, rows), np.float64)
-    for i in range(rows):
-        target[0, i], target[1, i], target[2, i] = source[0, 0, i], source[1, 0, i], source[2, 0, i]
-    for n in range(1, outer):
-        for i in range(rows):
-            target[0, i] = larger(target[0, i], source[0, n, i])
-            target[1, i] += source[1, n, i]
-            target[2, i] += source[2, n, i]
     for kind in range(3):
-        top = 0.0
-        for i in range(rows):
-            top = larger(top, target[kind, i])
-        given[16 + kind] = as_bits(top)
+        given[20 + kind] = as_bits(joined(source[kind], target[kind], kind == 0))
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -196,9 +176,16 @@ def _norm(given: Any) -> None:
         deviation = larger(deviation, spread * (1.0 + size))
         quotient = larger(quotient, top / spread)
         square = larger(square, top * top)
-    given[16], given[17], given[18], given[19] = (
+    given[20], given[21], given[22], given[23] = (
         as_bits(result), as_bits(deviation), as_bits(quotient), as_bits(square)
     )  # fmt: skip
+    for place in range(np.int64(given[5])):
+        largest = 0.0
+        if given[6 + place]:
+            values = carray(at_address(given[6 + place]), (count,), np.float64)
+            for i in range(count):
+                largest = larger(largest, abs(values[i]))
+        given[24 + place] = as_bits(largest)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -219,7 +206,7 @@ def _gradient(given: Any) -> None:
         value = spread * (2.0 * g[0, i] + projection)
         to_input = larger(to_input, value * abs(weights[i]) if given[5] else value)
         to_weight = larger(to_weight, g_norm * x_norm)
-    given[16], given[17] = as_bits(to_input), as_bits(to_weight)
+    given[20], given[21] = as_bits(to_input), as_bits(to_weight)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -234,7 +221,7 @@ def _products(given: Any) -> None:
     else:
         for i in range(count):
             top = larger(top, first[i] * second[i])
-    given[16] = as_bits(top)
+    given[20] = as_bits(top)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
@@ -244,35 +231,52 @@ def _add_row(row: Any, other: Any) -> None:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
+def _meeting(axis: Any, is_transposed: Any) -> Any:
+    """Return which places meet in each place of a result, int64 ``[count, kernel]``, filled up with -1."""
+    length, count, kernel = np.int64(axis[0]), np.int64(axis[1]), np.int64(axis[2])
+    stride, padding, dilation = np.int64(axis[3]), np.int64(axis[4]), np.int64(axis[5])
+    places = np.full((count, kernel), -1, np.int64)
+    from_count, to_count = (length, count) if is_transposed else (count, length)
+    for one in range(from_count):
+        for tap in range(kernel):
+            other = one * stride - padding + tap * dilation
+            if 0 <= other < to_count:
+                if is_transposed:
+                    places[other, tap] = one
+                else:
+                    places[one, tap] = other
+    return places
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def _windows(given: Any) -> None:
-    outer, groups, width, height = np.int64(given[1]), np.int64(given[2]), np.int64(given[4]), np.int64(given[5])
+    outer, groups = np.int64(given[1]), np.int64(given[2])
+    height, width = np.int64(given[6]), np.int64(given[12])
     squares = carray(at_address(given[3]), (outer, groups, height, width), np.float64)
-    rows, columns = np.int64(given[6]), np.int64(given[9])
-    row_starts = carray(at_address(given[7]), (rows + 1,), np.int64)
-    row_places = carray(at_address(given[8]), (row_starts[rows],), np.int64)
-    column_starts = carray(at_address(given[10]), (columns + 1,), np.int64)
-    column_places = carray(at_address(given[11]), (column_starts[columns],), np.int64)
-    tops = carray(at_address(given[12]), (groups,), np.float64)
-    are_kept = given[12] != 0
-    added = np.empty(width)
+    tops = carray(at_address(given[4]), (groups,), np.float64)
+    rows, columns = _meeting(given[6:12], given[5]), _meeting(given[12:18], given[5])
+    are_kept = given[4] != 0
+    # The last number stands for all places outside.
+    added = np.empty(width + 1)
     largest = 0.0
     for group in range(groups):
         top = 0.0
         for n in range(outer):
             image = squares[n, group]
-            for row in range(rows):
+            for row in range(rows.shape[0]):
                 added[:] = 0.0
-                for at in range(row_starts[row], row_starts[row + 1]):
-                    _add_row(added, image[row_places[at]])
-                for column in range(columns):
+                for tap in range(rows.shape[1]):
+                    if rows[row, tap] >= 0:
+                        _add_row(added[:width], image[rows[row, tap]])
+                for column in range(columns.shape[0]):
                     total = 0.0
-                    for at in range(column_starts[column], column_starts[column + 1]):
-                        total += added[column_places[at]]
+                    for tap in range(columns.shape[1]):
+                        total += added[columns[column, tap]]
                     top = larger(top, total)
         if are_kept:
             tops[group] = top
         largest = larger(largest, top)
-    given[16] = as_bits(largest)
+    given[20] = as_bits(largest)
 
 
 def _run(pointer: Any) -> None:

@@ -69,6 +69,11 @@ class Grid:
         return max(self.exponent - self.guard_bits, SMALLEST_EXPONENT)
 
     @cached_property
+    def floor_biased(self) -> int:
+        """The same with float64's bias."""
+        return self.floor_exponent + FLOAT64_BIAS
+
+    @cached_property
     def tau(self) -> float:
         """The margin; 0 when it underflows float64."""
         return math.ldexp(1.0, self.exponent - self.margin_bits)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from struct import Struct
 from typing import Any
 
@@ -25,6 +26,8 @@ from counterfoil.rounding.result import Rounded
 _CHUNK = 1024
 PART = 1 << 15
 """Elements of a part of a tensor: a thread works on one at a time."""
+_CAPACITY = PART // 4 + _CHUNK
+"""Close decisions that a part has room for at first."""
 _MASK64 = 2**64 - 1
 _UNFINISHED = np.uint64(1 << 48)
 
@@ -284,8 +287,10 @@ class CpuKernel:
 
     def round_at(self, address: int, count: int, item: int, grid: Grid, tau: float, key: int) -> Rounded:
         """The same of ``count`` elements of ``item`` bytes, 8 or 4, at an address."""
-        settings = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, key)
-        found, total, largest, after = self._round(address, count, item, 0, settings, PART // 4 + _CHUNK)
+        parts = -(-count // PART)
+        found, total, largest, after = self._round(
+            address, count, item, 0, (grid.floor_biased, grid.significand_bits, tau, key), _CAPACITY, parts
+        )
         before = (largest >> 52) - FLOAT64_BIAS
         if not found:
             return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
@@ -293,13 +298,19 @@ class CpuKernel:
         return Rounded(entries >> 1, (entries & 1).astype(np.bool_), total, before, after)
 
     def _round(
-        self, address: int, count: int, item: int, first: int, settings: tuple[int, int, float, int], capacity: int
-    ) -> tuple[list[Int64Array], int, int, float]:
+        self,
+        address: int,
+        count: int,
+        item: int,
+        first: int,
+        settings: tuple[int, int, float, int],
+        capacity: int,
+        parts: int,
+    ) -> tuple[Sequence[Int64Array], int, int, float]:
         """Round; returns the entries, twice the index and 1 for up, the fingerprint, the largest before and after.
 
         The largest magnitude before rounding is given as its bits.
         """
-        parts = -(-count // PART)
         # A part's end and its number of entries; then the entries.
         ends = _entries.provide(parts * (2 + capacity))
         _ROUND.pack_into(
@@ -308,10 +319,10 @@ class CpuKernel:
         _ROUNDING[item].run(job.address, min(self._threads, parts))
         total, largest, entered, after = _SUMS.unpack_from(job.words, 96)
         if not entered:
-            return [], total, largest, after
+            return (), total, largest, after
         room = _entries.room
         if parts == 1 and entered < _UNFINISHED:
-            return [room[2 : 2 + entered]], total, largest, after
+            return (room[2 : 2 + entered],), total, largest, after
         found = []
         known = room[: 2 * parts].tolist()
         mine = room[2 * parts : parts * (2 + capacity)].reshape(parts, capacity)
@@ -323,7 +334,7 @@ class CpuKernel:
             end = min((part + 1) * PART, count)
             if start < end:
                 more, added, *tops = self._round(
-                    address + item * start, end - start, item, first + start, settings, PART + _CHUNK
+                    address + item * start, end - start, item, first + start, settings, PART + _CHUNK, 1
                 )
                 found.extend(piece.copy() for piece in more)
                 total, largest, after = (total + added) & _MASK64, max(largest, tops[0]), max(after, tops[1])

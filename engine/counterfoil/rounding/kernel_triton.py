@@ -24,6 +24,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from counterfoil.definite.loops import device_of
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE, Grid
 from counterfoil.rounding.kernel_cpu import INFINITY
 from counterfoil.rounding.result import Rounded
@@ -288,10 +289,11 @@ class Pass:
         self._bits = precision_bits
         self._size = size
 
-    def _launch(self, kernel: Any, count: int, *arguments: Any, **constants: Any) -> None:
+    def _launch(self, kernel: Any, count: int, values: Tensor, *arguments: Any, **constants: Any) -> None:
         if count:
             size = self._size or _size(count)
-            kernel[_programs(count, size)](*arguments, **constants, size=size, **_OPTIONS)
+            with device_of(values):
+                kernel[_programs(count, size)](values, *arguments, **constants, size=size, **_OPTIONS)
 
     def round(self, flat: Tensor, slot: Tensor, entries: Tensor, cursor: Tensor, done: Tensor | None = None) -> None:
         """Round a tensor in place, and collect its close decisions.
@@ -336,9 +338,10 @@ class Pass:
             share: Decisions within ``2^-share`` of the margin are collected.
             follow: Take the trainer's E where it differs by one at most.
         """
-        _choose_grid[(1,)](
-            scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
-        )
+        with device_of(scale):
+            _choose_grid[(1,)](
+                scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
+            )
 
     def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
         """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""

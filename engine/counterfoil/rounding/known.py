@@ -30,13 +30,16 @@ class Known:
         self._sizes: dict[tuple[int, Shape], Any] = {}
         self._members: dict[int, int] = {}
         self._orders: dict[tuple[int, int], int] = {}
+        self._numbers: Mapping[str, int] = {}
+        self._arguments: Mapping[str, Any] = {}
+        self._are_told = True
+        """Whether :meth:`_tell` was called for these."""
 
     def forget(self) -> None:
         """Forget all values: another step begins."""
         self._largest.clear()
         self._sizes.clear()
-        self._members.clear()
-        self._orders.clear()
+        self.leave()
 
     def note(self, number: int, largest: float) -> None:
         """Keep the largest magnitude of the value of a number."""
@@ -49,10 +52,19 @@ class Known:
             numbers: Numbers of values by the names of the parameters.
             arguments: The arguments by name; they stay alive while their magnitudes are asked for.
         """
+        self._numbers, self._arguments, self._are_told = numbers, arguments, False
+
+    def leave(self) -> None:
+        """Take leave of the arguments that were met: of no tensor is anything known until others are."""
+        self.meet({}, {})
+
+    def _tell(self) -> None:
+        """Tell the arguments apart, once somebody asks: of many operators nobody does."""
+        self._are_told = True
         self._members.clear()
         self._orders.clear()
-        for name, number in numbers.items():
-            value = arguments.get(name)
+        for name, number in self._numbers.items():
+            value = self._arguments.get(name)
             if isinstance(value, Tensor):
                 same = self._same[number]
                 self._members[id(value)] = same.members
@@ -62,24 +74,34 @@ class Known:
                 if laid_out.is_contiguous():
                     self._orders[value.data_ptr(), value.numel()] = same.order
 
+    def _member(self, value: Tensor) -> int | None:
+        if not self._are_told:
+            self._tell()
+        return self._members.get(id(value))
+
+    def _order(self, value: Tensor) -> int | None:
+        if not self._are_told:
+            self._tell()
+        return self._orders.get((value.data_ptr(), value.numel())) if self._orders else None
+
     def largest(self, value: Tensor) -> float | None:
         """Return the largest magnitude of an argument, or None."""
-        number = self._members.get(id(value))
+        number = self._member(value)
         return None if number is None else self._largest.get(number)
 
     def keep_largest(self, value: Tensor, largest: float) -> None:
         """Keep what was measured of an argument; of another tensor nothing is kept."""
-        number = self._members.get(id(value))
+        number = self._member(value)
         if number is not None:
             self._largest[number] = largest
 
     def sizes(self, value: Tensor, shape: Shape) -> Any:
         """Return what was kept of the rows and columns of a contiguous form of an argument, or None."""
-        number = self._orders.get((value.data_ptr(), value.numel())) if self._orders else None
+        number = self._order(value)
         return None if number is None else self._sizes.get((number, shape))
 
     def keep_sizes(self, value: Tensor, shape: Shape, sizes: Any) -> None:
         """Keep what was measured of rows and columns of a contiguous form of an argument."""
-        number = self._orders.get((value.data_ptr(), value.numel())) if self._orders else None
+        number = self._order(value)
         if number is not None:
             self._sizes[number, shape] = sizes

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numba
 import numpy as np
@@ -19,11 +20,12 @@ import numpy.typing as npt
 
 from counterfoil.errors import LogError
 from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
-from counterfoil.sentence import say
+from counterfoil.sentence import Sentence, say
 
 VERSION = 1
 _SMALLEST_EXPONENT = -1074
 _MAX_RICE = 40
+_NUMBER_BYTES = 6
 
 
 @dataclass(frozen=True)
@@ -67,31 +69,30 @@ def decode(data: bytes, elements: Sequence[int]) -> tuple[SiteLog, ...]:
     """
     if not data or data[0] != VERSION:
         raise LogError(say("A rounding log is truncated, or not one of this format."))
-    view = np.frombuffer(data, np.uint8)
-    sites: list[SiteLog] = []
-    position = 1
-    for number, limit in enumerate(elements):
-        code, position = _read_number(data, position)
-        count, position = _read_number(data, position)
-        exponent = _exponent_of(code)
-        if exponent != ZERO_SCALE and not _SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
-            raise LogError(say("Rounding site {0} of a log has the impossible scale exponent {1}.", number, exponent))
-        # An entry takes at least two bits, so a claim beyond that is refused before memory is set aside for it.
-        if count > limit or count > 4 * (len(data) - position):
-            raise LogError(say("Rounding site {0} of a log claims {1} entries for {2} elements.", number, count, limit))
-        indices = np.empty(count, np.int64)
-        ups = np.empty(count, np.uint8)
-        if count:
-            if position >= len(data) or data[position] > _MAX_RICE:
-                raise LogError(say("Rounding site {0} of a log is truncated, or has no proper Rice parameter.", number))
-            used = _decode_entries(view[position + 1 :], count, int(data[position]), limit, indices, ups)
-            if used < 0:
-                raise LogError(say("The entries of rounding site {0} of a log are {1}.", number, _PROBLEMS[used]))
-            position += 1 + used
-        sites.append(SiteLog(exponent, indices, ups.astype(np.bool_)))
+    view, limits = np.frombuffer(data, np.uint8), np.array(elements, np.int64)
+    exponents, counts = np.empty(len(limits), np.int64), np.empty(len(limits), np.int64)
+    # An entry takes at least two bits, so a claim beyond that is refused before its memory is touched.
+    room = min(_MOST_IN_A_BYTE * len(data), int(limits.sum()))
+    indices, ups = np.empty(room, np.int64), np.empty(room, np.bool_)
+    status, number, position = _decode(view, limits, exponents, counts, indices, ups.view(np.uint8))
+    if status:
+        raise LogError(_problem(status, number, exponents, counts, limits))
     if position != len(data):
         raise LogError(say("A rounding log has {0} bytes too many.", len(data) - position))
+    found = int(counts.sum())
+    indices, ups = indices[:found].copy(), ups[:found].copy()
+    sites: list[SiteLog] = []
+    start = 0
+    for exponent, count in zip(exponents.tolist(), counts.tolist(), strict=True):
+        end = start + count
+        sites.append(SiteLog(exponent, indices[start:end], ups[start:end]) if count else _without_entries(exponent))
+        start = end
     return tuple(sites)
+
+
+@lru_cache(maxsize=4096)
+def _without_entries(exponent: int) -> SiteLog:
+    return SiteLog(exponent, np.empty(0, np.int64), np.empty(0, np.bool_))
 
 
 def _exponent_code(exponent: int) -> int:
@@ -99,13 +100,6 @@ def _exponent_code(exponent: int) -> int:
     if exponent == ZERO_SCALE:
         return 0
     return 1 + (2 * exponent if exponent >= 0 else -2 * exponent - 1)
-
-
-def _exponent_of(code: int) -> int:
-    if code == 0:
-        return ZERO_SCALE
-    half, odd = divmod(code - 1, 2)
-    return -half - 1 if odd else half
 
 
 def _write_number(out: bytearray, number: int) -> None:
@@ -116,21 +110,6 @@ def _write_number(out: bytearray, number: int) -> None:
     out.append(number)
 
 
-def _read_number(data: bytes, position: int) -> tuple[int, int]:
-    number = 0
-    for shift in range(0, 42, 7):
-        if position >= len(data):
-            break
-        byte = data[position]
-        position += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            if byte == 0 and shift:
-                break
-            return number, position
-    raise LogError(say("A number in a rounding log is truncated, too large, or not in its shortest form."))
-
-
 def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:
     # The best parameter for geometric gaps of mean g is about log2(g * ln 2).
     if not len(indices):
@@ -139,12 +118,33 @@ def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:
     return min(max(int(np.ceil(np.log2(max(mean, 1.0) * 0.6931471805599453))), 0), _MAX_RICE)
 
 
-_TRUNCATED, _OUT_OF_RANGE, _PADDING = -1, -2, -3
+_MOST_IN_A_BYTE = 4
+_TRUNCATED, _OUT_OF_RANGE, _PADDING, _NUMBER, _EXPONENT, _CLAIM, _RICE = range(-1, -8, -1)
 _PROBLEMS = {
     _TRUNCATED: say("truncated"),
     _OUT_OF_RANGE: say("out of range"),
     _PADDING: say("followed by bits that are not zero"),
 }
+
+
+def _problem(
+    status: int,
+    number: int,
+    exponents: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+    limits: npt.NDArray[np.int64],
+) -> Sentence:
+    """Say what is wrong with the log of a site, of which as much was read as could be."""
+    if status == _NUMBER:
+        return say("A number in a rounding log is truncated, too large, or not in its shortest form.")
+    if status == _EXPONENT:
+        return say("Rounding site {0} of a log has the impossible scale exponent {1}.", number, int(exponents[number]))
+    if status == _CLAIM:
+        count, limit = int(counts[number]), int(limits[number])
+        return say("Rounding site {0} of a log claims {1} entries for {2} elements.", number, count, limit)
+    if status == _RICE:
+        return say("Rounding site {0} of a log is truncated, or has no proper Rice parameter.", number)
+    return say("The entries of rounding site {0} of a log are {1}.", number, _PROBLEMS[status])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -215,3 +215,64 @@ def _decode_entries(
             return _PADDING
         at += 1
     return at // 8
+
+
+@numba.njit(nogil=True, cache=True)
+def _read_number(data: npt.NDArray[np.uint8], position: int) -> tuple[int, int]:
+    """Return a number and where the next one begins; a negative number where there is none in its shortest form."""
+    number = 0
+    for place in range(_NUMBER_BYTES):
+        if position >= data.size:
+            break
+        byte = int(data[position])
+        position += 1
+        number |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            if byte == 0 and place:
+                break
+            return number, position
+    return -1, position
+
+
+@numba.njit(nogil=True, cache=True)
+def _decode(
+    data: npt.NDArray[np.uint8],
+    limits: npt.NDArray[np.int64],
+    exponents: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int64],
+    ups: npt.NDArray[np.uint8],
+) -> tuple[int, int, int]:
+    """Decode the sites of a log behind its first byte.
+
+    Returns:
+        0, or the negative number of a problem; the site that has it; the end.
+    """
+    position = 1
+    found = 0
+    for site in range(limits.size):
+        code, position = _read_number(data, position)
+        if code < 0:
+            return _NUMBER, site, position
+        count, position = _read_number(data, position)
+        if count < 0:
+            return _NUMBER, site, position
+        half, odd = (code - 1) // 2, (code - 1) % 2
+        exponent = ZERO_SCALE if code == 0 else -half - 1 if odd else half
+        exponents[site], counts[site] = exponent, count
+        if exponent != ZERO_SCALE and not _SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
+            return _EXPONENT, site, position
+        if count > limits[site] or count > _MOST_IN_A_BYTE * (data.size - position):
+            return _CLAIM, site, position
+        if count:
+            if position >= data.size or data[position] > _MAX_RICE:
+                return _RICE, site, position
+            end = found + count
+            used = _decode_entries(
+                data[position + 1 :], count, int(data[position]), int(limits[site]), indices[found:end], ups[found:end]
+            )
+            if used < 0:
+                return used, site, position
+            position += 1 + used
+            found = end
+    return 0, limits.size, position

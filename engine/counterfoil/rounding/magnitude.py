@@ -24,10 +24,10 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import loops
-from counterfoil.definite.bitcasts import as_bits, as_float, float_of
+from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
 from counterfoil.rounding import formulas
-from counterfoil.rounding.formulas import larger
+from counterfoil.rounding.formulas import joined, larger
 from counterfoil.rounding.known import Known, Shape
 
 _PART = 1 << 15
@@ -164,15 +164,16 @@ class Measured:
         found: float64: ``[2, outer]``, the largest sums of squares of a row and of a column of each matrix; then ``[3,
             outer, rows]`` and ``[3, outer, columns]``, largest magnitudes, their sums and the sums of squares.
         tops: The largest of each of the three, of the rows and then of the columns.
+        joined: What :meth:`row_vectors` gives; None to find it when it is asked for.
     """
 
     __slots__ = ("_found", "_joined", "shape", "tops")
 
-    def __init__(self, shape: Shape, found: Tensor, tops: tuple[float, ...]) -> None:
+    def __init__(self, shape: Shape, found: Tensor, tops: tuple[float, ...], joined: Vectors | None = None) -> None:
         self.shape = shape
         self.tops = tops
         self._found = found
-        self._joined: Vectors | None = None
+        self._joined = joined
 
     def address(self, number: int = 0) -> int:
         """Return the address of one of the numbers found: of the largest sums of squares to begin with."""
@@ -238,18 +239,29 @@ def largest(value: Any) -> Tensor | float:
     return top
 
 
+def largest_of_new(value: Tensor | None) -> Tensor | float:
+    """The same of a tensor that nothing can be known of: one that was just computed."""
+    return 0.0 if value is None or value.numel() == 0 else _largest(value, _setting.get().threads)
+
+
 def _largest(value: Tensor, threads: int) -> Tensor | float:
-    if not value.is_floating_point():
-        value = value.to(torch.float64)
     if _fast(value) and value.is_contiguous():
         count = value.numel()
-        parts = -(-count // _PART)
+        parts = 1 if count <= _PART else -(-count // _PART)
         _LARGEST.pack_into(job.words, 0, 0, parts, count, value.data_ptr(), 0)
         _LARGEST_OF[value.itemsize].run(job.address, min(threads, parts))
-        return float_of(_LARGEST.unpack_from(job.words)[4])
+        return _result()
+    if not value.is_floating_point():
+        value = value.to(torch.float64)
     low, high = torch.aminmax(value)
     top: Tensor = torch.maximum(-low, high).double()
     return float(top) if value.device.type == "cpu" else top
+
+
+def _result() -> float:
+    """Return the largest magnitude that the job before found."""
+    number: float = _DOUBLE.unpack_from(job.words, 32)[0]
+    return number
 
 
 def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
@@ -266,7 +278,7 @@ def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
             outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
             if inner == 1:
                 return _sizes(x, (1, outer, shape[axis])).column_vectors()
-            return _sizes(x, (outer, shape[axis], inner)).row_vectors()
+            return _sizes(x, (outer, shape[axis], inner), joins=True).row_vectors()
         if x.dim() == 2 and x.t().is_contiguous():
             return along(x.t(), 1 - axis)
     others = [other for other in range(x.dim()) if other != axis]
@@ -340,13 +352,14 @@ def largest_energy_product(first: Tensor, second: Tensor) -> Tensor | float:
     return formulas.products(count, *places)
 
 
-def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis]) -> Tensor | float | None:
+def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis], *, transposed: bool) -> Tensor | float | None:
     """Return the largest sum of squares of a group of channels that a kernel brings together.
 
     Args:
         x: float64 or float32 ``[N, C, *space]``.
         groups: A divisor of C.
-        axes: Which places meet on each axis of space, of which there are one or two.
+        axes: The axes of space, of which there are one or two.
+        transposed: Whether the kernel writes where otherwise it would read.
 
     Returns:
         The sums, float64 ``[groups]``, or the only one; None where no compiled pass can give them.
@@ -355,17 +368,16 @@ def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis]) -> Ten
         return None
     shape = x.shape
     samples, channels, space = shape[0], shape[1], math.prod(shape[2:])
-    found = _sizes(x, (samples * groups, channels // groups, space))
+    found = _sizes(x, (samples * groups, channels // groups, space), joins=groups == 1)
     squares = found.address(found.columns_at + 2 * samples * groups * space)
     rows = axes[0] if len(axes) == 2 else _NO_AXIS
-    if groups == 1:
-        return formulas.windows(samples, 1, squares, shape[-1], rows, axes[-1], 0)
-    tops = torch.empty(groups, dtype=torch.float64)
-    formulas.windows(samples, groups, squares, shape[-1], rows, axes[-1], tops.data_ptr())
-    return tops
+    tops = None if groups == 1 else torch.empty(groups, dtype=torch.float64)
+    kept = 0 if tops is None else tops.data_ptr()
+    top = formulas.windows(samples, groups, squares, rows, axes[-1], kept, transposed=transposed)
+    return top if tops is None else tops
 
 
-_NO_AXIS = formulas.read_axis(1, 1, 1, 1, 0, 1)
+_NO_AXIS = formulas.Axis(1, 1, 1, 1, 0, 1)
 
 
 def centred_channels(x: Tensor, mean: Tensor) -> Vectors | None:
@@ -380,10 +392,7 @@ def centred_channels(x: Tensor, mean: Tensor) -> Vectors | None:
     mean, shape = mean.double().contiguous(), x.shape
     samples, channels = shape[0], shape[1]
     cut = (samples, channels, math.prod(shape[2:]))
-    along_rows = _measured_rows(x, mean, cut, _setting.get().threads)
-    target = along_rows if samples == 1 else torch.empty(3 * channels, dtype=torch.float64)
-    tops = formulas.join(samples, channels, along_rows.data_ptr(), target.data_ptr())
-    return Vectors(target, 0, channels, tops)
+    return _measured_rows(x, mean, cut, _setting.get().threads)
 
 
 def largest_row_total(x: Tensor, kept: int) -> float | None:
@@ -400,7 +409,10 @@ def largest_row_total(x: Tensor, kept: int) -> float | None:
 
 
 def _fast(x: Tensor) -> bool:
-    return loops.reach(x.device) and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
+    return x.dtype in _FLOATING and loops.reach(x.device)
+
+
+_FLOATING = (torch.float64, torch.float32)
 
 
 def sizes(x: Tensor) -> Measured:
@@ -412,12 +424,15 @@ def sizes(x: Tensor) -> Measured:
     return _sizes(x, (x.shape[0], x.shape[1], x.shape[2]))
 
 
-def _sizes(x: Tensor, shape: Shape) -> Measured:
-    """The same of a contiguous tensor of any shape, taken as a stack of matrices."""
+def _sizes(x: Tensor, shape: Shape, *, joins: bool = False) -> Measured:
+    """The same of a contiguous tensor of any shape, taken as a stack of matrices.
+
+    With ``joins`` what :meth:`Measured.row_vectors` gives is asked for next.
+    """
     setting = _setting.get()
     found = setting.known.sizes(x, shape)
     if found is None:
-        found = _measured(x, _ZERO, _ONE, shape, setting.threads)
+        found = _measured(x, _ZERO, _ONE, shape, setting.threads, joins=joins)
         setting.known.keep_sizes(x, shape, found)
     assert isinstance(found, Measured)
     return found
@@ -473,7 +488,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         parts = -(-count // _PART)
         _GATE.pack_into(job.words, 0, 0, parts, count, first.data_ptr(), 0, second.data_ptr(), slope, cubic)
         _GATE_OF[first.itemsize].run(job.address, min(_setting.get().threads, parts))
-        return float_of(_LARGEST.unpack_from(job.words)[4])
+        return _result()
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 
@@ -482,13 +497,15 @@ _LARGEST = Struct("<5Q")
 """Job: part, parts; count, address; bits of the largest magnitude."""
 _GATE = Struct("<6Q2d")
 """Job: the same; address of the other operand, slope, cubic."""
-_SIZES = Struct("<16Q")
+_SIZES = Struct("<17Q")
 """Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; addresses of what is found: of rows; of parts' columns, 0 where only rows are asked for; of columns; of
-the largest sums of squares; whether these are to be found from the parts' columns."""
-_ENDS = 15
-_WORD, _TOPS = Struct("<Q"), Struct("<6d")
-"""Results, behind the job: the largest magnitude, sum and sum of squares of a row, and of a column."""
+their number; addresses of what is found: of rows; of parts' columns, 0 where only rows are asked for; of columns, or
+where only rows are asked for how many matrices these belong to; of the largest sums of squares; of the rows of all
+matrices together, 0 where those are not asked for; whether all but the first two are to be found."""
+_ENDS, _RESULTS = 16, 20
+_WORD, _DOUBLE, _TOPS = Struct("<Q"), Struct("<d"), Struct("<9d")
+"""Results, behind the job: the largest magnitude, sum and sum of squares of a row, of a column, and of a row of all
+matrices together."""
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 
 
@@ -497,12 +514,14 @@ def _ones(count: int) -> Tensor:
     return torch.ones(count, dtype=torch.float64)
 
 
-def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: int) -> Measured:
+def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: int, *, joins: bool = False) -> Measured:
     outer, rows, columns = shape
+    joins = joins and outer > 1
     # Enough rows for a part, but no more parts than there is need for.
     height = min(max(-(-_PART // columns), -(-rows // _BLOCKS)), rows)
     blocks = -(-rows // height)
-    found = torch.empty(outer * (2 + 3 * (rows + columns)), dtype=torch.float64)
+    together = outer * (2 + 3 * (rows + columns))
+    found = torch.empty(together + 3 * rows if joins else together, dtype=torch.float64)
     tops = found.data_ptr()
     along_rows = tops + 16 * outer
     along_columns = along_rows + 24 * outer * rows
@@ -511,20 +530,23 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     else:
         room = torch.empty(3 * outer * blocks * columns, dtype=torch.float64)
         parts = room.data_ptr()
-    cut = (outer, rows, columns, height, blocks)
-    _measure(x, mean, factor, cut, (along_rows, parts, along_columns, tops), threads)
-    return Measured(shape, found, _TOPS.unpack_from(job.words, _SIZES.size))
+    addresses = along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0
+    _measure(x, mean, factor, (outer, rows, columns, height, blocks), addresses, threads)
+    ends = _TOPS.unpack_from(job.words, 8 * _RESULTS)
+    return Measured(shape, found, ends[:6], Vectors(found, together, rows, ends[6:]) if joins else None)
 
 
-def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Tensor:
-    """Return float64 ``[3, outer, rows]``, flat, of ``x - mean``."""
+def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Vectors:
+    """Return the magnitudes of ``x - mean`` for each row of all matrices together."""
     outer, rows, columns = shape
     # One long stack of rows.
     height = min(-(-_PART // columns), outer * rows)
-    along_rows = torch.empty(3 * outer * rows, dtype=torch.float64)
+    found = torch.empty(3 * (outer + 1) * rows, dtype=torch.float64)
     cut = (1, outer * rows, columns, height, -(-outer * rows // height))
-    _measure(x, mean, _ones(rows), cut, (along_rows.data_ptr(), 0, 0, 0), threads)
-    return along_rows
+    together = 3 * outer * rows
+    address = found.data_ptr()
+    _measure(x, mean, _ones(rows), cut, (address, 0, outer, 0, address + 8 * together), threads)
+    return Vectors(found, together, rows, _TOPS.unpack_from(job.words, 8 * _RESULTS)[6:])
 
 
 def _measure(
@@ -532,7 +554,7 @@ def _measure(
     mean: Tensor,
     factor: Tensor,
     cut: tuple[int, int, int, int, int],
-    found: tuple[int, int, int, int],
+    found: tuple[int, int, int, int, int],
     threads: int,
 ) -> None:
     outer, rows, columns, height, blocks = cut
@@ -680,11 +702,15 @@ def _size_parts(pointer: Any, x: Any) -> None:
         while True:
             part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
             if part >= np.int64(job[1]):
-                return
+                break
             for n in range(part * height, min((part + 1) * height, rows)):
                 along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
                     x[n], means[n % given], factors[n % given]
                 )
+        if job[_ENDS]:
+            matrices = np.int64(job[13])
+            _join(job, along_rows.reshape(3, matrices, rows // matrices))
+        return
     along_columns = carray(at_address(job[12]), (3, outer * blocks, columns), np.float64)
     four_means, four_factors = np.empty(4), np.empty(4)
     tops = np.empty(columns, np.uint64)
@@ -748,7 +774,17 @@ def _finish(job: Any, along_rows: Any, parts: Any) -> None:
             if kind == SQUARES:
                 tops[0, n], tops[1, n] = here, there
             row_top, column_top = larger(row_top, here), larger(column_top, there)
-        job[16 + kind], job[19 + kind] = as_bits(row_top), as_bits(column_top)
+        job[_RESULTS + kind], job[_RESULTS + 3 + kind] = as_bits(row_top), as_bits(column_top)
+    if job[15]:
+        _join(job, along_rows)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _join(job: Any, along_rows: Any) -> None:
+    """Find the magnitudes of the rows of all matrices together."""
+    target = carray(at_address(job[15]), (3, along_rows.shape[2]), np.float64)
+    for kind in range(3):
+        job[_RESULTS + 6 + kind] = as_bits(joined(along_rows[kind], target[kind], kind == LARGEST))
 
 
 def _size_float64(pointer: Any) -> None:

@@ -18,7 +18,7 @@ from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
-from counterfoil.rounding.counts import Counts
+from counterfoil.rounding.counts import NOTHING, Counts
 from counterfoil.rounding.following import Directions, DirectionsElsewhere, absent, judged
 from counterfoil.rounding.grid import (
     FLOAT64_BIAS,
@@ -43,6 +43,7 @@ from counterfoil.rounding.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
+_PLACE_FACTOR = 0xD6E8FEB86659FD93
 Run = Callable[[Sequence[SiteRounding], Sequence[int]], Swept]
 """Computes a chain, given how its sites are rounded and the fingerprint keys of its watched values."""
 
@@ -54,7 +55,14 @@ def step_key(order: Digest, step: int) -> int:
 
 def place_key(key: int, place: int) -> int:
     """The fingerprint key of a place within a step (:mod:`counterfoil.program.places`)."""
-    return (key + (place + 1) * 0xD6E8FEB86659FD93) & _MASK64
+    return (key + (place + 1) * _PLACE_FACTOR) & _MASK64
+
+
+def place_keys(key: int, places: int) -> list[int]:
+    """The fingerprint keys of the first places of a step."""
+    keys = np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)
+    found: list[int] = keys.tolist()
+    return found
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,8 @@ class Fingerprinting:
         self._kernels = kernels
         self._known = Known(program.sameness)
         self._key = 0
+        self._keys = place_keys(0, len(program.places))
+        """The fingerprint key of each place."""
         self._site = 0
         self.fingerprints = np.zeros(len(program.places), np.uint64)
         """uint64 ``[places]``: the fingerprints of the step so far."""
@@ -215,6 +225,7 @@ class Fingerprinting:
     def begin_step(self, key: int) -> None:
         """Start a step with its fingerprint key."""
         self._key = key
+        self._keys = place_keys(key, len(self._program.places))
         self._site = 0
         self._known.forget()
         self.fingerprints = np.zeros(len(self._program.places), np.uint64)
@@ -227,7 +238,7 @@ class Fingerprinting:
             value: The value, of any dtype.
             arguments: Returns the arguments of its operator by name.
         """
-        flat, key = value.reshape(-1), place_key(self._key, place)
+        flat, key = value.reshape(-1), self._keys[place]
         if self._kernels.on_cpu and flat.is_floating_point():
             self.fingerprints[place], largest = self._kernels.fingerprint_largest(flat, key)
             self._known.note(self._program.place_values[place], largest)
@@ -240,7 +251,7 @@ class Fingerprinting:
             place=self._program.places[place],
             arguments=arguments(),
             value=value.reshape(-1).clone(),
-            key=place_key(self._key, place),
+            key=self._keys[place],
             fingerprint=int(self.fingerprints[place]),
         )
 
@@ -280,7 +291,7 @@ class Rounder(Fingerprinting):
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            flat = contiguous.view(-1)
+            flat = contiguous if contiguous.dim() == 1 else contiguous.view(-1)
             self._scale = scales[position]
             self._infinities = Infinities.of(flat) if passing else None
             exponent = scale_exponent(self._scale)
@@ -316,25 +327,28 @@ class Rounder(Fingerprinting):
         return swept
 
     def _watch_keys(self, chain: Chain) -> list[int]:
-        return [place_key(self._key, place) for place in chain.watched]
+        return [self._keys[place] for place in chain.watched]
 
     @property
     def _site_key(self) -> int:
         return self._key_of(self._site)
 
     def _key_of(self, site: int) -> int:
-        return place_key(self._key, self._program.site_places[site])
+        return self._keys[self._program.site_places[site]]
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
         rule = rule_for(node.entry)
         self._known.meet(node.numbers, arguments)
         with self._measuring:
-            scales = _numbers(rule(arguments, outputs), node.floating)
+            scales, passing = _numbers(rule(arguments, outputs), node.floating), False
             # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
-            if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
-                return scales, False
-            return _numbers(rule(without_infinities(arguments), finite_outputs(outputs)), node.floating), True
+            if not all(map(math.isfinite, scales)) and hold_infinity(arguments):
+                scales = _numbers(rule(without_infinities(arguments), finite_outputs(outputs)), node.floating)
+                passing = True
+        # What is not needed any more may be freed.
+        self._known.leave()
+        return scales, passing
 
     def _grid(self, site: int, exponent: int) -> Grid:
         kind = exponent, self._margins[site].bits
@@ -452,9 +466,6 @@ def _is_ordinary(exponent: int) -> bool:
     return -FLOAT64_BIAS < exponent <= LARGEST_EXPONENT
 
 
-_NOTHING = Counts()
-
-
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
@@ -549,7 +560,7 @@ class ReplayingRounder(Rounder):
         # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
         # here lay within tau of it there, and was logged.
         must_be_logged = grid.exponent != ZERO_SCALE and not self._keep_log
-        counts, fingerprint = _NOTHING, rounded.fingerprint
+        counts, fingerprint = NOTHING, rounded.fingerprint
         if entries:
             found = rounded.indices if must_be_logged else None
             settled = self._directions.settle(site, flat, grid, self._margins[site].steerable, self._site_key, found)
@@ -608,7 +619,7 @@ class ReplayingRounder(Rounder):
         """Count what following the log showed at a site of a chain; returns the fingerprint with its directions."""
         # The own E is the log's: explained, and no scale of zero.
         missing = absent(found.indices, log.indices)
-        counts = Counts(omissions=missing) if missing else _NOTHING
+        counts = Counts(omissions=missing) if missing else NOTHING
         fingerprint = found.fingerprint
         if len(log.indices):
             more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -35,6 +34,7 @@ from counterfoil.rounding.magnitude import (
     largest,
     largest_energy,
     largest_energy_product,
+    largest_of_new,
     largest_row_total,
     largest_window,
     matrix_sizes,
@@ -98,7 +98,7 @@ def _add(*parts: Tensor | float) -> Tensor | float:
 @_named("output")
 def _output(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Elementwise functions with an error relative to the result: the largest output."""
-    return [None if out is None or not out.is_floating_point() else largest(out) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else largest_of_new(out) for out in outputs]
 
 
 @_named("terms")
@@ -106,7 +106,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Sums of a few terms: the sizes of the terms together."""
     if "tensor1" in arguments:
         # addcmul, addcdiv: what is added is the result less the first term, so no larger than both together.
-        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest(outputs[0]))]
+        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest_of_new(outputs[0]))]
     if "end" in arguments:
         span = _add(largest(arguments["self"]), largest(arguments["end"]))
         return [span * (1.0 + largest(arguments["weight"]))]
@@ -119,7 +119,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 def _inputs(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Means, weighted means and elementwise functions that add terms no larger than their inputs."""
     top = _add(*(largest(x) for x in _floating(arguments)))
-    return [None if out is None or not out.is_floating_point() else _add(top, largest(out)) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else _add(top, largest_of_new(out)) for out in outputs]
 
 
 @_named("mm")
@@ -180,43 +180,30 @@ _MOST_TAPS = 1 << 16
 """Places that the tables of an axis hold at most; beyond them a library's convolution finds the sums."""
 
 
-@lru_cache(maxsize=1024)
-def _axes_of(
-    space: tuple[int, ...],
-    kernel: tuple[int, ...],
-    settings: tuple[tuple[int, ...], ...],
-    result: tuple[int, ...] | None,
-) -> list[formulas.Axis] | None:
-    """Return which places a kernel brings together on each axis of space; None where no compiled pass takes them.
-
-    Args:
-        space: Lengths of the axes of what is read, with ``result`` by the transposed kernel.
-        kernel: Those of the kernel.
-        settings: Stride, padding and dilation.
-        result: Lengths of the axes of what is written by the transposed kernel.
-    """
-    if not 1 <= len(space) <= 2:
-        return None
-    found = []
-    for axis, (stride, padding, dilation) in enumerate(
-        zip(*(sums.spatial(values, len(space)) for values in settings), strict=True)
-    ):
-        length, taps = space[axis], kernel[axis]
-        count = (length + 2 * padding - dilation * (taps - 1) - 1) // stride + 1 if result is None else result[axis]
-        if (length + count) * taps > _MOST_TAPS:
-            return None
-        places = formulas.read_axis if result is None else formulas.written_axis
-        found.append(places(length, count, taps, stride, padding, dilation))
-    return found
-
-
 def _compiled_window(
     x: Tensor, weight: Tensor, arguments: Arguments, groups: int, result: Tensor | None
 ) -> Tensor | float | None:
-    settings = tuple(arguments["stride"]), tuple(arguments["padding"]), tuple(arguments["dilation"])
-    written = None if result is None else tuple(result.shape[2:])
-    axes = _axes_of(tuple(x.shape[2:]), tuple(weight.shape[2:]), settings, written)
-    return None if axes is None else largest_window(x, groups, axes)
+    """Return what :func:`largest_window` does, by the transposed kernel into ``result`` where that is given.
+
+    None where no compiled pass takes the lengths.
+    """
+    space, kernel = x.shape[2:], weight.shape[2:]
+    settings = arguments["stride"], arguments["padding"], arguments["dilation"]
+    if not 1 <= len(space) <= 2:
+        return None
+    axes = []
+    for axis, (length, taps) in enumerate(zip(space, kernel, strict=True)):
+        # A single number stands for all axes.
+        stride, padding, dilation = (given[axis] if len(given) > axis else given[0] for given in settings)
+        count = (
+            (length + 2 * padding - dilation * (taps - 1) - 1) // stride + 1
+            if result is None
+            else result.shape[2 + axis]
+        )
+        if count * taps > _MOST_TAPS:
+            return None
+        axes.append(formulas.Axis(length, count, taps, stride, padding, dilation))
+    return largest_window(x, groups, axes, transposed=result is not None)
 
 
 def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
@@ -403,26 +390,26 @@ def _cumsum(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 @_named("prod")
 def _prod(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Products: an error relative to the result."""
-    return [largest(outputs[0])]
+    return [largest_of_new(outputs[0])]
 
 
 @_named("var")
 def _var(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Variances: an error relative to the result, and the square of the mean's; var_mean gives the mean as well."""
     top = largest(arguments["self"])
-    return [_add(largest(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
+    return [_add(largest_of_new(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
 
 
 @_named("std")
 def _std(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Deviations: where all values are nearly the same, the mean's error is what is left of them."""
-    return [_add(largest(arguments["self"]), largest(outputs[0]))]
+    return [_add(largest(arguments["self"]), largest_of_new(outputs[0]))]
 
 
 @_named("norm")
 def _vector_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Norms: sums of non-negative terms, so the error is relative to the result."""
-    return [largest(outputs[0])]
+    return [largest_of_new(outputs[0])]
 
 
 @_named("softmax_backward")
@@ -456,28 +443,36 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         size = top_of(_times((x_sizes.largest + arguments["running_mean"].abs()) * rstd, weight))
         kept = [largest(arguments[name]) for name in ("running_mean", "running_var")][: len(outputs) - 3]
         return [_add(size, largest(bias)), 0.0, 0.0, *kept]
-    size, deviation, quotient, square = _norm_terms(x_sizes, save_rstd, weight)
+    others = [bias, *(arguments[name] for name in ("running_mean", "running_var") if len(outputs) == 5)]
+    size, deviation, quotient, square, *tops = _norm_terms(x_sizes, save_rstd, weight, others)
     top = x_sizes.top(LARGEST)
-    scales: list[Scale] = [_add(2.0 * size, largest(bias)), top, deviation]
+    scales: list[Scale] = [_add(2.0 * size, tops[0]), top, deviation]
     if len(outputs) == 5:
-        scales.append(_add(largest(arguments["running_mean"]), top))
-        scales.append(_add(largest(arguments["running_var"]), quotient, square * _SQUARED_ERROR))
+        scales.append(_add(tops[1], top))
+        scales.append(_add(tops[2], quotient, square * _SQUARED_ERROR))
     return scales
 
 
-def _norm_terms(sizes: Magnitudes | Vectors, rstd: Tensor, weight: Tensor | None) -> Sequence[Tensor | float]:
+def _norm_terms(
+    sizes: Magnitudes | Vectors, rstd: Tensor, weight: Tensor | None, others: Sequence[Tensor | None] = ()
+) -> Sequence[Tensor | float]:
     """Return the largest X r abs(w), r (1 + X r), X / r and X X over rows or channels, given their sizes.
+
+    Behind them come the largest magnitudes of others.
 
     Args:
         sizes: Sizes of the argument; X is the largest magnitude.
         rstd: ``[n]``: the reciprocal deviations r.
         weight: ``[n]``: w; None for 1.
+        others: ``[n]`` each; None for 0.
     """
-    if isinstance(sizes, Vectors) and _wide(rstd, sizes.count) and (weight is None or _wide(weight, sizes.count)):
-        return formulas.norm(sizes.count, sizes.address, rstd.data_ptr(), 0 if weight is None else weight.data_ptr())
+    if isinstance(sizes, Vectors) and all(one is None or _wide(one, sizes.count) for one in (rstd, weight, *others)):
+        places = (0 if one is None else one.data_ptr() for one in (weight, *others))
+        return formulas.norm(sizes.count, sizes.address, rstd.data_ptr(), *places)
     top = sizes.largest
     size = top * rstd
-    return [top_of(part) for part in (_times(size, weight), rstd * (1.0 + size), top / rstd, top * top)]
+    parts = (_times(size, weight), rstd * (1.0 + size), top / rstd, top * top)
+    return [*map(top_of, parts), *map(largest, others)]
 
 
 def _wide(x: Tensor, count: int) -> bool:

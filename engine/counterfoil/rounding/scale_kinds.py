@@ -19,7 +19,7 @@ import torch
 
 from counterfoil.program.operators import Operator
 from counterfoil.rounding import scale
-from counterfoil.rounding.magnitude import largest, largest_product
+from counterfoil.rounding.magnitude import largest, largest_of_new, largest_product
 from counterfoil.rounding.scale import Arguments, Outputs, Rule, Scale
 
 _TANH_SLOPE = 0.8
@@ -36,7 +36,7 @@ def rule_for(entry: Operator) -> Rule:
 
 def _gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of functions whose slope, and every term of it, is about 1 at most: the gradient that arrives."""
-    return [largest(arguments["grad_output"]) + largest(outputs[0])]
+    return [largest(arguments["grad_output"]) + largest_of_new(outputs[0])]
 
 
 def _gate_gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
@@ -59,7 +59,7 @@ def _gelu_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 def _elu_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradient of ELU: the result less its limit is multiplied by the coefficient."""
     coefficient = abs(arguments["alpha"] * arguments["scale"] * arguments["input_scale"])
-    return [largest(arguments["grad_output"]) * max(1.0, coefficient) + largest(outputs[0])]
+    return [largest(arguments["grad_output"]) * max(1.0, coefficient) + largest_of_new(outputs[0])]
 
 
 def _nll_loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
@@ -69,8 +69,8 @@ def _nll_loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         weight = 1.0 if arguments["weight"] is None else largest(arguments["weight"])
         log_likelihood = log_likelihood * weight * float(arguments["target"].numel())
     elif arguments["reduction"] == 0:
-        log_likelihood = largest(outputs[0])
-    return [log_likelihood, largest(outputs[1])]
+        log_likelihood = largest_of_new(outputs[0])
+    return [log_likelihood, largest_of_new(outputs[1])]
 
 
 def _binary_cross_entropy(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:

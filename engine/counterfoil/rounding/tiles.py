@@ -153,7 +153,8 @@ class _Table:
         instructions = _listed(chain.rounding if rounded else chain.plain)
         widths = np.array([DTYPES[item.dtype].itemsize for item in operands_and_results], np.int64)
         self._layout = Struct(f"<{whole}q{len(chain.scalars)}d{2 * sites}q{2 * sites}d{sites + watched}Q")
-        self._given = np.zeros(self._layout.size, np.uint8)
+        given_bytes = np.zeros(self._layout.size, np.uint8)
+        self._room = given_bytes.data
         self._found = np.zeros(parts * (2 * sites + watched + whole + 1), np.uint64)
         found = np.split(self._found, np.cumsum([parts * n for n in (sites, sites, watched, whole)]))
         self._totals, self._largest, self._watched, self._narrowed = (
@@ -168,7 +169,7 @@ class _Table:
         self._words[: len(sizes)] = sizes
         self._words[_LOG:_ENTRIES] = self._no_log_at
         self._words[_INSTRUCTIONS], self._words[_WIDTHS] = instructions.ctypes.data, widths.ctypes.data
-        given = self._given.ctypes.data + 8 * np.cumsum([0, *counts])
+        given = given_bytes.ctypes.data + 8 * np.cumsum([0, *counts])
         self._words[_GIVEN : _GIVEN + len(given)] = given
         self._words[_FOUND : _FOUND + len(found)] = [array.ctypes.data for array in found]
         self._words_at = self._words.ctypes.data
@@ -188,11 +189,11 @@ class _Table:
         """
         addresses = [tensor.data_ptr() for tensor in whole]
         if not self._sites and not watch_keys:
-            self._layout.pack_into(self._given, 0, *addresses, *scalars)
+            self._layout.pack_into(self._room, 0, *addresses, *scalars)
             self._run()
             return self._finite(), (), ()
         self._layout.pack_into(
-            self._given,
+            self._room,
             0,
             *addresses,
             *scalars,

@@ -13,7 +13,7 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.infinities import hold_infinity
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Values, Watched, place_key
+from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Values, Watched
 from counterfoil.sentence import say
 
 
@@ -73,7 +73,7 @@ class Unrounded(Fingerprinting):
                 continue
             place = self._program.site_places[self._site]
             flat = output.reshape(-1)
-            found, finite = self._kernels.fingerprint_finite(flat, place_key(self._key, place))
+            found, finite = self._kernels.fingerprint_finite(flat, self._keys[place])
             self.fingerprints[place] = found
             if not finite:
                 _check_infinities(node, arguments(), flat)

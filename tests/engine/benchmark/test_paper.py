@@ -80,7 +80,7 @@ def test_a_batch_that_needs_too_much_memory_is_halved(monkeypatch: pytest.Monkey
 
 
 def test_a_process_is_held_to_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "_free_memory", lambda: 2 * 10**9)
+    monkeypatch.setattr(paper, "_free_memory", lambda: 5 * 10**8)
     with pytest.raises(paper._OutOfMemoryError, match="Measuring GPT-2"):
         paper.run_experiments(["gpt2"], say=lambda _line: None)
 

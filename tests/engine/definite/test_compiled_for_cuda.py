@@ -11,19 +11,36 @@ from support.triton_compiled import compiled, float64_instructions
 _COMPILE = """
 from counterfoil.definite import kernels_triton as kernels
 
-lengths = dict.fromkeys(("groups", "terms", "r0", "k1", "r1"), "i32")
-for rows, columns, high, wide in ((True, False, 1, 2048), (False, False, 8, 256), (False, True, 64, 32)):
-    tile = {"rows": rows, "columns": columns, "high": high, "wide": wide}
+def numbers(names, ones=()):
+    # Types of numbers; those that are 1 are compiled in, and so arrive as constants.
+    return {name: "i32" for name in names if name not in ones}, dict.fromkeys(ones, 1)
+
+names = ("groups", "terms", "r0", "k1", "r1")
+for ones, rows, columns, high, wide in (
+    (("groups", "r0", "k1"), True, False, 1, 2048), ((), False, False, 8, 256), (("r1",), False, True, 64, 32),
+    (("terms", "r0", "k1", "r1"), True, False, 2048, 1),
+):
+    lengths, given = numbers(names, ones)
+    tile = {**given, "rows": rows, "columns": columns, "high": high, "wide": wide}
     ptx(kernels._largest, {"x": "*i32", **lengths, "largest": "*i32"}, tile)
     words = {"largest": "*i32", "bits": "i32", "values": "*fp64", "exponents": "*i64", "flag": "*i32"}
     ptx(kernels._quantise, {"x": "*fp32", **lengths, **words}, tile)
-sizes = dict.fromkeys(("rows", "columns", "row_step", "column_step"), "i32")
-words = {"largest": "*i32", "bits": "i32", "planes": "*i8", "height": "i32", "width": "i32", "flag": "*i32"}
-ptx(kernels._cut, {"x": "*fp32", **sizes, **words}, {"count": 3, "bias": 8256, "high": 16, "wide": 128})
-sizes = dict.fromkeys(("height", "width", "rows", "columns"), "i32")
+    ptx(kernels._sum, {"x": "*fp32", **lengths, "largest": "*i32", "bits": "i32", "totals": "*i64"}, tile)
+names = ("rows", "columns", "row_step", "column_step", "bits", "height", "width")
+words = {"largest": "*i32", "planes": "*i8", "flag": "*i32"}
+for ones in (("column_step",), ("rows", "height", "row_step", "column_step")):
+    sizes, given = numbers(names, ones)
+    ptx(kernels._cut, {"x": "*fp32", **sizes, **words}, {**given, "count": 3, "bias": 8256, "high": 16, "wide": 128})
 words = {"left": "*i32", "right": "*i32", "bits": "i32", "result": "*i32"}
-for products in ("*i32", "*i64"):
-    ptx(kernels._join, {"products": products, **sizes, **words}, {"count": 4, "high": 8, "wide": 256})
+for products, ones in (("*i32", ()), ("*i64", ("rows", "columns"))):
+    sizes, given = numbers(("height", "width", "rows", "columns"), ones)
+    ptx(kernels._join, {"products": products, **sizes, **words}, {**given, "count": 4, "high": 8, "wide": 256})
+words = {"totals": "*i64", "groups": "i32", "largest": "*i32", "bits": "i32", "result": "*i32", "flag": "*i32"}
+ptx(kernels._round_sums, words, {"size": 2048})
+words = {"values": "*fp64", "low": "*fp64", "high": "*fp64", "result": "*i32", "report": "*i64", "room": "i32"}
+for ones in ((), ("count",)):
+    sizes, given = numbers(("count",), ones)
+    ptx(kernels._bracket, {**words, **sizes}, {**given, "size": 2048})
 """
 
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
+from counterfoil.definite.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.definite.digits import digit_count, split
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.functions import evaluate
 from counterfoil.definite.geometry import Geometry, runs
+from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.products import Form
 from counterfoil.definite.quantise import exponents_of, quantise
 from counterfoil.definite.refusals import Noted, noting
@@ -32,7 +35,7 @@ from support.triton_device import DEVICES, ON_DEVICE
 pytestmark = pytest.mark.parametrize("device", DEVICES)
 EDGES = [0.0, -0.0, 2.0**-149, -(2.0**-149), 3 * 2.0**-149, 2.0**-127, 2.0**-126, -1.0, 1.5, math.ldexp(2**24 - 1, 104)]
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from(EDGES)
-CHEAP = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHEAP = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +82,7 @@ def test_quantising(device: str, values: list[float], bits: int) -> None:
     assert [Fraction(v) for v in found.values.tolist()] == [reference.quantised(v, e, bits) for v in values]
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (4, 1, 3, 2), (3000,), (70, 90)])
+@pytest.mark.parametrize("shape", [(4, 1, 3, 2), (3000,), (70, 90)])
 def test_axes_that_share_an_exponent(device: str, shape: tuple[int, ...]) -> None:
     x = wild(shape, 9)
     x.view(-1)[:3] = torch.tensor([2.0**-149, 2.0**-126, 0.0])
@@ -113,7 +116,7 @@ def test_control_one_flipped_bit_shows(device: str) -> None:
 def test_what_is_not_finite_is_refused(device: str, bad: float) -> None:
     x = wild((40, 70), 1).to(device)
     x[33, 5] = bad
-    for axes in (None, (0,), (1,), ()):
+    for axes in (None, (0,)):
         with pytest.raises(NonFiniteError, match="infinite or not a number"):
             quantise(x, 20, axes)
     for operands in ((x, wild((70, 3), 2).to(device)), (wild((3, 40), 2).to(device), x)):
@@ -210,10 +213,10 @@ def test_products(device: str, shape: tuple[int, int, int], bits: int, seed: int
 
 
 def test_larger_products_and_batches(device: str) -> None:
-    a, b = wild((2, 70, 300), 1, -3, 3), wild((2, 300, 40), 2, -3, 3)
+    a, b = wild((2, 40, 150), 1, -3, 3), wild((2, 150, 20), 2, -3, 3)
     expected = on_cpu(products.matmul, a, b, 20, Form.KARATSUBA)
     assert same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
-    a[1, 69, 299] = -a[1, 69, 299] + 1  # control
+    a[1, 39, 149] = -a[1, 39, 149] + 1  # control
     assert not same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
 
 
@@ -288,6 +291,23 @@ def test_nothing_waits_for_the_device(device: str) -> None:
             torch.cuda.set_sync_debug_mode("default")
 
 
+# Doubts of functions.
+
+
+@pytest.mark.parametrize("error", [2.0**-46, 2.0**-30, 2.0**-24])
+def test_doubtful_values(device: str, error: float) -> None:
+    """Some, more, and more than there is room for."""
+    x = wild((3000,), 6, -150, 120).double() * (1 + 2.0**-25)
+    x[:6] = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, -(2.0**-150)], dtype=torch.float64)
+    expected, doubtful = bracketed_by_torch(x, error)
+    found, places = bracketed(x.to(device).view(60, 50), error)
+    assert bits_of(found.cpu().nan_to_num(7.5)) == bits_of(expected.nan_to_num(7.5))
+    assert places.tolist() == doubtful.tolist()
+    assert (len(places) > ROOM) == (error == 2.0**-24)
+    flipped = x.view(torch.int64) ^ (1 << 30)  # control
+    assert bits_of(bracketed(flipped.view(torch.float64).to(device), error)[0].cpu()) != bits_of(expected)
+
+
 # Convolutions, sums, the self-test.
 
 
@@ -315,10 +335,38 @@ def test_convolutions(device: str, case: str) -> None:
     assert same_bits(found.cpu(), on_cpu(weight_gradient, g, x, weight.shape[2:], geometry, 20))
 
 
-@pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2), (-1,)])
+@pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2), (-1,), (0, 1), ()])
 def test_sums(device: str, axes: tuple[int, ...] | None) -> None:
     x = wild((4, 9, 5), 7)
-    assert same_bits(sums.total(x.to(device), axes).cpu(), on_cpu(sums.total, x, axes))
+    x[0, 0] = torch.tensor([2.0**-149, -(2.0**-149), 0.0, -0.0, 2.0**-126])
+    expected = on_cpu(sums.total, x, axes)
+    assert same_bits(sums.total(x.to(device), axes).cpu(), expected)
+    kept = on_cpu(partial(sums.total, keepdim=True), x, axes)
+    assert same_bits(sums.total(x.to(device), axes, keepdim=True).cpu(), kept)
+    place = int(x.abs().argmax())
+    x.view(torch.int32).view(-1)[place] ^= 1 << 21  # control
+    assert not same_bits(sums.total(x.to(device), axes).cpu(), expected)
+    x.view(-1)[place] = math.nan
+    with pytest.raises(NonFiniteError):
+        sums.total(x.to(device), axes)
+
+
+def test_values_that_meet(device: str) -> None:
+    values, places = wild((7, 3), 4), torch.tensor([2, 0, 2, 1, 1, 2, 0])
+    expected = on_cpu(sums.total_by_place, values, places, 4, 3)
+    assert same_bits(sums.total_by_place(values.to(device), places.to(device), 4, 3).cpu(), expected)
+    with pytest.raises(AssertionError, match="more values meet than the 2 "):
+        sums.total_by_place(values.to(device), places.to(device), 4, 2)
+    with noting(noted := Noted()):
+        sums.total_by_place(values.to(device), places.to(device), 4, 2)
+    assert [bool(wrong) for wrong in noted.raised()] == [True]
+
+
+@CHEAP
+@given(values=st.lists(SINGLES, min_size=1, max_size=12))
+def test_a_sum_is_that_of_fractions(device: str, values: list[float]) -> None:
+    found = sums.total(torch.tensor(values).to(device)).cpu()
+    assert bits_of(found) == bits_of(np.array([reference.total(values, sum_bits(len(values)))]))
 
 
 def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,29 @@ def test_padding_does_not_show(multiple: int) -> None:
         assert torch.equal(by_int8(left, right, multiple), by_int8(left, right))
 
 
+@pytest.mark.parametrize("form", [by_karatsuba, by_int8])
+def test_the_operator_gets_what_cuda_takes(
+    form: Callable[[Quantised, Quantised], Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than 16 rows, other lengths multiples of 8, the left operand in rows and the right one in columns."""
+    seen = []
+
+    def strict(a: Tensor, b: Tensor) -> Tensor:
+        assert a.shape[0] > 16
+        assert a.shape[1] % 8 == b.shape[1] % 8 == 0
+        assert a.is_contiguous()
+        assert b.t().is_contiguous()
+        seen.append(b.shape)
+        return int8_product(a, b)
+
+    left, right = operands(wild((16, 33), 1), wild((33, 9), 2), 20)
+    expected = form(left, right)
+    monkeypatch.setattr(products, "int8_product", strict)
+    monkeypatch.setattr(products, "_multiple", lambda values: 16)
+    assert torch.equal(form(left, right), expected)
+    assert len(seen) >= 5
+
+
 def test_operands_of_different_bits() -> None:
     left = whole(torch.tensor([[2**13, -(2**13), 5]]), 13)
     right = whole(torch.tensor([[2**20], [7], [-(2**20)]]), 20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,19 @@ from counterfoil.rounding import tiles
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, Values
 from counterfoil.training.initial import fan_in_uniform
-from support.chains import CPU, KEY, PRECISION, Outcome, Sides, chains_of, counted, inputs_of, program_of, with_chains
+from support.chains import (
+    CPU,
+    KEY,
+    PRECISION,
+    Outcome,
+    Sides,
+    chains_of,
+    counted,
+    inputs_of,
+    outcome,
+    program_of,
+    with_chains,
+)
 
 STATES, SCALARS = 3, 2
 FIRST = STATES + SCALARS
@@ -348,3 +361,26 @@ def test_more_close_decisions_than_there_is_room_for(kernels: Kernels, monkeypat
         recorded = same(sides.recorded(inputs))
     assert len(sides.logs[0].indices) > 100
     assert same(sides.replayed(inputs, sides.logs)).state == recorded.state
+
+
+def test_steps_side_by_side_share_nothing(adamw: tuple[Program, StepInputs], kernels: Kernels) -> None:
+    program, inputs = adamw
+    together = with_chains(program)
+    other = replace(inputs, scalars={name: 1.5 * number for name, number in inputs.scalars.items()})
+    expected = [outcome(Interpreter(program, CPU), one) for one in (inputs, other)]
+    assert expected[0] != expected[1]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: outcome(together, (inputs, other)[n % 2]), range(24)))
+    assert found == expected * 12
+
+
+def test_copies_of_what_a_step_gives_are_ordinary_tensors(adamw: tuple[Program, StepInputs]) -> None:
+    program, inputs = adamw
+    for interpreter in (Interpreter(program, CPU), with_chains(program)):
+        assert not torch.is_inference_mode_enabled()
+        for tensor in interpreter.run(inputs).state.values():
+            copied = tensor.clone()
+            copied += 1
+            if copied.is_floating_point():
+                (gradient,) = torch.autograd.grad((copied.requires_grad_() * 2.0).sum(), copied)
+                assert bool((gradient == 2).all())

@@ -28,7 +28,7 @@ from counterfoil.execution.statedigest import root_on_device
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
-from counterfoil.rounding.counts import Counts
+from counterfoil.rounding.counts import Counts, added
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.profiles import decode_log, own_margins, replaying_rounder
 from counterfoil.rounding.rounder import Kernels, Observation, Values, Watched, step_key
@@ -105,7 +105,7 @@ class ReplayedStep:
     @property
     def total(self) -> Counts:
         """What following the log showed, over all rounding sites."""
-        return sum(self.counts, Counts())
+        return added(self.counts)
 
 
 class StepReplayer:
@@ -138,6 +138,7 @@ class StepReplayer:
         self._cancel = cancel
         precision = job.manifest.precision
         self._own_margins = job.programs.map(lambda program: own_margins(program, precision))
+        self._idle: Turns[list[Any]] = job.programs.map(lambda _: [])
         self._interpreters = job.programs.map(lambda program: machine.interpreter(program, precision))
 
     def replay(
@@ -174,13 +175,20 @@ class StepReplayer:
         """
         job, step = self.job, claimed.step
         program = job.programs.of(step)
-        rounder = replaying_rounder(
-            program,
-            job.manifest.precision,
-            self._kernels,
-            keep_log=keep_log,
-            observe=observe,
-            own_margins=self._own_margins.of(step) if keep_log or own_log else None,
+        is_plain = not keep_log and not own_log and observe is None
+        # What nobody uses any more begins anew: a rounder remembers grids, and has its memory.
+        idle = self._idle.of(step)
+        rounder = (
+            idle.pop()
+            if is_plain and idle
+            else replaying_rounder(
+                program,
+                job.manifest.precision,
+                self._kernels,
+                keep_log=keep_log,
+                observe=observe,
+                own_margins=self._own_margins.of(step) if keep_log or own_log else None,
+            )
         )
         rounder.follow(step_key(job.manifest.digest, step), logs, forced)
         execution = self._interpreters.of(step).execute(
@@ -196,7 +204,7 @@ class StepReplayer:
             fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
         )
-        return ReplayedStep(
+        outcome = ReplayedStep(
             result=result,
             without_root=record,
             root=self._digests.of(result.state) if needed else None,
@@ -206,6 +214,9 @@ class StepReplayer:
             observation=rounder.observation,
             watched=rounder.watched,
         )
+        if is_plain:
+            idle.append(rounder)
+        return outcome
 
     def look_ahead(self, outcome: ReplayedStep, claimed: StepRecord, log: Callable[[], bytes]) -> Ahead | None:
         """Replay on behind a step whose new state is still being digested, until it is.

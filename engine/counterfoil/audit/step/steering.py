@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.program.graph import Node, Program
-from counterfoil.rounding.counts import Counts
+from counterfoil.rounding.counts import NOTHING, Counts
 from counterfoil.turns import Turns
 
 Sums = npt.NDArray[np.int64]
@@ -80,8 +80,10 @@ class SteeringAccount:
     def add(self, step: int, counts: Iterable[Counts]) -> None:
         """Add a step whose leaf matched: what following its log showed, for each site of its program."""
         name = self._turns.name(step)
-        rows = [[getattr(count, column) for column in _COLUMNS] for count in counts]
-        self._sums[self._spans[name]] += np.array(rows, np.int64).reshape(-1, len(_COLUMNS))
+        found = [(site, count) for site, count in enumerate(counts) if count is not NOTHING]
+        rows = [[getattr(count, column) for column in _COLUMNS] for _, count in found]
+        added = np.array(rows, np.int64).reshape(-1, len(_COLUMNS))
+        self._sums[self._spans[name]][[site for site, _ in found]] += added
         self._steps[name] += 1
 
     @property
