@@ -17,6 +17,7 @@ import weakref
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,12 @@ def _reserved() -> int:
 def mapped(length: int) -> mmap.mmap:
     """Reserve memory of this process alone, of which only what is touched counts; raises OSError where there is none."""
     if hasattr(mmap, "MAP_PRIVATE"):
-        return mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if length >= _REGION and hasattr(mmap, "MADV_HUGEPAGE"):
+            # Fewer pages to clear and to look up. Kernels without them refuse, and nothing is lost.
+            with suppress(OSError):
+                memory.madvise(mmap.MADV_HUGEPAGE)
+        return memory
     return mmap.mmap(-1, length)
 
 
