@@ -72,7 +72,7 @@ def buffered(
 
 
 def _convolution(function: Any, shape: Sequence[int], dtype: torch.dtype) -> Callable[..., Any]:
-    """Return what computes a convolution, where the library unfolds its input, into such memory, a few samples at once."""
+    """Return what computes a convolution, where the library unfolds its input, into such memory, a few at once."""
 
     def call(x: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Any:
         count = samples_at_once(x, weight, bias, settings, math.prod(shape[2:]))
