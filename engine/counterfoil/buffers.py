@@ -30,7 +30,7 @@ _SMALLEST = 1 << 20
 _LINE = 64
 """Pieces begin at multiples of so many bytes, as torch's own do."""
 _APART = 3 * _LINE
-"""Bytes between two pieces: tensors of one size would else all begin at the same place of a page, and share cache sets."""
+"""Bytes between two pieces: tensors of one size would else begin at the same place of a page, and share cache sets."""
 _REGION = 1 << 30
 """Bytes by which the range grows where the system counts what is reserved as used."""
 
@@ -54,7 +54,7 @@ class Arena:
     """A range of memory.
 
     Args:
-        region: Bytes by which it grows; None for as many as the machine has, of which only those that are touched count.
+        region: Bytes by which it grows; None for as many as the machine has, of which only touched ones count.
     """
 
     def __init__(self, region: int | None = None) -> None:
@@ -171,7 +171,7 @@ def _base(region: tuple[int, mmap.mmap]) -> int:
 
 
 def _reserved() -> int:
-    """Bytes to reserve at once: where only what is touched counts, no two parts of the range ever need to be told apart."""
+    """Bytes to reserve at once: all that the machine has, where only what is touched counts."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -179,7 +179,7 @@ def _reserved() -> int:
 
 
 def mapped(length: int) -> mmap.mmap:
-    """Reserve memory of this process alone, of which only what is touched counts; raises OSError where there is none."""
+    """Reserve memory of this process alone, of which only what is touched counts; OSError where there is none."""
     if hasattr(mmap, "MAP_PRIVATE"):
         memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if length >= _REGION and hasattr(mmap, "MADV_HUGEPAGE"):
