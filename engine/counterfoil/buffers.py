@@ -54,7 +54,7 @@ class Arena:
     """A range of memory.
 
     Args:
-        region: Bytes by which it grows; None for as many as the machine has; only those that are touched count.
+        region: Bytes by which it grows; None for as many as the machine has, of which only touched ones count.
     """
 
     def __init__(self, region: int | None = None) -> None:
@@ -171,7 +171,7 @@ def _base(region: tuple[int, mmap.mmap]) -> int:
 
 
 def _reserved() -> int:
-    """Bytes to reserve at once: where only what is touched counts, the range has one part."""
+    """Bytes to reserve at once: all that the machine has, where only what is touched counts."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -179,7 +179,7 @@ def _reserved() -> int:
 
 
 def mapped(length: int) -> mmap.mmap:
-    """Reserve memory of this process alone, of which only what is touched counts; raises OSError."""
+    """Reserve memory of this process alone, of which only what is touched counts; OSError where there is none."""
     if hasattr(mmap, "MAP_PRIVATE"):
         memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if length >= _REGION and hasattr(mmap, "MADV_HUGEPAGE"):

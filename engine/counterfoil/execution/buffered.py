@@ -72,7 +72,7 @@ def buffered(
 
 
 def _convolution(function: Any, shape: Sequence[int], dtype: torch.dtype) -> Callable[..., Any]:
-    """Return what computes a convolution, where the library unfolds its input, into such memory, a few at once."""
+    """Return what computes a convolution, where the library unfolds its input, some samples at a time."""
 
     def call(x: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Any:
         count = samples_at_once(x, weight, bias, settings, math.prod(shape[2:]))
@@ -125,7 +125,7 @@ def product(operator: str, left: Tensor, right: Tensor) -> Any:
 
 
 def combined(function: Callable[..., Tensor], x: Tensor, other: Tensor) -> Tensor:
-    """Compute a function of elements of two tensors into such memory where large; ``x`` has the result's shape."""
+    """Compute a function of elements into such memory where they are large; ``x`` is of the result's shape."""
     whole = buffers.is_large(x.shape, x.dtype) and _fit((x, other), {}, ordered=True)
     return function(x, other, out=buffers.empty(x.shape, x.dtype)) if whole else function(x, other)
 
