@@ -26,7 +26,6 @@ from pathlib import Path
 from types import FrameType
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.pages import markdown, origin
 from counterfoil.audit.replay import run_audit
@@ -38,6 +37,7 @@ from counterfoil.benchmark.markers import write_between
 from counterfoil.benchmark.workloads import WORKLOADS
 from counterfoil.dtypes import ITEM_BYTES
 from counterfoil.machine import Machine, open_machine
+from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Node, Program, node_values
 from counterfoil.program.operators import OperatorClass
 from counterfoil.signing import generate_key, load_private_key
@@ -54,7 +54,7 @@ FLOAT64_BYTES = 8
 
 WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
-    ("rounding/workers|definite/(regions|threads)", "", ""),
+    ("rounding/workers|definite/(regions|threads)|buffers", "", ""),
     ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
     ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
     (
@@ -62,7 +62,11 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
         "state and copies",
     ),
-    ("execution/(blocked|defined|exactly|strides|draws|philox|rewriting)|definite/", "", "compute"),
+    (
+        "execution/(blocked|buffered|normalising|defined|exactly|strides|draws|philox|rewriting)|definite/",
+        "",
+        "compute",
+    ),
     ("rounding/(scale|magnitude|formulas|infinities|guaranteed|known)", "", "scale rules"),
     ("rounding/rounder", "_scales|measured", "scale rules"),
     ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
@@ -283,13 +287,6 @@ def bytes_to_move(program: Program) -> int:
     return moved
 
 
-def operations_of(draft: OrderDraft, machine: Machine) -> int:
-    """Return the floating-point operations of the products and convolutions of a step, as torch counts them."""
-    with machine.kernels() as kernels, FlopCounterMode(display=False) as counter:
-        Forms(draft, machine, kernels).run()
-    return int(counter.get_total_flops())
-
-
 def _best(call: Callable[[], object], rounds: int = 10) -> float:
     times = []
     for _ in range(rounds + 1):
@@ -337,7 +334,7 @@ def profile(key: str, threads: int | None) -> Profile:
         workload.name,
         found,
         bytes_to_move(draft.program),
-        operations_of(draft, machine),
+        product_flops(draft.program),
         *map(max, rates, (copy_rate(), product_rate())),
     )
 

@@ -44,7 +44,7 @@ class MerkleComparison:
         return self.trainer == self.replay
 
 
-def leaf_hash(data: bytes | memoryview) -> Digest:
+def leaf_hash(data: bytes) -> Digest:
     """Return the Merkle leaf hash of ``data``: SHA-256 of 0x00 and the data (RFC 9162, section 2.1.1)."""
     return Digest.of(LEAF_PREFIX + data)
 

@@ -7,6 +7,7 @@ threads hash one tensor. A state root is the RFC 9162 root over the tensor diges
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from counterfoil import canonical
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.commit.merkle import MerkleTree, leaf_hash, verify_inclusion
+from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
 from counterfoil.commit.sha256 import Loops, loops_for
 from counterfoil.dtypes import TENSOR_DTYPES, tensor_bytes
 from counterfoil.errors import DataError, ProofError
@@ -38,13 +39,13 @@ Piece = tuple[memoryview, Leaves]
 
 
 def _dtype_name(name: str, array: Array) -> str:
-    return _supported(name, _name_of(array.dtype))
+    return _supported(name, _of_dtype(array.dtype)[0])
 
 
 @cache
-def _name_of(dtype: np.dtype[np.generic]) -> str:
-    # numpy puts the name together anew each time that it is asked for.
-    return dtype.name
+def _of_dtype(dtype: np.dtype[np.generic]) -> tuple[str, bool]:
+    """Its name, which numpy puts together anew each time that it is asked for; and whether it is little-endian."""
+    return dtype.name, dtype == dtype.newbyteorder("<")
 
 
 def _supported(name: str, dtype: str) -> str:
@@ -58,8 +59,9 @@ def _supported(name: str, dtype: str) -> str:
 
 def _little_endian_bytes(array: Array) -> memoryview:
     """View the array's elements as little-endian C-order bytes; copies only what is not in that form already."""
-    little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
-    return little.reshape(-1).view(np.uint8).data
+    if not (_of_dtype(array.dtype)[1] and array.flags.c_contiguous):
+        array = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _hash_leaves(pieces: Iterable[Piece], loops: Loops) -> None:
@@ -105,9 +107,9 @@ def chunk_tree(array: Array) -> MerkleTree:
     return MerkleTree.from_packed(_leaves_of([array], loops_for(array.nbytes))[0].tobytes())
 
 
-def _record(name: str, dtype: str, shape: tuple[int, ...], chunks_root: Digest) -> bytes:
+def _record(name: str, dtype: str, shape: tuple[int, ...], chunks_root: str) -> bytes:
     """Return the canonical JSON of an object whose first key is that of the root; the rest is that of a tensor."""
-    return b'{"chunks":"' + chunks_root.hex.encode() + b'",' + _described(name, dtype, shape)
+    return b'{"chunks":"' + chunks_root.encode() + b'",' + _described(name, dtype, shape)
 
 
 @lru_cache(2**16)
@@ -126,7 +128,7 @@ def tensor_record(name: str, array: Array) -> bytes:
         DataError: The dtype is not supported.
     """
     dtype, loops = _dtype_name(name, array), loops_for(array.nbytes)
-    return _record(name, dtype, array.shape, _root(_leaves_of([array], loops)[0], loops))
+    return _record(name, dtype, array.shape, _root(_leaves_of([array], loops)[0], loops).hex)
 
 
 def tensor_digest(name: str, array: Array) -> Digest:
@@ -169,7 +171,7 @@ class StreamedDigest:
         packed = bytes(self._leaves)
         leaves = np.frombuffer(bytearray(packed), np.uint8).reshape(-1, DIGEST_BYTES)
         root = _root(leaves, loops_for(CHUNK_BYTES * len(leaves)))
-        return leaf_hash(_record(*self._described, root)), packed
+        return leaf_hash(_record(*self._described, root.hex)), packed
 
     def _hash(self, data: memoryview) -> None:
         leaves = np.empty((-(-len(data) // CHUNK_BYTES), DIGEST_BYTES), np.uint8)
@@ -185,8 +187,9 @@ def tensor_digests(state: Mapping[str, Array]) -> dict[str, Digest]:
     large = {name: array for name, array in state.items() if name not in small}
     loops = loops_for(sum(array.nbytes for array in large.values()))
     found = zip(large, _leaves_of(list(large.values()), loops), strict=True)
-    roots = {name: _root(leaves, loops) for name, leaves in found}
-    roots |= {name: leaf_hash(_little_endian_bytes(array)) for name, array in small.items()}
+    roots = {name: _root(leaves, loops).hex for name, leaves in found}
+    for name, array in small.items():
+        roots[name] = hashlib.sha256(LEAF_PREFIX + _little_endian_bytes(array)).hexdigest()
     return {name: leaf_hash(_record(name, dtypes[name], array.shape, roots[name])) for name, array in state.items()}
 
 
@@ -219,7 +222,7 @@ def root_of_leaves(state: Mapping[str, tuple[str, tuple[int, ...], Leaves]]) -> 
     loops = loops_for(sum(leaves.nbytes for _, _, leaves in state.values()))
     return state_tree(
         {
-            name: leaf_hash(_record(name, _supported(name, dtype), shape, _root(leaves, loops)))
+            name: leaf_hash(_record(name, _supported(name, dtype), shape, _root(leaves, loops).hex))
             for name, (dtype, shape, leaves) in state.items()
         }
     ).root
@@ -277,7 +280,7 @@ def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...
     """
     if dtype not in TENSOR_DTYPES:
         raise ProofError(say("A tensor of dtype {0} has no digest.", repr(dtype)))
-    if leaf_hash(_record(name, dtype, shape, proof.chunks_root)) != digest:
+    if leaf_hash(_record(name, dtype, shape, proof.chunks_root.hex)) != digest:
         raise ProofError(say("The chunk proof of tensor {0} speaks of another tensor.", repr(name)))
     verify_inclusion(leaf_hash(proof.chunk), proof.index, chunk_count(dtype, shape), proof.path, proof.chunks_root)
     if len(proof.chunk) != chunk_length(proof.index, dtype, shape):

@@ -106,6 +106,10 @@ def samples_at_once(
     select = getattr(torch._C, "_select_conv_backend", None)
     if select is None or len(settings) != 6 or not _fit((x, weight, bias), {}, ordered=True):
         return None
+    *_, groups = settings
+    # Of several groups the library computes one after the other, each for all samples.
+    if groups != 1:
+        return None
     backend = select(x, weight, bias, *settings, None)
     if backend != torch._C._ConvBackend.Slow2d:  # type: ignore[attr-defined]
         return None
