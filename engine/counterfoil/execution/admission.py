@@ -16,6 +16,7 @@ from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits, check
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.program.unguarded import check_guarded
 
 # The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
 _admitted: WeakValueDictionary[tuple[Digest, str | ExactPrecision, Limits], Program] = WeakValueDictionary()
@@ -59,6 +60,7 @@ def read_program(
         check(estimate(program, dtype.itemsize, cancel), limits)
         Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
         # Shapes that do not fit were found by now, so lengths can be read off them.
+        check_guarded(program)
         if isinstance(precision, ExactPrecision):
             check_exact(program, precision.bits, cancel)
     _admitted[key] = program

@@ -191,15 +191,9 @@ def _as_channels(values: Tensor | None, axes: int) -> Tensor | None:
     return None if values is None else values.reshape(-1, *[1] * (axes - 2))
 
 
-_OF_BATCH_NORM = ("input", "weight", "bias", "running_mean", "running_var")
-_OF_ITS_GRADIENT = ("grad_out", "input", "save_mean", "save_invstd", "weight")
-_OF_ROW_GRADIENT = ("grad_out", "input", "mean", "rstd", "weight")
-"""Tensors that loops of :mod:`counterfoil.execution.normalising` read."""
-
-
 def _batch_norm(run: Run, a: Arguments) -> Any:
     """Batch norm in training, in two passes."""
-    if run is natively and normalising.reaches(*(a.get(name) for name in _OF_BATCH_NORM)):
+    if run is natively and normalising.takes_batch_norm(a):
         return normalising.batch_norm(a)
     x, momentum = a["input"], a["momentum"]
     axes = [axis for axis in range(x.dim()) if axis != 1]
@@ -221,7 +215,7 @@ def _batch_norm(run: Run, a: Arguments) -> Any:
 
 def _batch_norm_backward(run: Run, a: Arguments) -> Any:
     """Gradients of batch norm: sums of g and of g (x - mean)."""
-    if run is natively and a["train"] and normalising.reaches(*(a[name] for name in _OF_ITS_GRADIENT)):
+    if run is natively and normalising.takes_batch_norm_backward(a):
         return normalising.batch_norm_backward(a)
     g, x, mask, training = a["grad_out"], a["input"], a["output_mask"], a["train"]
     axes = [axis for axis in range(x.dim()) if axis != 1]
@@ -248,7 +242,7 @@ def _batch_norm_backward(run: Run, a: Arguments) -> Any:
 
 def _layer_norm(run: Run, a: Arguments) -> Any:
     """Layer norm in two passes."""
-    if run is natively and normalising.reaches(a["input"], a["weight"], a["bias"]):
+    if run is natively and normalising.takes_layer_norm(a):
         return normalising.layer_norm(a)
     x = a["input"]
     inner = len(a["normalized_shape"])
@@ -271,7 +265,7 @@ def _row_gradient(
 
 def _layer_norm_backward(run: Run, a: Arguments) -> Any:
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
-    if run is natively and normalising.reaches(*(a[name] for name in _OF_ROW_GRADIENT)):
+    if run is natively and normalising.takes_layer_norm_backward(a):
         return normalising.layer_norm_backward(a)
     g, x, mask = a["grad_out"], a["input"], a["output_mask"]
     outer = x.dim() - len(a["normalized_shape"])

@@ -51,10 +51,46 @@ def additions_of_rows(rows: int) -> int:
     return min(max(rows - 1, 0), _FEW - 1 + (-(-rows // _FEW) - 1).bit_length())
 
 
-def reaches(*tensors: Tensor | None) -> bool:
-    """Return whether tensors are such as these loops take: float64 in the memory of the CPU, not empty."""
-    for x in tensors:
+def takes_layer_norm(a: Arguments) -> bool:
+    """Return whether :func:`layer_norm` takes these arguments: a stranger's program may hold any."""
+    x, shape = a["input"], tuple(a["normalized_shape"])
+    return _rows_fit(x, shape) and _are((a["weight"], shape), (a["bias"], shape))
+
+
+def takes_layer_norm_backward(a: Arguments) -> bool:
+    """Return whether :func:`layer_norm_backward` takes these arguments."""
+    x, shape = a["input"], tuple(a["normalized_shape"])
+    statistics = (*x.shape[: x.dim() - len(shape)], *[1] * len(shape))
+    wanted = ((a["grad_out"], x.shape), (a["mean"], statistics), (a["rstd"], statistics), (a["weight"], shape))
+    return _rows_fit(x, shape) and a["mean"] is not None and a["rstd"] is not None and _are(*wanted)
+
+
+def takes_batch_norm(a: Arguments) -> bool:
+    """Return whether :func:`batch_norm` takes these arguments."""
+    x, running = a["input"], [a.get("running_mean"), a.get("running_var")]
+    if x.dim() < 2 or (running[0] is None) != (running[1] is None) or ("running_mean" in a and running[0] is None):
+        return False
+    return _are((x, x.shape), *((each, x.shape[1:2]) for each in (a["weight"], a["bias"], *running)))
+
+
+def takes_batch_norm_backward(a: Arguments) -> bool:
+    """Return whether :func:`batch_norm_backward` takes these arguments."""
+    x, statistics = a["input"], [a["save_mean"], a["save_invstd"]]
+    if x.dim() < 2 or any(each is None for each in statistics) or not a["train"]:
+        return False
+    return _are((x, x.shape), (a["grad_out"], x.shape), *((e, x.shape[1:2]) for e in (*statistics, a["weight"])))
+
+
+def _rows_fit(x: Tensor, shape: tuple[int, ...]) -> bool:
+    return 0 < len(shape) <= x.dim() and _are((x, (*x.shape[: x.dim() - len(shape)], *shape)))
+
+
+def _are(*wanted: tuple[Tensor | None, Sequence[int]]) -> bool:
+    """Whether tensors are float64 in the memory of the CPU, not empty, and of these shapes: loops look at none."""
+    for x, shape in wanted:
         if x is not None and (type(x) is not Tensor or x.dtype is not torch.float64 or not x.is_cpu or not x.numel()):
+            return False
+        if x is not None and tuple(x.shape) != tuple(shape):
             return False
     return True
 

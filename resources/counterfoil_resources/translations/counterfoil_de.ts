@@ -4661,6 +4661,14 @@ Lauf zu finden</translation>
             <translation>Der Operator {0} des Programms {1}.</translation>
         </message>
         <message>
+            <source>The operator {0} pads an axis of length {1} by {2}.</source>
+            <translation>Der Operator {0} ergänzt eine Achse der Länge {1} um {2}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} pools a tensor without elements.</source>
+            <translation>Der Operator {0} fasst einen Tensor ohne Elemente zusammen.</translation>
+        </message>
+        <message>
             <source>The operator {0} {1}.</source>
             <translation>Der Operator {0} {1}.</translation>
         </message>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -230,6 +231,32 @@ def test_other_tensors_are_computed_by_pieces(looped: list[str]) -> None:
         by_pieces((name, evaluated, kwargs)),
     )
     assert not looped
+
+
+@pytest.mark.parametrize(
+    ("call", "places"),
+    [
+        (layer_norm((3, 8)), {1: [1]}),
+        (layer_norm((3, 8)), {2: t(1)}),
+        (layer_norm((3, 8)), {3: t(1, 8)}),
+        (layer_norm_backward((3, 8)), {3: t(1)}),
+        (layer_norm_backward((3, 8)), {0: t(1, 8)}),
+        (layer_norm_backward((3, 8)), {5: t(1)}),
+        (batch_norm((3, 2, 4)), {1: t(1)}),
+        (batch_norm((3, 2, 4)), {3: t(1)}),
+        (batch_norm_backward((3, 2, 4)), {0: t(3, 2, 1)}),
+        (batch_norm_backward((3, 2, 4)), {2: t(1)}),
+        (batch_norm_backward((3, 2, 4)), {5: t(1)}),
+    ],
+)
+def test_loops_get_no_tensors_whose_shapes_do_not_fit(call: Call, places: dict[int, Any], looped: list[str]) -> None:
+    name, args, kwargs = call
+    changed = [places.get(place, argument) for place, argument in enumerate(args)]
+    with contextlib.suppress(RuntimeError, IndexError, TypeError):
+        outputs((name, changed, kwargs), blocked.natively)
+    assert not looped
+    outputs(call, blocked.natively)
+    assert len(looped) == 1
 
 
 def test_control_a_wrong_last_term_is_seen() -> None:
