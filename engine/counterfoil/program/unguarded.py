@@ -18,7 +18,7 @@ def check_guarded(program: Program) -> None:
 
     Raises:
         ProgramError: A pooling has an operand without elements; or a padding that repeats elements is negative or,
-            where it reflects them, not below the length of its axis.
+            where it reflects them, not below the length of its axis; or a gradient of either has another shape.
     """
     for node in program.nodes:
         kind = node.entry.kind
@@ -38,13 +38,23 @@ def _tensors(node: Node, types: Sequence[TensorType | None]) -> list[TensorType]
 
 
 def _check_pooling(node: Node, types: Sequence[TensorType | None]) -> None:
-    if any(item.elements == 0 for item in _tensors(node, types)):
+    tensors = _tensors(node, types)
+    if any(item.elements == 0 for item in tensors):
         raise ProgramError(say("The operator {0} pools a tensor without elements.", node.where))
+    if not node.entry.kind.endswith("backward"):
+        return
+    gradient, pooled, *places = (item.shape for item in tensors)
+    axes = next((axes for axes in (1, 2, 3) if f"{axes}d" in node.entry.kind), 0)
+    samples = len(pooled) - axes
+    if len(gradient) != len(pooled) or gradient[:samples] != pooled[:samples] or any(s != gradient for s in places):
+        raise _unfit(node, gradient, pooled)
 
 
 def _check_padding(node: Node, types: Sequence[TensorType | None], *, reflects: bool) -> None:
     # Of a gradient the operand that was padded is the last tensor.
-    shape = _tensors(node, types)[-1].shape
+    tensors = _tensors(node, types)
+    shape = tensors[-1].shape
+    padded = list(shape)
     for place, length in enumerate(_padding(node)):
         axis = len(shape) - 1 - place // 2
         highest = shape[axis] - 1 if axis >= 0 else -1
@@ -52,6 +62,14 @@ def _check_padding(node: Node, types: Sequence[TensorType | None], *, reflects: 
             raise ProgramError(
                 say("The operator {0} pads an axis of length {1} by {2}.", node.where, highest + 1, str(length))
             )
+        padded[axis] += length
+    if len(tensors) > 1 and tensors[0].shape != tuple(padded):
+        raise _unfit(node, tensors[0].shape, tuple(padded))
+
+
+def _unfit(node: Node, gradient: tuple[int, ...], other: tuple[int, ...]) -> ProgramError:
+    found, wanted = (" x ".join(map(str, shape)) for shape in (gradient, other))
+    return ProgramError(say("The operator {0} takes a gradient of the shape {1} for {2}.", node.where, found, wanted))
 
 
 def _padding(node: Node) -> Sequence[Argument]:

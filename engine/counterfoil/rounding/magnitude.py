@@ -387,7 +387,7 @@ def centred_channels(x: Tensor, mean: Tensor) -> Vectors | None:
         x: float64 or float32 ``[N, C, *space]``.
         mean: ``[C]``.
     """
-    if not _fast(x) or not x.numel() or not x.is_contiguous():
+    if not _fast(x) or not x.numel() or not x.is_contiguous() or not mean.numel():
         return None
     mean, shape = mean.double().contiguous(), x.shape
     samples, channels = shape[0], shape[1]
@@ -457,7 +457,7 @@ def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes | Measure
         mean: ``[n]``: one number for each row, n a divisor of outer times rows: of row i that with index i mod n.
         factor: ``[n]``: the same.
     """
-    if _fast(x) and x.numel():
+    if _fast(x) and x.numel() and mean.numel() == factor.numel() > 0:
         x, mean, factor = x.contiguous(), mean.double().contiguous(), factor.double().contiguous()
         return _measured(x, mean, factor, (x.shape[0], x.shape[1], x.shape[2]), _setting.get().threads)
     rows = x.shape[0] * x.shape[1]
@@ -482,7 +482,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
     """
     if g.numel() == 0:
         return 0.0
-    if _fast(g) and _fast(x) and g.dtype == x.dtype:
+    if _fast(g) and _fast(x) and g.dtype == x.dtype and g.shape == x.shape:
         first, second = g.contiguous(), x.contiguous()
         count = first.numel()
         parts = -(-count // _PART)

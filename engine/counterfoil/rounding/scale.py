@@ -507,6 +507,7 @@ def _gradient_terms(
     if (
         isinstance(g, Vectors)
         and isinstance(x, Vectors)
+        and x.count == g.count
         and _wide(rstd, g.count)
         and (weight is None or _wide(weight, g.count))
     ):

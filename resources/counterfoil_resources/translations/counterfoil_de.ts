@@ -4669,6 +4669,10 @@ Lauf zu finden</translation>
             <translation>Der Operator {0} fasst einen Tensor ohne Elemente zusammen.</translation>
         </message>
         <message>
+            <source>The operator {0} takes a gradient of the shape {1} for {2}.</source>
+            <translation>Der Operator {0} nimmt einen Gradienten der Form {1} für {2}.</translation>
+        </message>
+        <message>
             <source>The operator {0} {1}.</source>
             <translation>Der Operator {0} {1}.</translation>
         </message>

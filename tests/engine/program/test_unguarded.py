@@ -42,6 +42,9 @@ POOLED = "aten._adaptive_avg_pool3d_backward.default"
         (program(REPEATED, [[2, 7, 6], [2, 3, 4]], [1, 1, 2, 2], gives=[[2, 3, 4]]), None),
         (program(POOLED, [[3, 3, 4, 3], [3, 3, 4, 0]], gives=[[3, 3, 4, 0]]), Outcome.REFUSED),
         (program(POOLED, [[3, 3, 2, 3], [3, 3, 4, 6]], gives=[[3, 3, 4, 6]]), None),
+        (program(POOLED, [[8, 3, 2, 3], [3, 3, 4, 6]], gives=[[3, 3, 4, 6]]), Outcome.REFUSED),
+        (program(POOLED, [[1, 3, 3, 2, 3], [3, 3, 4, 6]], gives=[[3, 3, 4, 6]]), Outcome.REFUSED),
+        (program(REFLECTED, [[2, 7, 5], [2, 3, 4]], [1, 1, 2, 2], gives=[[2, 3, 4]]), Outcome.REFUSED),
     ],
 )
 def test_what_an_honest_model_never_has_is_refused(data: bytes, expected: Outcome | None) -> None:
