@@ -121,7 +121,8 @@ def error_bound(bound: Bound, exponent: int, compute: str) -> float:
 def margin_bits(bound: Bound, compute: str) -> float:
     """Return the largest m, not rounded down, for which ``tau = 2^(E - m)`` proves that replay agrees."""
     agreement = OMISSION_SHARE / (OMISSION_SHARE - 1)
-    share = agreement * 4 * bound.factor * _SCALE_SLACK * gamma(bound.terms, compute)
+    # What adds no terms makes no error: the bound of one does no harm, and has a logarithm.
+    share = agreement * 4 * bound.factor * _SCALE_SLACK * gamma(max(bound.terms, 1), compute)
     return -math.log2(share) if math.isfinite(share) else -math.inf
 
 

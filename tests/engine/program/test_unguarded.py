@@ -27,6 +27,7 @@ def program(operator: str, shapes: list[list[int]], *rest: Any, gives: list[list
     return canonical.encode(whole)
 
 
+UNFOLDED = "aten.unfold_backward.default"
 REFLECTED = "aten.reflection_pad2d_backward.default"
 REPEATED = "aten.replication_pad2d_backward.default"
 POOLED = "aten._adaptive_avg_pool3d_backward.default"
@@ -42,6 +43,7 @@ POOLED = "aten._adaptive_avg_pool3d_backward.default"
         (program(REPEATED, [[2, 7, 6], [2, 3, 4]], [1, 1, 2, 2], gives=[[2, 3, 4]]), None),
         (program(POOLED, [[3, 3, 4, 3], [3, 3, 4, 0]], gives=[[3, 3, 4, 0]]), Outcome.REFUSED),
         (program(POOLED, [[3, 3, 2, 3], [3, 3, 4, 6]], gives=[[3, 3, 4, 6]]), None),
+        (program(UNFOLDED, [[3, 6, 1]], [1, 1], -2, 0, 1, gives=[[1, 1]]), Outcome.REFUSED),
         (program(POOLED, [[8, 3, 2, 3], [3, 3, 4, 6]], gives=[[3, 3, 4, 6]]), Outcome.REFUSED),
         (program(POOLED, [[1, 3, 3, 2, 3], [3, 3, 4, 6]], gives=[[3, 3, 4, 6]]), Outcome.REFUSED),
         (program(REFLECTED, [[2, 7, 5], [2, 3, 4]], [1, 1, 2, 2], gives=[[2, 3, 4]]), Outcome.REFUSED),
