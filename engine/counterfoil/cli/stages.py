@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from counterfoil import terminal
 from counterfoil.errors import CancelledError
+from counterfoil.generators import finish, relay
 
 if TYPE_CHECKING:
     from counterfoil.training.preparing import Preparing
@@ -23,17 +24,18 @@ def show_stages(work: Generator[Preparing, None, Result]) -> Result:
     """
     console = terminal.console()
     stage: str | None = None
+    bar: terminal.StepProgress
     with ExitStack() as bars:
-        while True:
-            try:
-                event = next(work)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
-            except CancelledError as error:
-                raise CancelledError("Stopped; no order was written.") from error
+
+        def show(event: Preparing) -> None:
+            nonlocal stage, bar
             if event.stage != stage:
                 bars.close()
                 stage, bar = event.stage, bars.enter_context(terminal.progress(event.stage, console, unit=event.unit))
                 bar.start(event.total)
             bar.update(event.done)
+
+        try:
+            return finish(relay(work, show))
+        except CancelledError as error:
+            raise CancelledError("Stopped; no order was written.") from error

@@ -6,6 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from counterfoil.generators import relay
+
 Result = TypeVar("Result")
 
 
@@ -32,10 +34,4 @@ CAPTURING = Preparing("Capturing the step", "steps", 0, 1)
 
 def staged(stage: str, unit: str, work: Generator[tuple[int, int], None, Result]) -> Generator[Preparing, None, Result]:
     """Run a stage that reports what is done and its total, and return what it returns."""
-    while True:
-        try:
-            done, total = next(work)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
-        yield Preparing(stage, unit, done, total)
+    return relay(work, lambda report: Preparing(stage, unit, *report))
