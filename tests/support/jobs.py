@@ -27,6 +27,7 @@ from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
+from counterfoil.consent import accept_order, open_signed_order
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
 from counterfoil.machine import Machine
@@ -273,8 +274,12 @@ def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
     with BundleReader.open(path) as reader:
         old = open_claim(reader.claim())
         root = run_tree(reader.step_records()).root
+        signature = reader.order_signature()
+        client = None if signature is None else open_signed_order(signature, reader.manifest.digest)
+        acceptance = accept_order(reader.manifest.digest, client, key)
     new = replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
     replace_bytes(path, "/run/claim", sign_claim(new, key))
+    replace_bytes(path, "/run/acceptance", acceptance)
 
 
 def replace_bytes(path: Path, dataset: str, data: bytes) -> None:

@@ -29,7 +29,8 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
+from counterfoil.consent import accept_order, check_same_client, open_acceptance, open_signed_order
+from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError, SignatureError
 from counterfoil.execution.interpreter import Interpreter, StepResult
 from counterfoil.execution.operation import Compute
 from counterfoil.execution.statedigest import root_of, root_on_device
@@ -240,6 +241,7 @@ def record(
         resumed = resume and is_unfinished(run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
+        acceptance = _accept(recording, manifest, reader.order_signature(), key)
         _check_room(run_path, recording, manifest, contents, places)
         with a_slip_of_the_giver():
             file = open_data_file(manifest, data, stack)
@@ -302,9 +304,43 @@ def record(
             signed_at=timestamp(),
             public_key=key.public.pem,
         )
-        yield from _assemble(run_path, manifest, contents, recording, places, sign_claim(claim, key), cancel)
+        signed = _Signed(reader.order_signature(), acceptance, sign_claim(claim, key))
+        yield from _assemble(run_path, manifest, contents, recording, places, signed, cancel)
         recording.discard()
     yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """The DSSE envelopes of a run: the client's on its order, if there is one, and the trainer's two."""
+
+    order: bytes | None
+    acceptance: bytes
+    claim: bytes
+
+
+def _accept(recording: Recording, manifest: OrderManifest, signature: bytes | None, key: SigningKey) -> bytes:
+    """Sign that the order is accepted as it came, or take the acceptance that the recording was begun with.
+
+    Raises:
+        SignatureError: The client's signature on the order does not hold: such an order is not begun with.
+        RecordingError: The recording was begun with the order of another client's, or its acceptance is damaged.
+    """
+    client = None if signature is None else open_signed_order(signature, manifest.digest)
+    kept = recording.acceptance()
+    if kept is None:
+        kept = accept_order(manifest.digest, client, key)
+        recording.keep_acceptance(kept)
+    try:
+        check_same_client(open_acceptance(kept, manifest.digest, key.public), client)
+    except SignatureError as error:
+        raise RecordingError(
+            f"The unfinished recording in {recording.folder} was begun with an order that another client had signed, "
+            "or nobody; or its acceptance is damaged.",
+            remedy="Give the order file that it was begun with, or discard the recording: --fresh.",
+            detail=str(error),
+        ) from error
+    return kept
 
 
 def _check_room(
@@ -469,13 +505,19 @@ def _assemble(
     contents: OrderContents,
     recording: Recording,
     places: Turns[int],
-    claim: bytes,
+    signed: _Signed,
     cancel: CancelToken | None,
 ) -> Generator[RunAssembled, None, None]:
     """Make the run from a complete recording, whose every byte is checked as it is read."""
     with BundleWriter.create(run_path) as writer:
         writer.write_order(
-            manifest, contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial
+            manifest,
+            contents.programs,
+            contents.schedule,
+            contents.scalars,
+            contents.data,
+            contents.initial,
+            signed.order,
         )
         writer.begin_run(places, recording.log_bytes)
         for step in recording.read(1):
@@ -494,4 +536,4 @@ def _assemble(
             if manifest.is_checkpoint(record.step):
                 writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))
             yield RunAssembled(record.step, manifest.steps)
-        writer.finish_run(claim)
+        writer.finish_run(signed.claim, signed.acceptance)

@@ -143,7 +143,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
             )
         run_root = run_tree(records).root
         claim = RunClaim(manifest.digest, run_root, manifest.steps, (("device", "cpu"),), SIGNED_AT, key.public.pem)
-        writer.finish_run(sign_claim(claim, key))
+        writer.finish_run(sign_claim(claim, key), accepted(manifest.digest, key))
     return {
         "order": manifest.digest.hex,
         **_told(draft),
