@@ -83,9 +83,7 @@ def open_signed_order(envelope: bytes, order: Digest) -> SignedOrder:
     return SignedOrder(order, signed_at, key.key_id)
 
 
-def accept_order(
-    order: Digest, client: SignedOrder | None, key: SigningKey, when: datetime | None = None
-) -> bytes:
+def accept_order(order: Digest, client: SignedOrder | None, key: SigningKey, when: datetime | None = None) -> bytes:
     """Accept an order as its trainer, when training begins; returns the DSSE envelope as JSON bytes.
 
     Args:

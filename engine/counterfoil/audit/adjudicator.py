@@ -17,13 +17,23 @@ from typing import TypeVar
 import torch
 
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
-from counterfoil.audit.inspection import check_claim, key_id_of, read_client_order, signed_by
+from counterfoil.audit.inspection import (
+    Keys,
+    accepted_by,
+    check_acceptance,
+    check_claim,
+    held_order,
+    key_id_of,
+    open_client_signature,
+    read_client_order,
+    signed_by,
+)
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
-from counterfoil.audit.values.orders import compare_orders
+from counterfoil.audit.values.orders import OrderFinding, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.precision import ExactPrecision
@@ -31,6 +41,7 @@ from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.consent import Acceptance, SignedOrder
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, GivenFileError, LimitError, RefusedError
 from counterfoil.execution.devices import environment_after
 from counterfoil.execution.trouble import obstacles_noticed
@@ -38,7 +49,7 @@ from counterfoil.generators import finish
 from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.selftest import run_selftest
-from counterfoil.sentence import say
+from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey
 
 Result = TypeVar("Result")
@@ -67,6 +78,7 @@ def adjudicate(
     *,
     order: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
+    client_key: PublicKey | None = None,
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
@@ -80,6 +92,7 @@ def adjudicate(
         path: The capsule.
         order: The client's own order, to compare with.
         trainer_key: The trainer's public key, when it is known.
+        client_key: The client's public key, when it is known: the order must be signed with it.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
@@ -94,7 +107,7 @@ def adjudicate(
     case = _Case(Path(path))
     try:
         with obstacles_noticed():
-            yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
+            yield from _hear(case, order, Keys(trainer_key, client_key), device, threads, cancel, limits)
     except GivenFileError:
         raise
     except CounterfoilError as error:
@@ -112,8 +125,10 @@ class _Case:
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     capsule_digest: Digest | None = None
     contents: CapsuleContents | None = None
-    client_order: Digest | None = None
+    signed_order: SignedOrder | None = None
+    whose: OrderFinding | None = None
     claim: RunClaim | None = None
+    acceptance: Acceptance | None = None
     environment: tuple[tuple[str, str], ...] = ()
     tally: StepTally = field(default_factory=StepTally)
     error: CounterfoilError | None = None
@@ -137,6 +152,13 @@ class _Case:
         yield self.note(number, CheckState.PASSED, sentence(result))
         return result
 
+    @property
+    def signer(self) -> str:
+        """Key id of who signed the order as its client; empty where nobody did."""
+        if self.whose is not None:
+            return self.whose.client_key
+        return "" if self.signed_order is None else self.signed_order.key_id
+
     def report(self) -> AdjudicationReport:
         contents, claim, tally = self.contents, self.claim, self.tally
         manifest = contents.manifest if contents is not None else None
@@ -148,7 +170,7 @@ class _Case:
             capsule_name=self.path.name,
             capsule_digest=self.capsule_digest,
             order_digest=manifest.digest if manifest is not None else None,
-            order_source="bundle" if self.client_order is None else "client",
+            order_source="bundle" if self.whose is None else self.whose.source,
             run_root=claim.run_root if claim is not None else None,
             trainer_key=key_id_of(claim) if claim is not None else "",
             title=manifest.title if manifest is not None else "",
@@ -163,13 +185,16 @@ class _Case:
             seconds=tally.seconds,
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim is not None else (),
+            client_key=self.signer,
+            client_key_source=self.whose.client_key_source if self.whose else "bundle" if self.signer else None,
+            accepted_at="" if self.acceptance is None else self.acceptance.accepted_at,
         )
 
 
 def _hear(
     case: _Case,
     order: str | os.PathLike[str] | None,
-    trainer_key: PublicKey | None,
+    known: Keys,
     device: str,
     threads: int | None,
     cancel: CancelToken | None,
@@ -182,7 +207,7 @@ def _hear(
     case.contents = contents
     manifest = contents.manifest
     case.tally.exact = isinstance(manifest.precision, ExactPrecision)
-    yield from _compare_order(case, contents, order)
+    yield from _compare_order(case, contents, order, known)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
         lambda: prove_part(contents),
@@ -198,8 +223,8 @@ def _hear(
     )
     claim = yield from case.attempt(
         CheckNumber.SIGNATURE,
-        lambda: check_claim(contents.claim, manifest, trainer_key),
-        lambda found: signed_by(found, trainer_key),
+        lambda: _check_signatures(case, contents, known.trainer),
+        lambda found: joined(signed_by(found, known.trainer), accepted_by(case.acceptance) if case.acceptance else ""),
     )
     case.claim = claim
     yield from case.attempt(
@@ -239,16 +264,25 @@ def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
 
 
 def _compare_order(
-    case: _Case, contents: CapsuleContents, order: str | os.PathLike[str] | None
+    case: _Case, contents: CapsuleContents, order: str | os.PathLike[str] | None, known: Keys
 ) -> Generator[Event, None, None]:
-    """Check 2, which without the client's order ends in a warning."""
+    """Check 2, which ends in a warning where nothing is known of the client."""
     try:
-        case.client_order = read_client_order(order, case.path)
-        state, detail = compare_orders(contents.manifest.digest, case.client_order)
+        given = read_client_order(order, case.path)
+        case.signed_order = open_client_signature(contents.signature, contents.manifest)
+        envelopes = contents.claim, contents.acceptance
+        held = held_order(contents.manifest, case.signed_order, envelopes, known.trainer)
+        found = case.whose = compare_orders(held, given, "" if known.client is None else known.client.key_id)
     except RefusedError as error:
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
         raise
-    yield case.note(CheckNumber.ORDER, state, detail)
+    yield case.note(CheckNumber.ORDER, found.state, found.detail)
+
+
+def _check_signatures(case: _Case, contents: CapsuleContents, trainer_key: PublicKey | None) -> RunClaim:
+    claim = check_claim(contents.claim, contents.manifest, trainer_key)
+    case.acceptance = check_acceptance(contents.acceptance, claim, case.signed_order)
+    return claim
 
 
 def _replay(

@@ -161,7 +161,10 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
             try:
                 with obstacles_noticed():
                     inspection = progress.inspection = Inspection(BundleReader(file))
-                    make_checks(inspection, request.order, request.trainer_key, token, request.heads, request.limits)
+                    make_checks(
+                        inspection, request.order, request.trainer_key, token, request.heads, request.limits,
+                        request.client_key,
+                    )  # fmt: skip
                     yield from _audit(request, inspection, progress, token)
             except FileChangedError:
                 raise
@@ -298,6 +301,9 @@ class _Progress:
             seconds=self.seconds,
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim else (),
+            client_key=inspection.client_key if inspection else "",
+            client_key_source=inspection.client_key_source if inspection else None,
+            accepted_at=inspection.acceptance.accepted_at if inspection and inspection.acceptance else "",
             sample=self.sample,
             steering=self._steering(),
             without_bound=self._without_bound(),

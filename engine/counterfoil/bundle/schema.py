@@ -300,7 +300,7 @@ class OrderManifest:
         version = fields.take("format", int)
         if version != MANIFEST_FORMAT:
             raise BundleError(
-                say("The order's manifest has format {0}; this Counterfoil reads format {1}.", version, MANIFEST_FORMAT),
+                say("The manifest has format {0}; this Counterfoil reads format {1}.", version, MANIFEST_FORMAT),
                 remedy=say("Use a Counterfoil of the version that wrote it."),
             )
         seed = fields.take("seed", str)

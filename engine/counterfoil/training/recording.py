@@ -54,7 +54,10 @@ _FORMAT = 1
 _HEADER = "recording.json"
 _HEADS = "heads.jsonl"
 _ACCEPTANCE = "acceptance.json"
-_OURS = re.compile(r"recording\.json|heads\.jsonl|acceptance\.json|\.acceptance\.json\.[0-9a-f]{16}\.part|(steps|state)-[0-9]{8}|\.recording\.json\.[0-9a-f]{16}\.part")
+_OURS = re.compile(
+    r"recording\.json|acceptance\.json|heads\.jsonl|(steps|state)-[0-9]{8}|"
+    r"\.(recording|acceptance)\.json\.[0-9a-f]{16}\.part"
+)
 _WHAT = "the recording"
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""

@@ -1,4 +1,4 @@
-"""The order that a file holds against what the auditor knows of the client: check 2, before a replay and after it. Pure.
+"""The order that a file holds against what the auditor knows of the client: check 2, before and after a replay. Pure.
 
 Two things can be known from elsewhere: the client's own order file, and the client's public key. docs/threat-model.md
 lists what comes of each case under "Whose order".
@@ -125,7 +125,9 @@ def compare_orders(held: HeldOrder, given: GivenOrder | None = None, client_key:
         own = say("The order {0} is the client's.", held.digest.short)
         return OrderFinding(CheckState.PASSED, joined(own, _signer(signer, source)), "client", signer, source)
     if source == "given":
-        detail = say("The order {0} is signed with the client's key {1}, which was given.", held.digest.short, signer)
+        detail = say(
+            "The order {0} is signed with the client's key {1}, which was given.", held.digest.short, signer[:12]
+        )
         return OrderFinding(CheckState.PASSED, detail, "signature", signer, source)
     taken = say(
         "The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the "
@@ -174,8 +176,8 @@ def _other_order(held: HeldOrder, given: GivenOrder, known: str) -> OrderMismatc
     else:
         stands = say("The order {0} is unsigned.", mine)
     if held.trainer_key:
-        accepted = say("The key {0} accepted it as its trainer, as it says on {1}.", held.trainer_key[:12], held.accepted_at)
-        stands = joined(stands, accepted)
+        trainer, when = held.trainer_key[:12], held.accepted_at
+        stands = joined(stands, say("The key {0} accepted it as its trainer, as it says on {1}.", trainer, when))
     if held.client_key and not known:
         whose = say("If that key is the client's, the client ordered what the file holds; give the key to find out.")
         stands = joined(stands, whose)

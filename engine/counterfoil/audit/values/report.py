@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Literal
 
 from counterfoil.audit.values.dispute import Dispute
-from counterfoil.audit.values.outcome import Check, Outcome
+from counterfoil.audit.values.outcome import Check, ClientKeySource, OrderSource, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
@@ -95,7 +94,7 @@ class Report:
         reason: One or two plain sentences that say why.
         checks: All ten checks, in order.
         order_digest: Digest of the order; None when it could not be read.
-        order_source: ``client`` when the order was compared with the client's file, ``bundle`` when it was not.
+        order_source: How it is known whose order it is.
         run_root: The signed run root; None when it could not be read, or its signature does not hold.
         trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
         title: Title of the order.
@@ -108,13 +107,17 @@ class Report:
         seconds: Wall-clock time of the replay.
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
+        client_key: Key id of who signed the order as its client; empty for an unsigned order.
+        client_key_source: How that key is known; None for an unsigned order.
+        accepted_at: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was
+            not read or does not hold.
     """
 
     outcome: Enum
     reason: str
     checks: tuple[Check, ...]
     order_digest: Digest | None
-    order_source: Literal["client", "bundle"]
+    order_source: OrderSource
     run_root: Digest | None
     trainer_key: str
     title: str
@@ -127,6 +130,9 @@ class Report:
     seconds: float = 0.0
     environment: tuple[tuple[str, str], ...] = ()
     trainer_environment: tuple[tuple[str, str], ...] = ()
+    client_key: str = ""
+    client_key_source: ClientKeySource | None = None
+    accepted_at: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
