@@ -150,7 +150,7 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     try:
         # A slip is said before a large file is read.
         with obstacles_noticed():
-            read_client_order(request.order, request.run)
+            progress.client_order = read_client_order(request.order, request.run)
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
             progress.bundle_digest = yield from _settle(file, progress, token)
@@ -197,6 +197,7 @@ class _Progress:
 
     request: AuditRequest
     inspection: Inspection | None = None
+    client_order: Digest | None = None
     bundle_digest: Digest | None = None
     sample: Sample | None = None
     started: bool = False
@@ -269,16 +270,21 @@ class _Progress:
             if self.later_checks[check.number].state is CheckState.RUNNING:
                 self.later_checks[check.number] = check
         claim = inspection.claim if inspection else None
+        # Check 2 reads the client's order again; what it compared is what counts.
+        client = (inspection.client_order if inspection else None) or self.client_order
+        held = manifest.digest if manifest else None
         return AuditReport(
             outcome=outcome,
             reason=reason,
             checks=self.final_checks(),
-            order_digest=manifest.digest if manifest else None,
-            order_source=inspection.order_source if inspection else "bundle",
+            order_digest=client or held,
+            order_source="bundle" if client is None else "client",
+            run_order=held,
             run_root=claim.run_root if claim else None,
             bundle_digest=self.bundle_digest,
             bundle_name=Path(self.request.run).name,
             trainer_key=inspection.trainer_key if inspection else "",
+            given_key=self.request.trainer_key.key_id if self.request.trainer_key else "",
             title=manifest.title if manifest else "",
             steps_ordered=coverage.ordered,
             steps_planned=coverage.planned,
