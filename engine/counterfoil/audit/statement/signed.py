@@ -17,6 +17,7 @@ from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.sentence import say
@@ -265,3 +266,14 @@ class Adjudication(Signed):
 
 def _digest(fields: OrderDigestFields | None) -> Digest | None:
     return None if fields is None else Digest.from_hex(fields.sha256)
+
+
+def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
+    """Say what a verdict, or an adjudication, rests on.
+
+    Args:
+        said: It.
+        named: Whether its reader knows the key that signed the run as the trainer's.
+        changed: Whether its reader knows runs of this order that another key signed.
+    """
+    return trust_of(said.checks, said.trainer_key, named=named, changed=changed, auditor_key=said.key_id)
