@@ -17,6 +17,7 @@ from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.sentence import say
@@ -241,3 +242,16 @@ class Adjudication(Signed):
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
         return self.statement.predicate.steps.replayed
+
+
+def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
+    """Say what a verdict, or an adjudication, rests on.
+
+    Args:
+        said: It.
+        named: Whether its reader knows the key that signed the run as the trainer's.
+        changed: Whether its reader knows runs of this order that another key signed.
+    """
+    attested = said.statement.predicate.input_attestations
+    trainer_key = attested[0].key_id if attested else ""
+    return trust_of(said.checks, trainer_key, named=named, changed=changed, auditor_key=said.key_id)
