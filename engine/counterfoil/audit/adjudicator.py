@@ -33,8 +33,8 @@ from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
-from counterfoil.audit.values.orders import OrderFinding, compare_orders
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.orders import GivenOrder, OrderFinding, compare_orders
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import RunClaim
@@ -104,10 +104,16 @@ def adjudicate(
     Raises:
         GivenFileError: There is no such capsule, or the client's order is none: nothing is concluded from that.
     """
-    case = _Case(Path(path))
+    case = _Case(
+        Path(path),
+        given_key=trainer_key.key_id if trainer_key else "",
+        given_client_key=client_key.key_id if client_key else "",
+    )
     try:
         with obstacles_noticed():
-            yield from _hear(case, order, Keys(trainer_key, client_key), device, threads, cancel, limits)
+            # A slip is said before a large file is read.
+            case.given_order = read_client_order(order, path)
+            yield from _hear(case, Keys(trainer_key, client_key), device, threads, cancel, limits)
     except GivenFileError:
         raise
     except CounterfoilError as error:
@@ -122,9 +128,12 @@ class _Case:
     """What is known so far; becomes the report."""
 
     path: Path
+    given_key: str
+    given_client_key: str
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     capsule_digest: Digest | None = None
     contents: CapsuleContents | None = None
+    given_order: GivenOrder | None = None
     signed_order: SignedOrder | None = None
     whose: OrderFinding | None = None
     claim: RunClaim | None = None
@@ -153,6 +162,13 @@ class _Case:
         return result
 
     @property
+    def order_source(self) -> OrderSource:
+        """How it is known whose order it is."""
+        if self.given_order is not None:
+            return "client"
+        return "bundle" if self.whose is None else self.whose.source
+
+    @property
     def signer(self) -> str:
         """Key id of who signed the order as its client; empty where nobody did."""
         if self.whose is not None:
@@ -162,6 +178,7 @@ class _Case:
     def report(self) -> AdjudicationReport:
         contents, claim, tally = self.contents, self.claim, self.tally
         manifest = contents.manifest if contents is not None else None
+        held = manifest.digest if manifest is not None else None
         outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
         return AdjudicationReport(
             outcome=outcome,
@@ -169,10 +186,12 @@ class _Case:
             checks=tuple(self.checks.get(number, Check(number, CheckState.SKIPPED)) for number in CheckNumber),
             capsule_name=self.path.name,
             capsule_digest=self.capsule_digest,
-            order_digest=manifest.digest if manifest is not None else None,
-            order_source="bundle" if self.whose is None else self.whose.source,
+            order_digest=held if self.given_order is None else self.given_order.digest,
+            order_source=self.order_source,
+            run_order=held,
             run_root=claim.run_root if claim is not None else None,
             trainer_key=key_id_of(claim) if claim is not None else "",
+            given_key=self.given_key,
             title=manifest.title if manifest is not None else "",
             steps_ordered=manifest.steps if manifest is not None else 0,
             agreed_step=contents.agreed_step if contents is not None else 0,
@@ -186,14 +205,13 @@ class _Case:
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim is not None else (),
             client_key=self.signer,
-            client_key_source=self.whose.client_key_source if self.whose else "bundle" if self.signer else None,
+            given_client_key=self.given_client_key,
             accepted_at="" if self.acceptance is None else self.acceptance.accepted_at,
         )
 
 
 def _hear(
     case: _Case,
-    order: str | os.PathLike[str] | None,
     known: Keys,
     device: str,
     threads: int | None,
@@ -207,7 +225,7 @@ def _hear(
     case.contents = contents
     manifest = contents.manifest
     case.tally.exact = isinstance(manifest.precision, ExactPrecision)
-    yield from _compare_order(case, contents, order, known)
+    yield from _compare_order(case, contents, known)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
         lambda: prove_part(contents),
@@ -263,16 +281,13 @@ def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
             file.check_unchanged()
 
 
-def _compare_order(
-    case: _Case, contents: CapsuleContents, order: str | os.PathLike[str] | None, known: Keys
-) -> Generator[Event, None, None]:
+def _compare_order(case: _Case, contents: CapsuleContents, known: Keys) -> Generator[Event, None, None]:
     """Check 2, which ends in a warning where nothing is known of the client."""
     try:
-        given = read_client_order(order, case.path)
         case.signed_order = open_client_signature(contents.signature, contents.manifest)
         envelopes = contents.claim, contents.acceptance
         held = held_order(contents.manifest, case.signed_order, envelopes, known.trainer)
-        found = case.whose = compare_orders(held, given, "" if known.client is None else known.client.key_id)
+        found = case.whose = compare_orders(held, case.given_order, case.given_client_key)
     except RefusedError as error:
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
         raise

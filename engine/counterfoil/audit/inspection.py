@@ -16,7 +16,7 @@ from pathlib import Path
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, compare_orders
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, ClientKeySource, OrderSource
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import (
     ArraySummary,
@@ -76,6 +76,7 @@ class Inspection:
         reader: The open bundle.
         checks: The checks that were made, by number.
         client_order: Digest of the client's own order, when one was given.
+        given_client_key: Key id of the client's public key that was given; empty when none was.
         signed_order: The client's signature on the order, when there is one and it holds.
         acceptance: The trainer's acceptance of the order, once check 5 has passed.
         whose: What check 2 found, once it has passed.
@@ -95,6 +96,7 @@ class Inspection:
     reader: BundleReader
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     client_order: Digest | None = None
+    given_client_key: str = ""
     signed_order: SignedOrder | None = None
     acceptance: Acceptance | None = None
     whose: OrderFinding | None = None
@@ -117,7 +119,9 @@ class Inspection:
 
     @property
     def order_source(self) -> OrderSource:
-        """How it is known whose order it is; while it is not known, by the file alone."""
+        """How it is known whose order it is."""
+        if self.client_order is not None:
+            return "client"
         return "bundle" if self.whose is None else self.whose.source
 
     @property
@@ -126,13 +130,6 @@ class Inspection:
         if self.whose is not None:
             return self.whose.client_key
         return "" if self.signed_order is None else self.signed_order.key_id
-
-    @property
-    def client_key_source(self) -> ClientKeySource | None:
-        """How that key is known."""
-        if self.whose is not None:
-            return self.whose.client_key_source
-        return None if self.signed_order is None else "bundle"
 
     def note(self, number: CheckNumber, state: CheckState, detail: str) -> None:
         """Record the result of a check."""
@@ -252,11 +249,12 @@ def _check_order(
     reader = inspection.reader
     given = read_client_order(order_path, reader.path)
     inspection.client_order = None if given is None else given.digest
+    inspection.given_client_key = "" if known.client is None else known.client.key_id
     signature = reader.order_signature()
     inspection.signed_order = open_client_signature(signature, reader.manifest)
     envelopes = (reader.claim(), reader.acceptance()) if reader.has_run else None
     held = held_order(reader.manifest, inspection.signed_order, envelopes, known.trainer)
-    found = inspection.whose = compare_orders(held, given, "" if known.client is None else known.client.key_id)
+    found = inspection.whose = compare_orders(held, given, inspection.given_client_key)
     return found.state, found.detail
 
 
@@ -614,7 +612,7 @@ def summarise(inspection: Inspection) -> BundleSummary:
         sentence=_sentence(inspection),
         states_checked=inspection.states_checked,
         order_source=inspection.order_source,
-        client_key_source=inspection.client_key_source,
+        given_client_key=inspection.given_client_key,
     )
 
 

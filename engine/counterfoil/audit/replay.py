@@ -65,7 +65,7 @@ from counterfoil.audit.values.events import (
     ResumedFromCheckpoint,
     StepReplayed,
 )
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.report import AuditReport, Kept, Steering
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment
@@ -154,7 +154,8 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     try:
         # A slip is said before a large file is read.
         with obstacles_noticed():
-            read_client_order(request.order, request.run)
+            given = read_client_order(request.order, request.run)
+            progress.client_order = None if given is None else given.digest
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
             progress.bundle_digest = yield from _settle(file, progress, token)
@@ -204,6 +205,7 @@ class _Progress:
 
     request: AuditRequest
     inspection: Inspection | None = None
+    client_order: Digest | None = None
     bundle_digest: Digest | None = None
     sample: Sample | None = None
     started: bool = False
@@ -276,16 +278,22 @@ class _Progress:
             if self.later_checks[check.number].state is CheckState.RUNNING:
                 self.later_checks[check.number] = check
         claim = inspection.claim if inspection else None
+        # Check 2 reads the client's order again; what it compared is what counts.
+        client = (inspection.client_order if inspection else None) or self.client_order
+        known = self.request.client_key
+        held = manifest.digest if manifest else None
         return AuditReport(
             outcome=outcome,
             reason=reason,
             checks=self.final_checks(),
-            order_digest=manifest.digest if manifest else None,
-            order_source=inspection.order_source if inspection else "bundle",
+            order_digest=client or held,
+            order_source=self._order_source(client),
+            run_order=held,
             run_root=claim.run_root if claim else None,
             bundle_digest=self.bundle_digest,
             bundle_name=Path(self.request.run).name,
             trainer_key=inspection.trainer_key if inspection else "",
+            given_key=self.request.trainer_key.key_id if self.request.trainer_key else "",
             title=manifest.title if manifest else "",
             steps_ordered=coverage.ordered,
             steps_planned=coverage.planned,
@@ -302,7 +310,7 @@ class _Progress:
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim else (),
             client_key=inspection.client_key if inspection else "",
-            client_key_source=inspection.client_key_source if inspection else None,
+            given_client_key=known.key_id if known else "",
             accepted_at=inspection.acceptance.accepted_at if inspection and inspection.acceptance else "",
             sample=self.sample,
             steering=self._steering(),
@@ -320,6 +328,11 @@ class _Progress:
     def _exact_bits(manifest: OrderManifest | None) -> int | None:
         precision = None if manifest is None else manifest.precision
         return precision.bits if isinstance(precision, ExactPrecision) else None
+
+    def _order_source(self, client: Digest | None) -> OrderSource:
+        if client is not None:
+            return "client"
+        return "bundle" if self.inspection is None else self.inspection.order_source
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None

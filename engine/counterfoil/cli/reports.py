@@ -388,6 +388,8 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
         "bundle": "taken from the run itself, not compared with an order of the client's",
     }
     order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    other = verdict.run_order is not None and verdict.run_order != verdict.order_digest
+    trainer = {"given": "the auditor gave this key", "bundle": "named by the run itself, compared with nothing"}
     model = verdict.model if isinstance(verdict, Verdict) else None
     named = {} if model is None else {"model": f"{model[0]}, OpenSSF Model Signing digest {model[1].hex}"}
     show_facts(
@@ -396,6 +398,8 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
             "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
+            **({"run's order": str(verdict.run_order)} if other else {}),
+            "trainer": f"{verdict.trainer_key or 'no signature'} ({trainer[verdict.trainer_key_source]})",
             "steps": _steps(verdict),
             **named,
             "signed by": verdict.key_id,

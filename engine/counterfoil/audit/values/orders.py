@@ -7,15 +7,17 @@ lists what comes of each case under "Whose order".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, ClientKeySource, OrderSource
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.report import Report
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import GivenFileError, OrderMismatchError, SignatureError
 from counterfoil.sentence import joined, say
 
 R = TypeVar("R", bound=Report)
+_Source = Literal["given", "order", "bundle"]
+"""How the key of a signature is known: the auditor gave it, the client's own file names it, or the file alone does."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,12 @@ class OrderFinding:
         detail: Its sentence.
         source: How it is known whose order it is.
         client_key: Key id of who signed the order as its client; empty for an unsigned one.
-        client_key_source: How that key is known; None for an unsigned order.
     """
 
     state: CheckState
     detail: str
     source: OrderSource
     client_key: str = ""
-    client_key_source: ClientKeySource | None = None
 
 
 def compare_orders(held: HeldOrder, given: GivenOrder | None = None, client_key: str = "") -> OrderFinding:
@@ -118,26 +118,26 @@ def compare_orders(held: HeldOrder, given: GivenOrder | None = None, client_key:
                 "it with the client's own order file, without a key."
             ),
         )
-    source: ClientKeySource | None = None
+    source: _Source | None = None
     if signer:
         source = "given" if client_key else "order" if given is not None and given.client_key else "bundle"
     if given is not None:
         own = say("The order {0} is the client's.", held.digest.short)
-        return OrderFinding(CheckState.PASSED, joined(own, _signer(signer, source)), "client", signer, source)
+        return OrderFinding(CheckState.PASSED, joined(own, _signer(signer, source)), "client", signer)
     if source == "given":
         detail = say(
             "The order {0} is signed with the client's key {1}, which was given.", held.digest.short, signer[:12]
         )
-        return OrderFinding(CheckState.PASSED, detail, "signature", signer, source)
+        return OrderFinding(CheckState.PASSED, detail, "signature", signer)
     taken = say(
         "The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the "
         "client ordered.",
         held.digest.short,
     )
-    return OrderFinding(CheckState.WARNING, joined(taken, _signer(signer, source)), "bundle", signer, source)
+    return OrderFinding(CheckState.WARNING, joined(taken, _signer(signer, source)), "bundle", signer)
 
 
-def _signer(signer: str, source: ClientKeySource | None) -> str:
+def _signer(signer: str, source: _Source | None) -> str:
     if source is None:
         return say("It is unsigned.")
     if source == "given":
@@ -200,10 +200,10 @@ def with_client_order(report: R, client: Digest) -> R:
     Raises:
         OrderMismatchError: The report is about another order, or about a file whose order could not be read.
     """
-    held = report.order_digest
+    held = report.run_order
     if held is None:
         raise OrderMismatchError(say("The audit could not read the order of the file, so nothing can be compared."))
-    key = report.client_key if report.client_key_source == "given" else ""
+    key = report.given_client_key
     found = compare_orders(
         HeldOrder(held, report.client_key, report.trainer_key if report.accepted_at else "", report.accepted_at),
         GivenOrder(client),
@@ -211,4 +211,4 @@ def with_client_order(report: R, client: Digest) -> R:
     )
     check = Check(CheckNumber.ORDER, found.state, found.detail)
     checks = tuple(check if one.number is CheckNumber.ORDER else one for one in report.checks)
-    return replace(report, order_source=found.source, client_key_source=found.client_key_source, checks=checks)
+    return replace(report, order_digest=client, order_source=found.source, checks=checks)

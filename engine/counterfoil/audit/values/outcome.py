@@ -14,9 +14,6 @@ from counterfoil.sentence import say
 OrderSource = Literal["client", "signature", "bundle"]
 """How it is known whose order a file holds: compared with the client's own file; signed with the client's key that the
 auditor gave; or not at all, taken from the file itself."""
-ClientKeySource = Literal["given", "order", "bundle"]
-"""How the key that signed an order is known as the client's: the auditor gave it; the client's own order file is signed
-with it; or not at all, the file itself names it."""
 
 
 class Outcome(Enum):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 from counterfoil.audit.values.dispute import Dispute
-from counterfoil.audit.values.outcome import Check, ClientKeySource, OrderSource, Outcome
+from counterfoil.audit.values.outcome import Check, OrderSource, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
@@ -93,12 +94,17 @@ class Report:
         outcome: The conclusion.
         reason: One or two plain sentences that say why.
         checks: All ten checks, in order.
-        order_digest: Digest of the order; None when it could not be read.
-        order_source: How it is known whose order it is.
+        order_digest: Digest of the order that was asked for: the client's own if it was given, also when the file was
+            made for another one; else that of the file. None when neither is known.
+        order_source: How it is known whose order it is: ``client`` when the client's own order was given, ``signature``
+            when the file's order is signed with the client's key that was given, ``bundle`` when neither is so.
+        run_order: Digest of the order that the file holds; None when it could not be read.
         run_root: The signed run root; None when it could not be read, or its signature does not hold.
-        trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
-        title: Title of the order.
-        steps_ordered: Number of steps ordered.
+        trainer_key: SHA-256 key id of the public key whose signature of the run holds; empty when none does.
+        given_key: SHA-256 key id of the trainer's public key that the auditor gave; empty when none was given, so that
+            check 5 rests on the key that the file itself names.
+        title: Title of the order that the file holds.
+        steps_ordered: Number of its steps.
         steps_replayed: Number of steps replayed and judged.
         dispute: What differs, in the first step that does; None when none does.
         corrections: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
@@ -108,7 +114,8 @@ class Report:
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
         client_key: Key id of who signed the order as its client; empty for an unsigned order.
-        client_key_source: How that key is known; None for an unsigned order.
+        given_client_key: Key id of the client's public key that the auditor gave; empty when none was given, so that
+            ``client_key`` is what the files name.
         accepted_at: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was
             not read or does not hold.
     """
@@ -118,6 +125,7 @@ class Report:
     checks: tuple[Check, ...]
     order_digest: Digest | None
     order_source: OrderSource
+    run_order: Digest | None
     run_root: Digest | None
     trainer_key: str
     title: str
@@ -130,9 +138,15 @@ class Report:
     seconds: float = 0.0
     environment: tuple[tuple[str, str], ...] = ()
     trainer_environment: tuple[tuple[str, str], ...] = ()
+    given_key: str = ""
     client_key: str = ""
-    client_key_source: ClientKeySource | None = None
+    given_client_key: str = ""
     accepted_at: str = ""
+
+    @property
+    def trainer_key_source(self) -> Literal["given", "bundle"]:
+        """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
+        return "given" if self.given_key else "bundle"
 
 
 @dataclass(frozen=True, kw_only=True)

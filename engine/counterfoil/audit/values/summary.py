@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from counterfoil.audit.values.outcome import Check, ClientKeySource, OrderSource
+from counterfoil.audit.values.outcome import Check, OrderSource
 from counterfoil.commit.digest import Digest
 from counterfoil.program.limits import Estimate
 
@@ -159,7 +159,7 @@ class BundleSummary:
         sentence: One plain sentence on what matches and what does not.
         states_checked: Whether every stored state was compared with its state root, and has it.
         order_source: How it is known whose order it is.
-        client_key_source: How the key that signed the order is known; None for an unsigned order.
+        given_client_key: Key id of the client's public key that was given; empty when none was.
     """
 
     path: str
@@ -171,4 +171,4 @@ class BundleSummary:
     sentence: str
     states_checked: bool = False
     order_source: OrderSource = "bundle"
-    client_key_source: ClientKeySource | None = None
+    given_client_key: str = ""
