@@ -262,6 +262,12 @@ def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
     return tuple(sorted(_parse_envelope(envelope).signatures))
 
 
+def payload_of(envelope: bytes) -> bytes:
+    """Return the payload of an envelope, whose signature is not looked at; raises SignatureError when it is malformed."""
+    payload: bytes = _parse_envelope(envelope).payload
+    return payload
+
+
 def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
     """Sign a run's claim; returns the DSSE envelope as JSON bytes.
 

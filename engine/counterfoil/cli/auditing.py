@@ -17,6 +17,7 @@ from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
     CapsuleOption,
+    ClientKeyOption,
     ClientOrderOption,
     ConfidenceOption,
     CsvOption,
@@ -50,6 +51,7 @@ def audit(
     key: OptionalKeyOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
@@ -114,7 +116,8 @@ def audit(
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
-    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE; what
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR; 5 whatever was found where --key is the
+    trainer's own key: that is no audit. Ctrl-C stops the replay: INCONCLUSIVE; what
     was judged by then is kept, and --resume goes on from there.
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
@@ -144,6 +147,7 @@ def audit(
         device=devices[0],
         threads=threads,
         trainer_key=public,
+        client_key=load_public_key(client_key) if client_key else None,
         data=data,
         segments=chosen,
         heads=heads,
@@ -155,7 +159,7 @@ def audit(
     )
     if partial is not None:
         raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model)))
 
 
 def merge(
@@ -169,6 +173,7 @@ def merge(
     key: OptionalKeyOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
@@ -207,6 +212,7 @@ def merge(
         device=device,
         threads=threads,
         trainer_key=public,
+        client_key=load_public_key(client_key) if client_key else None,
         data=data,
         segments=SegmentRequest.parse(segments, confidence, bad_fraction, nonce),
         heads=heads,
@@ -219,7 +225,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)))
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:

@@ -15,6 +15,7 @@ from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
+    ClientKeyOption,
     ClientOrderOption,
     DataOption,
     DeviceOption,
@@ -36,6 +37,7 @@ def adjudicate(
     ] = None,
     key: OptionalKeyOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -62,6 +64,7 @@ def adjudicate(
             capsule,
             order=order,
             trainer_key=public,
+            client_key=load_public_key(client_key) if client_key else None,
             device=device,
             threads=threads,
             cancel=cancel,

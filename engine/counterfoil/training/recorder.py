@@ -63,10 +63,17 @@ HEADS_EVERY = 10
 
 @dataclass(frozen=True)
 class RecordStarted:
-    """First event of a recording: the number of steps, and the device."""
+    """First event of a recording.
+
+    Attributes:
+        steps: The number of steps.
+        device: The device.
+        client_key: Key id of who signed the order as its client; None for an unsigned one.
+    """
 
     steps: int
     device: str
+    client_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -241,11 +248,11 @@ def record(
         resumed = resume and is_unfinished(run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
-        acceptance = _accept(recording, manifest, reader.order_signature(), key)
+        acceptance, client = _accept(recording, manifest, reader.order_signature(), key)
         _check_room(run_path, recording, manifest, contents, places)
         with a_slip_of_the_giver():
             file = open_data_file(manifest, data, stack)
-        yield RecordStarted(manifest.steps, device)
+        yield RecordStarted(manifest.steps, device, client)
         if file is not None:
             with a_slip_of_the_giver():
                 outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
@@ -319,8 +326,13 @@ class _Signed:
     claim: bytes
 
 
-def _accept(recording: Recording, manifest: OrderManifest, signature: bytes | None, key: SigningKey) -> bytes:
+def _accept(
+    recording: Recording, manifest: OrderManifest, signature: bytes | None, key: SigningKey
+) -> tuple[bytes, str | None]:
     """Sign that the order is accepted as it came, or take the acceptance that the recording was begun with.
+
+    Returns:
+        The acceptance's DSSE envelope, and the key id of the client who signed the order, if one did.
 
     Raises:
         SignatureError: The client's signature on the order does not hold: such an order is not begun with.
@@ -340,7 +352,7 @@ def _accept(recording: Recording, manifest: OrderManifest, signature: bytes | No
             remedy="Give the order file that it was begun with, or discard the recording: --fresh.",
             detail=str(error),
         ) from error
-    return kept
+    return kept, None if client is None else client.key_id
 
 
 def _check_room(

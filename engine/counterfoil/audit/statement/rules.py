@@ -257,9 +257,7 @@ def checks(said: Signed) -> Broken:
     if order is CheckState.WARNING and said.order_source != "bundle":
         yield _contradiction(said, say("check 2 warns with the client's order"))
     if order in _DONE and said.given_client_key not in ("", said.client_key):
-        yield _contradiction(
-            said, say("check 2 was passed, and the client's key did not sign the order")
-        )
+        yield _contradiction(said, say("check 2 was passed, and the client's key did not sign the order"))
     if said.order_source == "signature" and (order is not CheckState.PASSED or not said.given_client_key):
         yield _contradiction(said, say("its order is known by a client's key that was not given"))
     if signature is CheckState.PASSED and not said.accepted and order in _DONE:
