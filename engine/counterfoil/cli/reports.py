@@ -17,6 +17,7 @@ from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
+from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
 from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
@@ -186,11 +187,12 @@ def show_steering(out: Console, steering: Steering) -> None:
     )
 
 
-def show_places(out: Console, replayed_at: Sequence[tuple[str, str, Sequence[tuple[int, int]]]]) -> None:
-    """Show where segments were replayed, if not in one place: machine, device, and first and last of neighbours."""
-    for machine, device, spans in replayed_at:
-        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
-        out.print(shown(f"Segments replayed at {machine} ({device}): {listed}"))
+def show_places(out: Console, replayed_at: Sequence[ReplayedAt]) -> None:
+    """Show who replayed segments where, if not the audit at one place."""
+    for at in replayed_at:
+        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in at.segments)
+        how = ", as a part file says" if at.by is ReplayedBy.PART else ""
+        out.print(shown(f"Segments replayed at {at.place.machine} ({at.place.device}){how}: {listed}"))
 
 
 def show_report(out: Console, report: AuditReport) -> None:
@@ -200,7 +202,7 @@ def show_report(out: Console, report: AuditReport) -> None:
         show_steering(out, report.steering)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in report.replayed_at])
+    show_places(out, report.replayed_at)
     show_outcome(out, report.outcome, report.headline, report.reason)
     if report.dispute is not None:
         first = not any(step < report.dispute.step for step in report.mismatched_steps)
@@ -394,7 +396,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in verdict.replayed_at])
+    show_places(out, verdict.replayed_at)
     show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
 
 
