@@ -116,16 +116,21 @@ class VerifierFields(Strict, frozen=True):
 
 
 class OrderDigestFields(Strict, frozen=True):
-    """The order digest."""
+    """An order digest."""
 
     sha256: DigestText
 
 
 class PolicyFields(Strict, frozen=True):
-    """The order that was judged by: its digest, null when it was not read, and where it came from."""
+    """What was asked for: the order by its digest, and where it came from; and the trainer's key, if it was given.
+
+    The order that the file holds stands beside it. What is not known is null.
+    """
 
     order_digest: OrderDigestFields | None
     order_source: Literal["client", "bundle"]
+    run_order_digest: OrderDigestFields | None
+    trainer_key_id: DigestText | None
 
 
 class AttestationFields(Strict, frozen=True):
