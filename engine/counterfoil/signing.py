@@ -263,7 +263,7 @@ def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
 
 
 def payload_of(envelope: bytes) -> bytes:
-    """Return the payload of an envelope, whose signature is not looked at; raises SignatureError when it is malformed."""
+    """Return the payload of an envelope without a look at its signature; raises SignatureError when it is malformed."""
     payload: bytes = _parse_envelope(envelope).payload
     return payload
 

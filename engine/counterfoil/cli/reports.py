@@ -468,9 +468,7 @@ def show_afterwards(out: Console, said: Afterwards) -> None:
         )
         _quote(out, one.reason)
         if one.superseded_by is not None:
-            out.print(
-                f"The auditor names another verdict in its place; its payload has the SHA-256 {one.superseded_by}."
-            )
+            out.print(f"The auditor puts another verdict in its place: SHA-256 of its payload {one.superseded_by}.")
     for reply in said.replies:
         out.print(f"[bold]REPLY[/]  of the trainer whose key signed the run, {reply.signed_at} by the trainer's clock:")
         _quote(out, reply.text)

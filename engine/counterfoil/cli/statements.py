@@ -79,9 +79,7 @@ def verify(
 
     envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
     checked = verify_signed(envelope, load_public_key(key))
-    given = [
-        (shown(path.name), read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()
-    ]
+    given = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
     later = afterwards(checked, verdict_digest(envelope), given)
     if bundle is not None:
         with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
@@ -174,7 +172,7 @@ def withdraw(
         write_whole(out, statement, what="the withdrawal")
         key_id = signer.public.key_id
     terminal.console().print(
-        f"Wrote {shown(str(out))}, signed with the key {key_id}. Publish it wherever the verdict went: who has only the "
+        f"Wrote {shown(str(out))}, signed with the key {key_id}. Send it wherever the verdict went: who has only the "
         "verdict does not know."
     )
 

@@ -18,6 +18,13 @@ _MEANINGS = {
 }
 
 
+_SOURCES = {
+    "client": ", compared with the client's own",
+    "signature": ", signed with the client's key",
+    "bundle": ", taken from the run",
+}
+
+
 def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
     """Return a section of Markdown.
 
@@ -32,8 +39,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
         "In words": _plain(verdict.reason),
         "Job": _plain(verdict.title),
         "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
-        "Order": _digest(verdict.order_digest)
-        + (", compared with the client's own" if verdict.order_source == "client" else ", taken from the run"),
+        "Order": _digest(verdict.order_digest) + _SOURCES[verdict.order_source],
         "Run root": _digest(verdict.run_root),
         "Weights": f"OpenSSF Model Signing digest `{model[1].hex}`" if model is not None else "not compared",
         "Signed": f"{verdict.signed_at}, with the Ed25519 key `{verdict.key_id}`",

@@ -21,7 +21,7 @@ REPLAYED = "COUNTERFOIL_TRAINING_REPLAYED"
 SAMPLE = "COUNTERFOIL_TRAINING_SAMPLE_REPLAYED"
 """Only the steps of a sample were."""
 CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
-"""The order was compared with the client's own."""
+"""The order was compared with the client's own, or is signed with the client's key."""
 WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
 """The model among the subjects is the final state of the run."""
 
@@ -30,7 +30,7 @@ def properties(verdict: Verdict) -> list[str]:
     """Return what holds of a run by a verdict that says VERIFIED."""
     whole = verdict.steps_replayed == verdict.steps_ordered
     found = [REPLAYED if whole else SAMPLE]
-    if verdict.order_source == "client":
+    if verdict.order_source != "bundle":
         found.append(CLIENT_ORDER)
     if verdict.model is not None:
         found.append(WEIGHTS)
