@@ -428,6 +428,7 @@ class FakeEngine:
             run_order=digest("order"),
             run_root=digest("run"),
             trainer_key=digest(self.key).hex,
+            accepted_at="2026-11-20T16:00:00Z",
             title="Digits",
             steps_ordered=self.steps,
             steps_replayed=3,
@@ -521,6 +522,7 @@ class FakeEngine:
             checkpoints=tuple(range(0, self.steps + 1, 5)),
             trainer_key=digest(self.key).hex,
             signed_at="2026-11-20T16:42:07Z",
+            accepted_at="2026-11-20T16:00:00Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
             recorded=Recorded.of(
                 [self.loss(step) for step in steps],
@@ -708,6 +710,7 @@ class FakeEngine:
             bundle_digest=digest("bundle"),
             bundle_name=plan.run.name,
             trainer_key=digest(self.key).hex,
+            accepted_at="2026-11-20T16:00:00Z",
             title="Digits, small residual network",
             steps_ordered=self.steps,
             steps_planned=len(self.steps_of(plan)),

@@ -34,7 +34,7 @@ from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_che
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.orders import GivenOrder, OrderFinding, compare_orders
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import RunClaim
@@ -162,13 +162,6 @@ class _Case:
         return result
 
     @property
-    def order_source(self) -> OrderSource:
-        """How it is known whose order it is."""
-        if self.given_order is not None:
-            return "client"
-        return "bundle" if self.whose is None else self.whose.source
-
-    @property
     def signer(self) -> str:
         """Key id of who signed the order as its client; empty where nobody did."""
         if self.whose is not None:
@@ -179,6 +172,9 @@ class _Case:
         contents, claim, tally = self.contents, self.claim, self.tally
         manifest = contents.manifest if contents is not None else None
         held = manifest.digest if manifest is not None else None
+        asked = None if self.given_order is None else self.given_order.digest
+        if contents is not None and contents.signature is not None and self.signed_order is None and asked == held:
+            asked = None  # the client's signature is broken: check 2 ended before it could compare them
         outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
         return AdjudicationReport(
             outcome=outcome,
@@ -186,8 +182,8 @@ class _Case:
             checks=tuple(self.checks.get(number, Check(number, CheckState.SKIPPED)) for number in CheckNumber),
             capsule_name=self.path.name,
             capsule_digest=self.capsule_digest,
-            order_digest=held if self.given_order is None else self.given_order.digest,
-            order_source=self.order_source,
+            order_digest=held if asked is None else asked,
+            order_source="client" if asked is not None else "bundle" if self.whose is None else self.whose.source,
             run_order=held,
             run_root=claim.run_root if claim is not None else None,
             trainer_key=key_id_of(claim) if claim is not None else "",

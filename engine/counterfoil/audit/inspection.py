@@ -118,6 +118,11 @@ class Inspection:
         return self.failures[min(self.failures)] if self.failures else self.too_large
 
     @property
+    def broken_signature(self) -> bool:
+        """Whether the file holds a client's signature that does not hold: the order then counts as nobody's."""
+        return self.signed_order is None and self.reader.order_signature() is not None
+
+    @property
     def order_source(self) -> OrderSource:
         """How it is known whose order it is."""
         if self.client_order is not None:
@@ -407,7 +412,7 @@ def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> t
     reader = inspection.reader
     claim = check_claim(reader.claim(), reader.manifest, trainer_key)
     key_id = key_id_of(claim)
-    if inspection.signed_order is None and reader.order_signature() is not None:
+    if inspection.broken_signature:
         accepted = ""  # check 2 has failed: whose signature the trainer accepted cannot be told
     else:
         acceptance = check_acceptance(reader.acceptance(), claim, inspection.signed_order)

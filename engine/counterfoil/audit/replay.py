@@ -281,6 +281,8 @@ class _Progress:
         # Check 2 reads the client's order again; what it compared is what counts.
         client = (inspection.client_order if inspection else None) or self.client_order
         known = self.request.client_key
+        if inspection is not None and inspection.broken_signature and client == inspection.reader.manifest.digest:
+            client = None  # check 2 ended before it could compare them
         held = manifest.digest if manifest else None
         return AuditReport(
             outcome=outcome,
@@ -332,7 +334,8 @@ class _Progress:
     def _order_source(self, client: Digest | None) -> OrderSource:
         if client is not None:
             return "client"
-        return "bundle" if self.inspection is None else self.inspection.order_source
+        whose = None if self.inspection is None else self.inspection.whose
+        return "bundle" if whose is None else whose.source
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None

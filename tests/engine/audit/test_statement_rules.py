@@ -49,6 +49,7 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
         outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
         capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
         run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
+        accepted_at=found.accepted_at,
         steps_ordered=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
         omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
         dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
@@ -205,7 +206,7 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "a state of its own": (lambda s: s["predicate"]["checks"][9].update(state="fine"), "fine.*state"),
     "a fourth subject": (lambda s: s["subject"].extend([s["subject"][1]] * 2), "subject"),
     "no subject": (lambda s: s["subject"].clear(), "subject"),
-    "two claims": (lambda s: s["predicate"]["inputAttestations"].extend(
+    "four attestations": (lambda s: s["predicate"]["inputAttestations"].extend(
         s["predicate"]["inputAttestations"]), "inputAttestations"),
     "a count as a number": (lambda s: s["predicate"]["counts"].update(logBytes=1), "counts.logBytes"),
     "a count below zero": (lambda s: s["predicate"]["counts"].update(logBytes="-1"), "whole number.*counts.logBytes"),
@@ -294,7 +295,7 @@ def test_orders_and_keys_that_contradict_the_checks(what: str, key: SigningKey) 
 @pytest.mark.parametrize("name", ["verified", "disputed", "confirmed"])
 def test_the_given_key_is_the_one_that_signed(name: str, key: SigningKey) -> None:
     value = STATEMENTS[name]()
-    trainer = value["predicate"]["inputAttestations"][0]["keyId"]
+    trainer = value["predicate"]["inputAttestations"][-1]["keyId"]
     unnamed = verify_signed(sign_statement(value, key), key.public)
     assert (unnamed.given_key, unnamed.trainer_key_source, unnamed.trainer_key) == ("", "bundle", trainer)
     value["predicate"]["policy"]["trainerKeyId"] = trainer

@@ -287,8 +287,9 @@ def _wrong_orders(said: Signed) -> Broken:
         yield _contradiction(said, say("its order came from the file, and is another than the file's"))
     if said.order_source == "client" and asked is None:
         yield _contradiction(said, say("the client's order was given, and is not named"))
-    # It fails with equal orders too, where the client's key did not sign them.
-    if state is CheckState.PASSED and asked != held:
+    # With equal orders it fails where another key signed one of them than the client's.
+    keys = said.client_key or said.given_client_key or said.order_source != "client"
+    if (state is CheckState.PASSED and asked != held) or (state is CheckState.FAILED and asked == held and not keys):
         yield _contradiction(said, say("check 2 is not what the two orders say"))
 
 
