@@ -260,8 +260,6 @@ def checks(said: Signed) -> Broken:
         yield _contradiction(said, say("check 2 was passed, and the client's key did not sign the order"))
     if said.order_source == "signature" and (order is not CheckState.PASSED or not said.given_client_key):
         yield _contradiction(said, say("its order is known by a client's key that was not given"))
-    if signature is CheckState.PASSED and not said.accepted and order in _DONE:
-        yield _contradiction(said, say("check 5 was passed without the trainer's acceptance of the order"))
     yield from _wrong_orders(said)
     if signature in _DONE and said.run_root is None:
         yield _contradiction(said, say("check 5 was passed without a run root"))
@@ -271,6 +269,8 @@ def checks(said: Signed) -> Broken:
         yield _contradiction(said, say("it knows a run and no order"))
     if said.run_root is not None and said.given_key not in ("", said.trainer_key):
         yield _contradiction(said, say("another key signed the run than the trainer's that was given"))
+    if signature is CheckState.PASSED and not said.accepted and order in _DONE:
+        yield _contradiction(said, say("check 5 was passed without the trainer's acceptance of the order"))
     # A stored state that is damaged is found while the steps around it are replayed.
     later = (CheckNumber.COMMITMENTS,) if isinstance(said, Verdict) else ()
     if said.steps_replayed and any(
