@@ -36,6 +36,9 @@ from .audit.statement.signed import (
 from .audit.statement.signed import (
     Verdict as Verdict,
 )
+from .audit.statement.signed import (
+    trust_in as trust_in,
+)
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
@@ -213,6 +216,30 @@ from .audit.values.steptable import (
     StepTable as StepTable,
 )
 from .audit.values.summary import BundleSummary as BundleSummary
+from .audit.values.trust import (
+    Level as Level,
+)
+from .audit.values.trust import (
+    MachineTrust as MachineTrust,
+)
+from .audit.values.trust import (
+    OrderTrust as OrderTrust,
+)
+from .audit.values.trust import (
+    TrainerTrust as TrainerTrust,
+)
+from .audit.values.trust import (
+    Trust as Trust,
+)
+from .audit.values.trust import (
+    TrustLine as TrustLine,
+)
+from .audit.values.trust import (
+    signed_by_trainer as signed_by_trainer,
+)
+from .audit.values.trust import (
+    trust_of as trust_of,
+)
 from .audit.values.workers import (
     LocalWorkers as LocalWorkers,
 )
