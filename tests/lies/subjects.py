@@ -306,6 +306,9 @@ class Liar:
         statement, beside = map(_payload, envelopes)
         fields: dict[str, list[Change]] = {}
         for place in json_paths(statement):
+            if len(place) == 1:
+                # The twin's whole predicate would be another verdict of the auditor's, whom everybody trusts.
+                continue
             fields.setdefault(_generic(field_name(place)), []).append(_document_change(place, beside))
 
         def outcome(copy: _Document) -> str:
