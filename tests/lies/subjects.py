@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import json
 import os
 import random
@@ -44,6 +45,7 @@ from counterfoil.errors import CounterfoilError, RefusedError
 from counterfoil.generators import finish
 from counterfoil.intoto import PAYLOAD_TYPE
 from counterfoil.rounding.log import ZERO_SCALE, SiteLog
+from counterfoil.sealing import SEAL_BYTES
 from counterfoil.signing import SigningKey, generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -368,7 +370,7 @@ class Liar:
             path = progress_of(job, self._folder / f"{truth}.progress", 2)
         finally:
             kept.LEAST_SECONDS = old
-        start = len(kept.MARK) + DIGEST_BYTES
+        start = len(kept.MARK) + SEAL_BYTES
         data = path.read_bytes()
         document = msgspec.msgpack.decode(data[start:])
         fields: dict[str, list[Change]] = {}
@@ -379,7 +381,9 @@ class Liar:
             with suppress(OverflowError, TypeError, UnicodeEncodeError):
                 body = msgspec.msgpack.encode(copy.value)
                 lied = self._place("progress")
-                lied.write_bytes(kept.MARK + hashlib.sha256(body).digest() + body)
+                # Whoever lies here writes to the folder, and does not have the user's secret.
+                seal = hmac.digest(b"a guess", kept.MARK + body, "sha256")
+                lied.write_bytes(kept.MARK + seal + body)
                 return _audit(job.run, job.order, progress=lied, resume=True)
             return "REFUSED"
 
