@@ -36,6 +36,9 @@ from .audit.statement.signed import (
 from .audit.statement.signed import (
     Verdict as Verdict,
 )
+from .audit.statement.signed import (
+    trust_in as trust_in,
+)
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
@@ -58,6 +61,15 @@ from .audit.table import write_steps_csv as write_steps_csv
 from .audit.timing import plan_audit as plan_audit
 from .audit.values.account import (
     account_of as account_of,
+)
+from .audit.values.account import (
+    bound_by as bound_by,
+)
+from .audit.values.account import (
+    meaning_of as meaning_of,
+)
+from .audit.values.account import (
+    rows_named as rows_named,
 )
 from .audit.values.adjudication import (
     AdjudicationOutcome as AdjudicationOutcome,
@@ -213,6 +225,30 @@ from .audit.values.steptable import (
     StepTable as StepTable,
 )
 from .audit.values.summary import BundleSummary as BundleSummary
+from .audit.values.trust import (
+    Level as Level,
+)
+from .audit.values.trust import (
+    MachineTrust as MachineTrust,
+)
+from .audit.values.trust import (
+    OrderTrust as OrderTrust,
+)
+from .audit.values.trust import (
+    TrainerTrust as TrainerTrust,
+)
+from .audit.values.trust import (
+    Trust as Trust,
+)
+from .audit.values.trust import (
+    TrustLine as TrustLine,
+)
+from .audit.values.trust import (
+    signed_by_trainer as signed_by_trainer,
+)
+from .audit.values.trust import (
+    trust_of as trust_of,
+)
 from .audit.values.workers import (
     LocalWorkers as LocalWorkers,
 )

@@ -71,7 +71,10 @@ def test_the_whole_job(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
         ]
     )
     assert code == 0
-    assert "VERIFIED" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "VERIFIED" in shown
+    assert "Order: the client's own; Trainer: named; Machine: self-test passed" in shown
+    assert "it is open" not in shown
     with table.open(encoding="utf-8", newline="") as file:
         assert [row["match"] for row in csv.DictReader(file)] == ["match"] * 3
     check = ["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]
@@ -89,7 +92,7 @@ def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsy
     key = str(job / "auditor.pem")
     assert main(["audit", str(job / "tampered.cfoil"), "--verdict", str(verdict), "--key", key]) == 1
     shown = capsys.readouterr().out
-    assert "first disputed step  2" in shown
+    assert "disputed step   2" in shown
     assert "taken from the file itself" in shown
     # A verdict that holds and says DISPUTED must not pass for success in a script.
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1
@@ -105,9 +108,15 @@ def test_a_sample_as_the_command_line_asks_for_it(
     assert json.loads(capsys.readouterr().out)["steps"] == 3
     assert main(["audit", run, "--segments", "1-1", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
+    assert (report["trust"]["level"], report["trust"]["order"], report["trust"]["trainer"]) == (
+        "open", "not compared", "not named",
+    )  # fmt: skip
     assert (report["sample"]["selection"], report["sample"]["spans"]) == ("listed", [[1, 1]])
     assert main(["audit", run, "--segments", "1", "--nonce", "0" * 64]) == 0
-    assert f"nonce {'0' * 64}" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"nonce {'0' * 64}" in shown
+    assert "Order: not compared; Trainer: not named; Machine: self-test passed" in shown
+    assert "it is open whether this is what the client ordered" in shown
     assert main(["audit", run, "--segments", "99"]) == 4
     assert main(["audit", run, "--segments", "1", "--confidence", "0.9"]) == 4
     assert "not by both" in capsys.readouterr().err

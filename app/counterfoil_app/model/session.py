@@ -184,7 +184,7 @@ class Session(OpenBundle):
         elif isinstance(result.value, BundleSummary):
             client = plain(result.value)
             self.compared.emit(Recognised(order, FileUse.ORDER, client.order.digest))
-            if self.report is not None and self.report.order_digest == client.order.digest:
+            if self.report is not None and self.report.run_order == client.order.digest:
                 self._confirm_order(order, client)
             else:
                 self.other_order.emit(order)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.values.dispute import Dispute, Right, named_parts
+from counterfoil.audit.values.account import accusation
+from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome, without_log
 from counterfoil.audit.values.report import Steering
 from counterfoil.audit.values.sampling import Sample
@@ -63,14 +64,15 @@ def conclude(
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
-        return Outcome.REFUSED, say("{0} Nothing was concluded about the training.", error.sentence), checks
+        return Outcome.REFUSED, _refused(tally, coverage, error), checks
+    beside = error.sentence if isinstance(error, (RefusedError, NonFiniteError)) else ""
     if dispute is not None and dispute.accuses:
-        return Outcome.DISPUTED, _disputed(tally, dispute), checks
+        return Outcome.DISPUTED, joined(_disputed(tally, dispute), beside), checks
     if dispute is not None and dispute.confirmed and dispute.finding is not None:
         sentence = say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence)
-        return Outcome.INCONCLUSIVE, sentence, checks
+        return Outcome.INCONCLUSIVE, joined(sentence, beside), checks
     if dispute is not None:
-        return Outcome.INCONCLUSIVE, _unconfirmed(dispute, exact), checks
+        return Outcome.INCONCLUSIVE, joined(_unconfirmed(dispute, exact), beside), checks
     if isinstance(error, (NonFiniteError, ObstacleError)):
         return Outcome.INCONCLUSIVE, str(error), checks
     if error is not None:
@@ -140,6 +142,18 @@ def conclude(
     )
 
 
+def _refused(tally: Tally, coverage: Coverage, error: RefusedError) -> str:
+    if not tally.judged or tally.mismatched:
+        return say("{0} Nothing was concluded about the training.", error.sentence)
+    return say(
+        "{0} {1} of {2} chosen steps were judged, and none of them differs from what the trainer signed. Nothing more "
+        "was concluded about the training.",
+        error.sentence,
+        tally.judged,
+        coverage.planned,
+    )
+
+
 def _unconfirmed(dispute: Dispute, exact: bool) -> str:
     if exact:
         return say(
@@ -168,26 +182,11 @@ def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
 
 
 def _disputed(tally: Tally, dispute: Dispute) -> str:
-    more = len(tally.mismatched) - 1
-    others = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", more) if more else ""
-    return joined(accusation(dispute), others)
-
-
-def accusation(dispute: Dispute) -> str:
-    """What a dispute that accuses says of its step, in plain sentences."""
-    finding = dispute.finding
-    assert finding is not None, "nobody is accused without a finding"
-    if finding.right is Right.UNREADABLE:
-        return finding.sentence
-    if finding.right is Right.OMISSIONS:
-        return say("{0} With these values the steps come out as the trainer signed them.", finding.sentence)
-    return say(
-        "Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values "
-        "than the trainer signed (in {1}). A second replay with every reduction in another order and exact "
-        "arithmetic confirm this machine's result.",
-        dispute.step,
-        named_parts(dispute.parts),
-    )
+    before = sum(step < dispute.step for step in tally.mismatched)
+    after = sum(step > dispute.step for step in tally.mismatched)
+    earlier = say("Earlier steps that differ: {0}.", before) if before else ""
+    later = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", after) if after else ""
+    return joined(accusation(dispute), earlier, later)
 
 
 def _differing(tally: Tally) -> str:

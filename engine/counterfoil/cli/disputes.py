@@ -75,12 +75,19 @@ def adjudicate(
                     bar.update(event.step - first + event.done / event.total)
                 case hearing.AdjudicationFinished():
                     report = event.report
+    from counterfoil.audit.values.trust import trust_of
     from counterfoil.cli import jsonform, reports
 
+    trust = trust_of(
+        report.checks,
+        report.trainer_key,
+        named=public is not None,
+        auditor_key="" if signing_key is None else signing_key.public.key_id,
+    )
     if json:
-        jsonform.print_json(report)
+        jsonform.print_json(report, trust)
     else:
-        reports.show_adjudication(console, report)
+        reports.show_adjudication(console, report, trust)
     if verdict is not None and signing_key is not None:
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")

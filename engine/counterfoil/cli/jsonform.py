@@ -15,6 +15,7 @@ from counterfoil.commit.digest import Digest
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.steptable import Recorded
+    from counterfoil.audit.values.trust import Trust
 
 
 def as_json(value: Any) -> Any:
@@ -59,6 +60,14 @@ def _named(name: str, value: Any) -> Any:
     return dict(value) if name in ("environment", "trainer_environment") else value
 
 
-def print_json(value: Any) -> None:
-    """Print a value of the library as JSON on standard output, in ASCII: a terminal may be what reads it."""
-    print(json.dumps(as_json(value), indent=2, ensure_ascii=True, allow_nan=False))
+def print_json(value: Any, trust: Trust | None = None) -> None:
+    """Print a value of the library as JSON on standard output, in ASCII: a terminal may be what reads it.
+
+    Args:
+        value: The value.
+        trust: What a conclusion rests on, beside it as ``trust``; None for none.
+    """
+    said = as_json(value)
+    if trust is not None:
+        said["trust"] = as_json(trust) | {"level": trust.level.value, "reason": trust.reason}
+    print(json.dumps(said, indent=2, ensure_ascii=True, allow_nan=False))

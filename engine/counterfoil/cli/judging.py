@@ -52,12 +52,19 @@ def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
     finished = _run(request, console)
     report, evidence = finished.report, finished.evidence
 
+    from counterfoil.audit.values.trust import trust_of
     from counterfoil.cli import jsonform, reports
 
+    trust = trust_of(
+        report.checks,
+        report.trainer_key,
+        named=request.trainer_key is not None,
+        auditor_key="" if wanted.key is None else wanted.key.public.key_id,
+    )
     if wanted.json:
-        jsonform.print_json(report)
+        jsonform.print_json(report, trust)
     else:
-        reports.show_report(console, report)
+        reports.show_report(console, report, trust)
     if finished.kept is not None:
         console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
     if finished.problem:

@@ -10,13 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.values.account import account_of
+from counterfoil.audit.values.account import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, Finding
+from counterfoil.audit.values.dispute import Dispute, Finding, Right
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
+from counterfoil.audit.values.trust import Level, Trust
+from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
 from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
@@ -43,6 +45,7 @@ _ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta",
 """By exit code."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
+_TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
 _STATE_STYLES = {
     CheckState.PASSED: "green",
     CheckState.FAILED: "red",
@@ -53,10 +56,21 @@ _STATE_STYLES = {
 }
 
 
-def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str) -> None:
-    """Show the conclusion in a few words, and why."""
+def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, trust: Trust) -> None:
+    """Show the conclusion in a few words, why, and what it rests on: green only where nothing of that is open."""
     style = _OUTCOME_STYLES[outcome]
+    if outcome is Outcome.VERIFIED:
+        style = _TRUST_STYLES[trust.level]
     out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
+    show_trust(out, trust)
+
+
+def show_trust(out: Console, trust: Trust) -> None:
+    """Show what a conclusion rests on: whose order, whose key, which machine."""
+    parts = (f"{line.title}: [{_TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
+    out.print("Rests on  " + "; ".join(parts))
+    if trust.reason:
+        out.print(f"[{_TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:
@@ -85,7 +99,9 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
 def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
     if dispute.inputs:
-        return f"none: the rows that the step reads differ already ({', '.join(dispute.inputs)})"
+        return f"none: {rows_named(dispute.inputs)}"
+    if operator is None and dispute.replay_leaf is None:
+        return "none: the step could not be replayed"
     if operator is None:
         return "none: all fingerprints agree"
     inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)
@@ -93,6 +109,12 @@ def _operator(dispute: Dispute) -> str:
         f"{operator.where}, number {operator.number} of {operator.total}; output {_shape(operator.shape)} from "
         f"{inputs or 'no tensor'}"
     )
+
+
+def _confirmed(dispute: Dispute) -> str:
+    if dispute.right is Right.UNREADABLE:
+        return "needs no replay"
+    return "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no"
 
 
 def _shape(shape: Sequence[int]) -> str:
@@ -104,7 +126,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     show_facts(
         out,
         {
-            "first disputed step": str(dispute.step),
+            "disputed step": str(dispute.step),
             "what differs": ", ".join(dispute.parts),
             "trainer's leaf": dispute.trainer_leaf.hex,
             "replay's leaf": "none: the step could not be replayed"
@@ -116,7 +138,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
         }
         | ({"found by": f"{len(dispute.path)} comparisons in the Merkle tree"} if dispute.path else {})
         | {
-            "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
+            "confirmed": _confirmed(dispute),
         },
     )
     if dispute.finding is not None:
@@ -186,34 +208,35 @@ def show_steering(out: Console, steering: Steering) -> None:
     )
 
 
-def show_places(out: Console, replayed_at: Sequence[tuple[str, str, Sequence[tuple[int, int]]]]) -> None:
-    """Show where segments were replayed, if not in one place: machine, device, and first and last of neighbours."""
-    for machine, device, spans in replayed_at:
-        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
-        out.print(shown(f"Segments replayed at {machine} ({device}): {listed}"))
+def show_places(out: Console, replayed_at: Sequence[ReplayedAt]) -> None:
+    """Show who replayed segments where, if not the audit at one place."""
+    for at in replayed_at:
+        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in at.segments)
+        how = ", as a part file says" if at.by is ReplayedBy.PART else ""
+        out.print(shown(f"Segments replayed at {at.place.machine} ({at.place.device}){how}: {listed}"))
 
 
-def show_report(out: Console, report: AuditReport) -> None:
-    """Show what an audit found."""
+def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
+    """Show what an audit found, and what that rests on."""
     show_checks(out, report.checks)
     if report.steering is not None:
         show_steering(out, report.steering)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in report.replayed_at])
-    show_outcome(out, report.outcome, report.headline, report.reason)
+    show_places(out, report.replayed_at)
+    show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
-        first = not any(step < report.dispute.step for step in report.mismatched_steps)
-        whole = report.sample is None or report.sample.whole
-        out.print(shown(account_of(report.dispute, whole=whole, first=first)))
+        earlier = sum(step < report.dispute.step for step in report.mismatched_steps)
+        out.print(shown(account_of(report.dispute, earlier=earlier)))
 
 
-def show_adjudication(out: Console, report: AdjudicationReport) -> None:
-    """Show what the replay of a dispute capsule found."""
+def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) -> None:
+    """Show what the replay of a dispute capsule found, and what that rests on."""
     show_checks(out, report.checks)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     _show_adjudication_outcome(out, report.outcome, report.reason)
+    show_trust(out, trust)
 
 
 def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reason: str) -> None:
@@ -367,13 +390,15 @@ def show_plan(out: Console, plan: Plan) -> None:
     out.print(table)
 
 
-def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
-    """Show what a checked verdict says."""
+def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) -> None:
+    """Show what a checked verdict says, and what that rests on."""
     source = {
         "client": "the client's own order",
         "bundle": "taken from the run itself, not compared with an order of the client's",
     }
     order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    other = verdict.run_order is not None and verdict.run_order != verdict.order_digest
+    trainer = {"given": "the auditor gave this key", "bundle": "named by the run itself, compared with nothing"}
     model = verdict.model if isinstance(verdict, Verdict) else None
     named = {} if model is None else {"model": f"{model[0]}, OpenSSF Model Signing digest {model[1].hex}"}
     show_facts(
@@ -382,6 +407,8 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
             "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
+            **({"run's order": str(verdict.run_order)} if other else {}),
+            "trainer": f"{verdict.trainer_key or 'no signature'} ({trainer[verdict.trainer_key_source]})",
             "steps": _steps(verdict),
             **named,
             "signed by": verdict.key_id,
@@ -391,11 +418,12 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     show_checks(out, verdict.checks)
     if isinstance(verdict, Adjudication):
         _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
+        show_trust(out, trust)
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in verdict.replayed_at])
-    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
+    show_places(out, verdict.replayed_at)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, trust)
 
 
 def _steps(verdict: Verdict | Adjudication) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.delivery.applied import ForwardPass
 from counterfoil.errors import WeightsError
-from counterfoil.program.graph import Node, Program, Value
+from counterfoil.program.graph import Program
 from counterfoil.sentence import say
 
 Array = NDArray[Any]
@@ -30,19 +31,6 @@ _FLUSHED = 2.0**-126
 """What a float32 operation loses at most below the normal numbers, also where subnormals are flushed."""
 _FINER = 2.0**-52
 """Twice the unit roundoff of float64, in which the bound and the merge itself are computed here."""
-_SAME = {
-    f"aten.{name}.default"
-    for name in ("view", "_unsafe_view", "alias", "clone", "detach", "expand", "_to_copy", "unsqueeze", "squeeze")
-} | {"aten.squeeze.dim", "aten.squeeze.dims", "aten.reshape.default"}
-_PRODUCTS = {
-    "aten.mm.default": 1,
-    "aten.bmm.default": 1,
-    "aten.matmul.default": 1,
-    "aten.addmm.default": 2,
-    "aten.baddbmm.default": 2,
-}
-"""Products, and the place of the right factor among their arguments."""
-_TIMES = {"aten.mul.Tensor", "aten.mul.Scalar"}
 
 
 @dataclass(frozen=True)
@@ -106,97 +94,22 @@ def find_adapters(programs: Sequence[Program], named: Mapping[str, tuple[str, st
         WeightsError: It cannot be told, or not everywhere in the same way.
     """
     found = {}
-    for base, (a, b) in named.items():
-        uses = {_use(program, (base, a, b)) for program in programs if _reads(program, b)}
+    passes = [ForwardPass(program) for program in programs]
+    for base, pair in named.items():
+        names = (base, *pair)
+        uses = {forward.find_use(names) for forward in passes if forward.reads_any(names)}
         use = uses.pop() if len(uses) == 1 else None
         if use is None:
             raise WeightsError(
-                say("How the step applies the adapter of {0} cannot be told from the order's program.", repr(base)),
+                say(
+                    "The order's program does not apply the adapter of {0} as a sum of W x and B (A x) times one "
+                    "factor, so a merged weight is not known to be the same model.",
+                    repr(base),
+                ),
                 remedy=say("Ask for the weights as they were trained: base, A and B each by itself."),
             )
-        found[base] = Adapter(base, a, b, *use)
+        found[base] = Adapter(*names, use.scale, use.turned)
     return found
-
-
-def _state_numbers(program: Program) -> dict[str, int]:
-    return {item.name: number for number, item in enumerate(program.inputs) if item.kind == "state"}
-
-
-def _forward_users(program: Program) -> dict[int, list[Node]]:
-    users: dict[int, list[Node]] = {}
-    for node in program.nodes:
-        if node.phase == "forward":
-            for argument in node.args:
-                if isinstance(argument, Value):
-                    users.setdefault(argument.number, []).append(node)
-    return users
-
-
-def _reads(program: Program, name: str) -> bool:
-    """Whether the forward pass of a program uses a state tensor; another one may train it, or none of it."""
-    return _state_numbers(program).get(name, -1) in _forward_users(program)
-
-
-def _use(program: Program, names: tuple[str, str, str]) -> tuple[float, tuple[bool, bool, bool]] | None:
-    """The factor of B A, and which of W, A and B are read as they lie; None where a program does not show it."""
-    numbers, users = _state_numbers(program), _forward_users(program)
-    if not numbers.keys() >= set(names):
-        return None
-    factors = [_right_factor(numbers[name], users) for name in names]
-    turned = [{turn for _, turn in uses} for uses in factors]
-    scales = {_scale(node.first_value, users) for node, _ in factors[2]}
-    if any(len(each) != 1 for each in turned) or len(scales) != 1:
-        return None
-    scale = scales.pop()
-    first, second, third = (each.pop() for each in turned)
-    return None if scale is None else (scale, (first, second, third))
-
-
-def _right_factor(number: int, users: Mapping[int, list[Node]]) -> list[tuple[Node, bool]]:
-    """The products of which a value is the right factor, through views; each with whether it is read as it lies."""
-    found, waiting, seen = [], [(number, True)], set()
-    while waiting:
-        value, as_it_lies = waiting.pop()
-        if (value, as_it_lies) in seen:
-            continue
-        seen.add((value, as_it_lies))
-        for node in users.get(value, ()):
-            if node.operator in _PRODUCTS and node.args[_PRODUCTS[node.operator]] == Value(value):
-                found.append((node, as_it_lies))
-            elif node.operator in _SAME:
-                waiting.append((node.first_value, as_it_lies))
-            elif _transposes(node):
-                waiting.append((node.first_value, not as_it_lies))
-    return found
-
-
-def _transposes(node: Node) -> bool:
-    if node.operator == "aten.t.default":
-        return True
-    last = () if node.outputs[0] is None else node.outputs[0].shape
-    if node.operator == "aten.transpose.int" and len(node.args) == 3:
-        axes = {axis % len(last) for axis in node.args[1:] if isinstance(axis, int)}
-        return axes == {len(last) - 2, len(last) - 1}
-    return node.operator == "aten.permute.default" and node.args[1] in ((1, 0), (-1, -2), (-1, 0), (1, -2))
-
-
-def _scale(number: int, users: Mapping[int, list[Node]]) -> float | None:
-    """The number that a product is multiplied with before it is added; None where something else happens to it."""
-    waiting, seen = [number], set()
-    while waiting:
-        value = waiting.pop()
-        seen.add(value)
-        for node in users.get(value, ()):
-            if node.operator in _TIMES and isinstance(factor := node.args[1], (int, float)):
-                return float(factor)
-            if node.operator == "aten.add.Tensor":
-                alpha = dict(node.kwargs).get("alpha", 1)
-                if node.args[1] == Value(value) and isinstance(alpha, (int, float)):
-                    return float(alpha)
-                return 1.0
-            if node.operator in _SAME and node.first_value not in seen:
-                waiting.append(node.first_value)
-    return None
 
 
 def merge(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, Array]:

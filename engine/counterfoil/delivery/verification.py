@@ -188,8 +188,8 @@ def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Na
     manifest = state.reader.manifest
     saved = saved_names(manifest, state.layout, average=average)
     named = {} if average else adapter_names(saved)
-    programs = [Program.from_bytes(state.reader.program(name)) for name in manifest.programs.parts] if named else []
-    by_itself = any(".lora_" in name for name in delivered.tensors)
+    programs = [Program.from_bytes(state.reader.program(name)) for name in manifest.programs.parts]
+    by_itself = _adapter_alone(delivered, saved, prefix)
     adapters = find_adapters(programs, named) if named and not by_itself else {}
     adapting = {name for adapter in adapters.values() for name in (adapter.a, adapter.b)}
 
@@ -204,9 +204,11 @@ def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Na
             say("Without {0}, two tensors of the run have one name.", repr(prefix)),
             remedy=say("Give as --prefix what the names of the files lack."),
         )
-    # An adapter is delivered without what it adapts, which the order holds.
+    # An adapter is delivered without what it adapts, which the order holds. What training changes, the programs say:
+    # an average of it has the slot's name, the tensor itself its own.
     updated = {name for program in programs for name in program.updates}
-    frozen = {name for name, of in wanted.items() if by_itself and of not in updated} - delivered.tensors.keys()
+    changed = {called(name) for name, of in saved.items() if not updated.isdisjoint((name, of))}
+    frozen = wanted.keys() - changed - delivered.tensors.keys() if by_itself else set()
     wanted = {name: of for name, of in wanted.items() if name not in frozen}
     unsaved = () if manifest.module is None else manifest.module.unsaved
     allowed = {called(name): name for name in unsaved if name in state.layout}
@@ -220,6 +222,12 @@ def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Na
             if first not in delivered.tensors:
                 wanted.pop(first, None)
     return _Names(wanted, allowed, adapters, tuple(tied), len(frozen))
+
+
+def _adapter_alone(delivered: Weights, saved: Mapping[str, str], prefix: str) -> bool:
+    """Whether parts of an adapter were delivered, under the names of the run or PEFT's: then it was not merged."""
+    adapting = {name.removeprefix(prefix) for name in saved if ".lora_" in name}
+    return not delivered.tensors.keys().isdisjoint(adapting | {adapter_file_name(name) for name in adapting})
 
 
 def _compare_all(
@@ -278,7 +286,10 @@ def _report(
     else:
         outcome = DeliveryOutcome.DELIVERED
         sentence = say(
-            "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
+            "What was delivered is all that training changed, in the final state of the verified run, after step {0}: "
+            "{1} tensors, each {2}."
+            if found.frozen
+            else "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
             reader.manifest.steps,
             len(found.compared),
             joined(

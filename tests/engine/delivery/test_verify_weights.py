@@ -216,3 +216,15 @@ def test_without_a_basis_nothing_is_concluded(tied_job, tmp_path: Path):
     exported(tied_job.run, tmp_path)
     *_, report = verify_weights(tmp_path, tied_job.run, None)
     assert report.outcome is DeliveryOutcome.INCONCLUSIVE
+
+
+def test_the_average_of_an_adapter_by_itself(tied_job, tmp_path):
+    # The average of an adapter by itself: what else training changed must be there as well.
+    averages = exported(tied_job.run, tmp_path / "average", average=True)
+    adapter = {name: tensor for name, tensor in averages.items() if ".lora_" in name}
+    few = compared(delivered(tmp_path / "few", adapter), tied_job.run, average=True)
+    assert (few.outcome, few.missing) == (DeliveryOutcome.DIFFERENT, ("embedding.weight", "steps"))
+    all_changed = {name: tensor for name, tensor in averages.items() if name != "base.weight"}
+    report = compared(delivered(tmp_path / "all", all_changed), tied_job.run, average=True)
+    assert report.outcome is DeliveryOutcome.DELIVERED
+    assert report.sentence.startswith("What was delivered is all that training changed")

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET
 
-from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, json_of
+from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.sentence import say
 
 _SHARED = (
-    "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "checks",
-    "steps_ordered",
+    "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "run_order",
+    "trainer_key", "given_key", "checks", "steps_ordered",
 )  # fmt: skip
 
 
@@ -72,14 +73,34 @@ class Signed(ABC):
 
     @property
     def order_digest(self) -> Digest | None:
-        """Digest of the order; None when it could not be read."""
-        order = self.statement.predicate.policy.order_digest
-        return None if order is None else Digest.from_hex(order.sha256)
+        """Digest of the order that was asked for: the client's if it was given, else the file's own; None if unread."""
+        return _digest(self.statement.predicate.policy.order_digest)
 
     @property
-    def order_source(self) -> str:
-        """``client`` when the order was compared with the client's own, ``bundle`` when it was not."""
+    def order_source(self) -> Literal["client", "bundle"]:
+        """``client`` when the client's own order was given, ``bundle`` when it was not."""
         return self.statement.predicate.policy.order_source
+
+    @property
+    def run_order(self) -> Digest | None:
+        """Digest of the order that the file holds; None when it could not be read."""
+        return _digest(self.statement.predicate.policy.run_order_digest)
+
+    @property
+    def trainer_key(self) -> str:
+        """SHA-256 key id of the key whose signature of the run holds; empty when none does."""
+        attestations = self.statement.predicate.input_attestations
+        return attestations[0].key_id if attestations else ""
+
+    @property
+    def given_key(self) -> str:
+        """SHA-256 key id of the trainer's key that the auditor gave; empty when none was given."""
+        return self.statement.predicate.policy.trainer_key_id or ""
+
+    @property
+    def trainer_key_source(self) -> Literal["given", "bundle"]:
+        """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
+        return "given" if self.given_key else "bundle"
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -196,7 +217,7 @@ class Verdict(Signed):
         """Where the segments were replayed; empty when one machine replayed them all."""
         places = self.statement.predicate.replayed_at
         return tuple(
-            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments)
+            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments, place.by)
             for place in (() if places is UNSET else places)
         )
 
@@ -241,3 +262,18 @@ class Adjudication(Signed):
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
         return self.statement.predicate.steps.replayed
+
+
+def _digest(fields: OrderDigestFields | None) -> Digest | None:
+    return None if fields is None else Digest.from_hex(fields.sha256)
+
+
+def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
+    """Say what a verdict, or an adjudication, rests on.
+
+    Args:
+        said: It.
+        named: Whether its reader knows the key that signed the run as the trainer's.
+        changed: Whether its reader knows runs of this order that another key signed.
+    """
+    return trust_of(said.checks, said.trainer_key, named=named, changed=changed, auditor_key=said.key_id)

@@ -52,9 +52,9 @@ def with_client_order(report: R, client: Digest) -> R:
     Raises:
         OrderMismatchError: The report is about another order, or about a file whose order could not be read.
     """
-    held = report.order_digest
+    held = report.run_order
     if held is None:
         raise OrderMismatchError(say("The audit could not read the order of the file, so nothing can be compared."))
     found = Check(CheckNumber.ORDER, *compare_orders(held, client))
     checks = tuple(found if check.number is CheckNumber.ORDER else check for check in report.checks)
-    return replace(report, order_source="client", checks=checks)
+    return replace(report, order_digest=client, order_source="client", checks=checks)

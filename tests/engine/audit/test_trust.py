@@ -1,0 +1,76 @@
+"""What a conclusion rests on: green only with the client's own order and a trainer's key that was known before."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.trust import (
+    Level,
+    MachineTrust,
+    OrderTrust,
+    TrainerTrust,
+    Trust,
+    signed_by_trainer,
+    trust_of,
+)
+
+ORDER, SELF_TEST = CheckNumber.ORDER, CheckNumber.SELF_TEST
+TRAINER, AUDITOR = "ab" * 32, "cd" * 32
+
+
+def checks(order: CheckState = CheckState.PASSED, machine: CheckState = CheckState.PASSED) -> list[Check]:
+    return [Check(ORDER, order), Check(SELF_TEST, machine)]
+
+
+def test_only_the_clients_order_and_a_known_key_are_whole() -> None:
+    for order, trainer in product(OrderTrust, TrainerTrust):
+        trust = Trust(order, trainer, MachineTrust.TESTED)
+        right = order is OrderTrust.CLIENT and trainer is TrainerTrust.NAMED
+        assert (trust.level is Level.WHOLE) == right
+        assert (trust.reason == "") == right, "what is open is said"
+
+
+def test_the_wrong_is_worse_than_the_open() -> None:
+    assert trust_of(checks(), TRAINER, named=True, auditor_key=TRAINER).level is Level.NONE
+    assert trust_of(checks(CheckState.FAILED), TRAINER, named=True).level is Level.NONE
+    assert trust_of(checks(), TRAINER, named=True, changed=True).level is Level.OPEN
+    assert trust_of(checks(), TRAINER, named=True, auditor_key=AUDITOR).level is Level.WHOLE
+    assert trust_of(checks(machine=CheckState.FAILED), TRAINER, named=True).level is Level.OPEN
+
+
+@pytest.mark.parametrize(
+    ("state", "order"),
+    [
+        (CheckState.PASSED, OrderTrust.CLIENT),
+        (CheckState.FAILED, OrderTrust.ANOTHER),
+        (CheckState.WARNING, OrderTrust.NOT_COMPARED),
+        (CheckState.PENDING, OrderTrust.NOT_COMPARED),
+        (CheckState.RUNNING, OrderTrust.NOT_COMPARED),
+        (CheckState.SKIPPED, OrderTrust.NOT_COMPARED),
+    ],
+)
+def test_the_order_is_the_clients_where_check_2_says_so(state: CheckState, order: OrderTrust) -> None:
+    assert trust_of(checks(state), TRAINER, named=True).order is order
+    assert trust_of([], TRAINER, named=True).order is OrderTrust.NOT_COMPARED
+
+
+def test_a_key_is_named_only_where_there_is_one() -> None:
+    assert trust_of(checks(), "", named=True, auditor_key="").trainer is TrainerTrust.UNSIGNED
+    assert trust_of(checks(), TRAINER, named=False).trainer is TrainerTrust.NOT_NAMED
+    assert trust_of(checks(), TRAINER, named=True, changed=True).trainer is TrainerTrust.CHANGED
+    assert trust_of(checks(), TRAINER, named=True, changed=True, auditor_key=TRAINER).trainer is TrainerTrust.AUDITOR
+    assert not signed_by_trainer("", "")
+    assert not signed_by_trainer(AUDITOR, TRAINER)
+    assert signed_by_trainer(TRAINER, TRAINER)
+
+
+def test_each_line_says_what_it_is_about() -> None:
+    titles = [line.title for line in trust_of(checks(), TRAINER, named=False).lines]
+    assert titles == ["Order", "Trainer", "Machine"]
+    assert trust_of(checks(CheckState.WARNING), TRAINER, named=False).reason == (
+        "The order was not compared with the client's own, so it is open whether this is what the client ordered. "
+        "The trainer's key was taken from the run itself, so it is open who trained."
+    )
