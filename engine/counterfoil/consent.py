@@ -16,7 +16,7 @@ from counterfoil.fields import Fields
 from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, SigningKey, open_named, sign_statement
-from counterfoil.timestamps import check_timestamp, timestamp
+from counterfoil.timestamps import read_timestamp, timestamp
 
 _ORDER = say("client's signature on the order")
 _ACCEPTANCE = say("trainer's acceptance of the order")
@@ -165,6 +165,8 @@ def _fields(statement: dict[str, Any], order: Digest, what: str) -> Fields:
 
 def _time(fields: Fields, name: str, what: str) -> str:
     try:
-        return check_timestamp(fields.take(name, str))
+        text: str = fields.take(name, str)
+        read_timestamp(text)
     except ValueError as error:
         raise SignatureError(say("The field {0} of the {1} is not a time.", repr(name), what)) from error
+    return text

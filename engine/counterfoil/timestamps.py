@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
-_FORM = "%Y-%m-%dT%H:%M:%SZ"
+_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
 def timestamp(moment: datetime | None = None) -> str:
     """Return a moment, with its zone, as files hold it; fractions of a second are left out. Without one: now."""
-    return (moment or datetime.now(UTC)).astimezone(UTC).strftime(_FORM)
+    return (moment or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def check_timestamp(text: str) -> str:
-    """Return a text that is a moment in the form of :func:`timestamp`; raises ValueError for any other."""
-    moment = datetime.strptime(text, _FORM).replace(tzinfo=UTC)
-    if moment.strftime(_FORM) != text:  # strptime takes digits of other scripts, and fewer of them
-        raise ValueError(f"{text!r} is not a time")
-    return text
+def read_timestamp(text: str) -> datetime:
+    """Read a moment in exactly that form.
+
+    Raises:
+        ValueError: It is in another form, or there is no such moment.
+    """
+    if not _FORM.fullmatch(text):
+        raise ValueError("a time is written as 2025-01-31T12:00:00Z")
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

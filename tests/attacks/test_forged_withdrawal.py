@@ -128,7 +128,7 @@ def test_a_reply_that_looks_like_ours(desk, capsys):
 
 
 def test_the_commands(desk, capsys, tmp_path):
-    folder, keys = desk
+    folder, _ = desk
     verdict, out = str(folder / "verdict.json"), tmp_path / "withdrawal.json"
     new = tmp_path / "new.json"
     new.write_bytes((folder / "verdict.json").read_bytes())

@@ -283,7 +283,7 @@ def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
 
 
 def sign_as_client(path: Path, client: SigningKey, trainer: SigningKey | None = None) -> None:
-    """Put a client's signature on the order of a file; ``trainer`` signs the run again, and accepts what it then has."""
+    """Put a client's signature on the order of a file; ``trainer`` signs the run again, and accepts it so."""
     with BundleReader.open(path) as reader:
         signature = sign_order(reader.manifest.digest, client)
     put_bytes(path, "/order/signature", signature)

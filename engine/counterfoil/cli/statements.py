@@ -10,7 +10,7 @@ import typer
 from counterfoil import terminal
 from counterfoil.audit.statement.signed import trust_in
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.trust import TrainerTrust
+from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import ask_passphrase, open_key
@@ -136,6 +136,9 @@ def sign(
 
     reports.show_verdict(console, checked, trust_in(checked))
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+    if signed_by_trainer(checked.key_id, checked.trainer_key):
+        reports.show_self_signed(terminal.console(stderr=True))
+        raise Done(SELF_SIGNED)
 
 
 def withdraw(

@@ -18,7 +18,7 @@ from counterfoil.fields import Fields
 from counterfoil.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
 from counterfoil.sentence import say
 from counterfoil.signing import SigningKey, open_named, payload_of, sign_statement
-from counterfoil.timestamps import check_timestamp, timestamp
+from counterfoil.timestamps import read_timestamp, timestamp
 
 MAX_TEXT = 20_000
 """Characters of a reason or a reply."""
@@ -237,9 +237,11 @@ def _text(text: str, what: str) -> str:
 
 def _time(fields: Fields, what: str) -> str:
     try:
-        return check_timestamp(fields.take("signed_at", str))
+        text: str = fields.take("signed_at", str)
+        read_timestamp(text)
     except ValueError as error:
         raise SignatureError(say("The field {0} of the {1} is not a time.", "'signed_at'", what)) from error
+    return text
 
 
 def _check_successor(verdict: Digest, successor: Digest | None) -> None:
