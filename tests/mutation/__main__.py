@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
-from mutation import page
+from mutation import page  # noqa: E402
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 """Small wrong changes of functions, by mutmut's operators and three of our own, in an order that a seed gives.
 
-Mutated are bodies of functions. Left out is what changes wording only: strings, and all that stands within ``say(...)``.
+Mutated are bodies of functions. Left out is what changes wording only: strings, and what ``say(...)`` holds.
 A mutant is known by the text of its function before and after: it stays the same one when other code changes.
 """
 

@@ -14,9 +14,10 @@ LEFT_OUT = ("_triton.py", "__init__.py", "device_products.py")
 """What runs on CUDA only is not mutated."""
 INTRODUCTION = """\
 Made by `python -m tests.mutation` ([how](../tests/mutation/__main__.py)): small wrong changes of functions, a sample of
-each package drawn by a seed, tried one at a time against the tests that reach the function. A mutant that fails a test,
-ends the process or never ends is killed. Each survivor was looked at. Bodies of functions are mutated; sentences, defaults
-of arguments, constants of modules and what runs on CUDA only are not. Tests that start other processes see no mutant there."""
+each package drawn by a seed, tried one at a time against the tests that reach the function. A mutant that fails a
+test, ends the process or never ends is killed. Each survivor was looked at. Bodies of functions are mutated; sentences,
+defaults of arguments, constants of modules and what runs on CUDA only are not. Tests that start other processes see no
+mutant there."""
 KINDS = {
     "equivalent": "does the same for every input",
     "wording": "changes a sentence, a speed or the use of memory, and nothing that is concluded",
