@@ -92,7 +92,7 @@ def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsy
     key = str(job / "auditor.pem")
     assert main(["audit", str(job / "tampered.cfoil"), "--verdict", str(verdict), "--key", key]) == 1
     shown = capsys.readouterr().out
-    assert "first disputed step  2" in shown
+    assert "disputed step   2" in shown
     assert "taken from the file itself" in shown
     # A verdict that holds and says DISPUTED must not pass for success in a script.
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1

@@ -33,8 +33,8 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
-from counterfoil.audit.parts.check import parted, unfit
-from counterfoil.audit.parts.crew import Found
+from counterfoil.audit.parts.check import SignedStep, unfit
+from counterfoil.audit.parts.crew import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
 from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment
@@ -70,7 +70,7 @@ from counterfoil.audit.values.report import AuditReport, Kept, Steering
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
-from counterfoil.audit.values.workers import Place, ReplayedAt, by_place, segment_places
+from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy, Where, by_place, elsewhere, segment_places
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
@@ -217,8 +217,8 @@ class _Progress:
     keeper: Keeper | None = None
     basis: Basis | None = None
     imitation: str | None = None
-    places: dict[int, Place] = field(default_factory=dict)
-    """Where each segment was replayed, by number; empty while all of them were replayed here."""
+    places: dict[int, Where] = field(default_factory=dict)
+    """Who replayed each segment, and where, by number."""
 
     @property
     def interrupted(self) -> bool:
@@ -314,7 +314,7 @@ class _Progress:
     @property
     def replayed_at(self) -> tuple[ReplayedAt, ...]:
         """Where the segments were replayed; empty when this machine replayed them all."""
-        return by_place(self.places) if set(self.places.values()) - {here(self.environment)} else ()
+        return by_place(self.places) if elsewhere(self.places, here(self.environment)) else ()
 
     @staticmethod
     def _exact_bits(manifest: OrderManifest | None) -> int | None:
@@ -528,13 +528,17 @@ class _Replay:
         """How many of the chosen segments are judged."""
         self._not_replayed = ""
         """Why a segment was replayed by nobody, as a sentence."""
+        self._here: Where = ReplayedBy.AUDIT, here(progress.environment)
+        self._log_entries = self._reader.log_entries()
+        """What the run says of the length of each log, which nothing signed binds."""
+        self._miscounted: list[tuple[int, int]] = []
+        """Steps of which it says something else than their log, with the entries of that."""
         self._damaged: list[int] = []
         """Steps whose stored state is not the one that the run commits to."""
         self._ended: CounterfoilError | None = None
         """Why the first step from which the replay could not go on came to no result."""
         self._unreached: list[int] = []
         """Chosen steps before which no state to start from was left."""
-        self._here = here(progress.environment)
 
     def _chosen(self, first: int, end: int | None) -> Iterator[Segment]:
         """Yield the chosen segments, counted from 0, from one on to before another."""
@@ -593,12 +597,12 @@ class _Replay:
             ProgramError: The same, since an operator rejects its arguments.
             WorkerError: No worker is left, one is refuted, or a segment was replayed by nobody.
         """
-        drawn = () if helpers is None else self._drawn(self.left)
+        drawn = () if helpers is None else self._drawn(helpers.offered(self.left))
         for part in self._chosen(self._segments, None):
             if self._is_settled and not self._request.continue_after_dispute:
                 return
             if helpers is None:
-                yield from self._segment(part)
+                yield from self._here_alone(part)
             else:
                 yield from self._helped(part, helpers, part.number in drawn)
             self._segments += 1
@@ -615,6 +619,29 @@ class _Replay:
                 self._not_replayed,
                 remedy=say("Go on with --resume without workers, or on machines with more memory."),
             )
+        self._check_counted()
+
+    def _check_counted(self) -> None:
+        """Refuse a run that says another number of log entries than its logs have; raises CommitmentError.
+
+        Nothing signed binds the number, so it accuses nobody, and it comes last, so that it hides nothing.
+        """
+        for step, entries in self._miscounted[:1]:
+            sentence = say(
+                "The file says that the rounding log of step {0} has {1} entries, and the log itself, which the "
+                "trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not "
+                "recorded by Counterfoil.",
+                step,
+                int(self._log_entries[step - 1]),
+                entries,
+            )
+            self._progress.note(CheckNumber.LOG, CheckState.FAILED, sentence)
+            raise CommitmentError(sentence, remedy=say("Ask the trainer for the file again."))
+
+    def _here_alone(self, part: Segment) -> Generator[Event, None, None]:
+        """Judge a segment here, and note that it was."""
+        yield from self._segment(part)
+        self._progress.places[part.number] = self._here
 
     @property
     def _is_settled(self) -> bool:
@@ -628,20 +655,34 @@ class _Replay:
     def _helped(self, part: Segment, helpers: Helpers, again: bool) -> Iterator[Event]:
         """Judge a segment that somebody else has replayed; ``again`` says that it is replayed here too."""
         found = yield from helpers.result(part.number)
-        if not isinstance(found, Found):
-            self._not_replayed = self._not_replayed or found
+        if isinstance(found, Missing) and found.left_out:
+            self._not_replayed = self._not_replayed or found.why
             for step in range(part.first, part.last + 1):
                 yield self._judged(self._row(step, StepMatch.UNJUDGED, None, time.perf_counter()))
             return
-        sites = None if self._account is None else self._account.sites
-        if unfit(found.result, part, sites, self._tree.leaf):
-            yield from _attended(self._segment(part), helpers)
-            self._progress.places[part.number] = self._here
+        if isinstance(found, Missing) or self._unfit(found.result, part):
+            if isinstance(found, Missing):
+                yield self._progress.note(CheckNumber.REPLAY, CheckState.RUNNING, found.why)
+            yield from _attended(self._here_alone(part), helpers)
             return
         if again:
             yield from self._again(part, found, helpers)
         yield from self._take(part, found.result)
-        self._progress.places[part.number] = found.place
+        self._progress.places[part.number] = found.by, found.place
+
+    def _unfit(self, result: SegmentResult, part: Segment) -> str:
+        """Why what was found elsewhere cannot be taken, in a few words; empty when it can."""
+        try:
+            return unfit(result, part, None if self._account is None else self._account.sites, self._signed)
+        except LogError as error:  # the audit's own replay says what that means
+            return error.sentence
+
+    def _signed(self, step: int) -> SignedStep:
+        """Return what the trainer signed of a step, as it stands in the run; raises LogError."""
+        logs, loss = read_log(self._order, self._records[step], self._reader.log(step)), self._records[step].loss
+        first = 0 if self._account is None else self._account.first_site(step)
+        entries = tuple(len(log.indices) for log in logs)
+        return SignedStep(self._tree.leaf(step), float("nan") if loss is None else loss, first, entries)
 
     def _again(self, part: Segment, found: Found, helpers: Helpers) -> Iterator[Event]:
         """Replay a segment that came out right elsewhere; raises WorkerError when it does not come out so here."""
@@ -650,12 +691,12 @@ class _Replay:
         yield progress.note(CheckNumber.REPLAY, CheckState.RUNNING, doing)
         opened = Opened(self._reader, self._records, self._tree, self._order, self._steps)
         own = yield from _attended(relay(replay_segment(opened, part), lambda _: None), helpers)
-        where = own.trouble or parted(own, found.result)
+        # Whatever all machines agree on is bound by the run already; a fault of the log shows in the replay alone.
+        where = self._unfit(own, part)
         yield progress.note(CheckNumber.REPLAY, CheckState.RUNNING, "")
         if where:
             # What this machine finds counts, a dispute too.
-            yield from self._segment(part)
-            progress.places[part.number] = self._here
+            yield from self._here_alone(part)
             raise WorkerError(
                 say(
                     "Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the "
@@ -674,9 +715,11 @@ class _Replay:
             yield self._judged(self._row_of(step.step, StepMatch.MATCH, leaf, step.loss, counts, step.seconds))
         if self._account is not None:
             self._account.take(range(part.first, part.last + 1), result.sums)
-        divergence = KeptDivergence(part.last, ())
-        self._divergences.append(divergence)
-        yield DivergenceMeasured(part.last, all_tensors(divergence, self._shapes))
+        # What is stored after it lies in the audit's own file, so nobody needs to be believed about it.
+        if (yield from self._stored(part.last)) is not None:
+            divergence = KeptDivergence(part.last, ())
+            self._divergences.append(divergence)
+            yield DivergenceMeasured(part.last, all_tensors(divergence, self._shapes))
 
     @property
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -695,7 +738,7 @@ class _Replay:
             ((), ()) if self._account is None else self._account.sums,
         )
         seconds = progress.seconds + time.perf_counter() - self._begun
-        replayed_at = progress.replayed_at
+        replayed_at = by_place(progress.places)
 
         def data(capsule: Digest | None) -> bytes:
             return encode(
@@ -783,6 +826,8 @@ class _Replay:
 
     def _judged(self, row: StepRow) -> StepReplayed:
         self._progress.steps.put([row])
+        if row.replay_leaf is not None and row.log_entries != int(self._log_entries[row.step - 1]):
+            self._miscounted.append((row.step, row.log_entries))
         return StepReplayed(row)
 
     def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:
@@ -881,7 +926,10 @@ class _Replay:
         )
         return joined(
             what,
-            say("The bundle was damaged or altered after it was signed."),
+            say(
+                "The file was damaged or altered after it was signed, or the trainer signed another state than it "
+                "stored."
+            ),
             say("Steps that could not be judged for it: {0}.", unreached) if unreached else "",
         )
 

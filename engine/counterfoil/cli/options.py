@@ -49,8 +49,8 @@ TrainerKeyOption = Annotated[
 HeadsOption = Annotated[
     Path | None,
     typer.Option(
-        help="The tree heads that the trainer published while training (.jsonl): they show whether history was "
-        "rewritten.",
+        help="Tree heads of the trainer's (.jsonl) that somebody got while it trained: they show whether history was "
+        "rewritten since.",
         show_default=False,
     ),
 ]

@@ -10,14 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.values.account import account_of
+from counterfoil.audit.values.account import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, Finding
+from counterfoil.audit.values.dispute import Dispute, Finding, Right
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.audit.values.trust import Level, Trust
+from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
 from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
@@ -98,7 +99,9 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
 def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
     if dispute.inputs:
-        return f"none: the rows that the step reads differ already ({', '.join(dispute.inputs)})"
+        return f"none: {rows_named(dispute.inputs)}"
+    if operator is None and dispute.replay_leaf is None:
+        return "none: the step could not be replayed"
     if operator is None:
         return "none: all fingerprints agree"
     inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)
@@ -106,6 +109,12 @@ def _operator(dispute: Dispute) -> str:
         f"{operator.where}, number {operator.number} of {operator.total}; output {_shape(operator.shape)} from "
         f"{inputs or 'no tensor'}"
     )
+
+
+def _confirmed(dispute: Dispute) -> str:
+    if dispute.right is Right.UNREADABLE:
+        return "needs no replay"
+    return "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no"
 
 
 def _shape(shape: Sequence[int]) -> str:
@@ -117,7 +126,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     show_facts(
         out,
         {
-            "first disputed step": str(dispute.step),
+            "disputed step": str(dispute.step),
             "what differs": ", ".join(dispute.parts),
             "trainer's leaf": dispute.trainer_leaf.hex,
             "replay's leaf": "none: the step could not be replayed"
@@ -129,7 +138,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
         }
         | ({"found by": f"{len(dispute.path)} comparisons in the Merkle tree"} if dispute.path else {})
         | {
-            "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
+            "confirmed": _confirmed(dispute),
         },
     )
     if dispute.finding is not None:
@@ -199,11 +208,12 @@ def show_steering(out: Console, steering: Steering) -> None:
     )
 
 
-def show_places(out: Console, replayed_at: Sequence[tuple[str, str, Sequence[tuple[int, int]]]]) -> None:
-    """Show where segments were replayed, if not in one place: machine, device, and first and last of neighbours."""
-    for machine, device, spans in replayed_at:
-        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
-        out.print(shown(f"Segments replayed at {machine} ({device}): {listed}"))
+def show_places(out: Console, replayed_at: Sequence[ReplayedAt]) -> None:
+    """Show who replayed segments where, if not the audit at one place."""
+    for at in replayed_at:
+        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in at.segments)
+        how = ", as a part file says" if at.by is ReplayedBy.PART else ""
+        out.print(shown(f"Segments replayed at {at.place.machine} ({at.place.device}){how}: {listed}"))
 
 
 def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
@@ -213,12 +223,11 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
         show_steering(out, report.steering)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in report.replayed_at])
+    show_places(out, report.replayed_at)
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
-        first = not any(step < report.dispute.step for step in report.mismatched_steps)
-        whole = report.sample is None or report.sample.whole
-        out.print(shown(account_of(report.dispute, whole=whole, first=first)))
+        earlier = sum(step < report.dispute.step for step in report.mismatched_steps)
+        out.print(shown(account_of(report.dispute, earlier=earlier)))
 
 
 def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) -> None:
@@ -413,7 +422,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in verdict.replayed_at])
+    show_places(out, verdict.replayed_at)
     show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, trust)
 
 

@@ -189,9 +189,9 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "counterfoil.bundle", "counterfoil.bundle.precision", "counterfoil.bundle.schema", "counterfoil.bundle.sources",
         "counterfoil.cancel", "counterfoil.canonical",
         "counterfoil.commit", "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.dtypes",
-        "counterfoil.errors", "counterfoil.fields", "counterfoil.inputs", "counterfoil.intoto",
-        "counterfoil.obstacles", "counterfoil.sentence", "counterfoil.signing", "counterfoil.turns",
-        "counterfoil.wholefiles",
+        "counterfoil.edwards", "counterfoil.errors", "counterfoil.fields", "counterfoil.inputs", "counterfoil.intoto",
+        "counterfoil.obstacles", "counterfoil.plaintext", "counterfoil.sentence", "counterfoil.signing",
+        "counterfoil.timestamps", "counterfoil.turns", "counterfoil.wholefiles",
     }  # fmt: skip
 
 

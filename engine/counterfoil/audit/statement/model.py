@@ -16,6 +16,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import CanonicalError, float_text
@@ -310,8 +311,9 @@ class SteeringFields(Strict, frozen=True):
 
 
 class PlaceFields(Strict, frozen=True):
-    """A machine that replayed segments: its name, its device, library versions and switches, and which segments."""
+    """Who replayed segments, on which machine: its name, its device, library versions and switches; and which."""
 
+    by: ReplayedBy
     machine: str
     environment: dict[str, str]
     segments: Annotated[tuple[Span, ...], Meta(min_length=1)]

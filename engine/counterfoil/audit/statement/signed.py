@@ -217,7 +217,7 @@ class Verdict(Signed):
         """Where the segments were replayed; empty when one machine replayed them all."""
         places = self.statement.predicate.replayed_at
         return tuple(
-            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments)
+            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments, place.by)
             for place in (() if places is UNSET else places)
         )
 

@@ -203,7 +203,7 @@ def _sample(sample: Sample) -> SampleFields:
 
 def _places(replayed_at: tuple[ReplayedAt, ...]) -> tuple[PlaceFields, ...]:
     return tuple(
-        PlaceFields(machine=at.place.machine, environment=dict(at.place.environment), segments=at.segments)
+        PlaceFields(by=at.by, machine=at.place.machine, environment=dict(at.place.environment), segments=at.segments)
         for at in replayed_at
     )
 
