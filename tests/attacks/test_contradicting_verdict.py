@@ -232,7 +232,7 @@ ELEMENTS: dict[str, Change] = {
 
 
 def refused(value: dict[str, Any], change: Change, key: SigningKey, folder: Path | None = None) -> None:
-    """Expect the statement to hold, and to be refused after the change, by the command line too if a folder is given."""
+    """Expect the statement to hold, and to be refused after the change, in a folder by the command line too."""
     value = copy.deepcopy(value)
     verify_signed(sign_statement(value, key), key.public)
     change(value["predicate"])
