@@ -202,8 +202,12 @@ def dispute(said: Signed) -> Broken:
         yield from _wrong_finding(fields.finding)
     right = None if fields.finding is None else fields.finding.right
     unread = fields.replay_leaf is None
-    if unread != (fields.parts == ("log",)) or unread != (right is Right.UNREADABLE):
+    if unread != (fields.parts in (("log",), ("result",))):
         yield say("The verdict disputes a step without a replay, or its log although it was replayed.")
+    if (fields.parts == ("log",)) != (right is Right.UNREADABLE):
+        yield say("The verdict's finding is about the log, and its parts are not, or the other way round.")
+    if right is Right.NO_RESULT and fields.parts != ("result",):
+        yield say("The verdict finds that a step has no result, and has one.")
     if fields.trainer_leaf == fields.replay_leaf:
         yield say("The verdict disputes a step whose Merkle leaves are equal.")
 
