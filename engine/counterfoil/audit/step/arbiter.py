@@ -28,7 +28,7 @@ from counterfoil.audit.step import findings
 from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
-from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, reached
+from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.schema import OrderManifest, StepRecord
@@ -128,12 +128,6 @@ def arbitrate(
     return Arbitration(findings.explained(rounded), current)
 
 
-def differing_places(trainer: npt.NDArray[np.uint64], replay: ReplayedStep | NoResult) -> npt.NDArray[np.int64]:
-    """Return the places whose fingerprints differ, of those that the replay came to: int64, ascending."""
-    known = replay.known if isinstance(replay, NoResult) else len(replay.fingerprints)
-    return np.flatnonzero(trainer[:known] != replay.fingerprints[:known]).astype(np.int64)
-
-
 def judge_end(program: Program, compute: str, end: NoResult) -> Finding:
     """Judge a step that comes to no result, and whose places up to there are those that the trainer signed.
 
@@ -201,10 +195,10 @@ def _judge_exact(program: Program, manifest: OrderManifest, seen: Watched, step:
     if place.node is None:
         return findings.other_rows(place.name, step)
     node = program.nodes[place.node]
-    if place.sort is PlaceSort.DRAW:
-        right = is_as_defined(node, seen, manifest.seed, step)
-        return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     own = seen.value.double().cpu().numpy()
+    if place.sort is PlaceSort.DRAW:
+        right = is_as_defined(node, own, manifest.seed, step)
+        return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     if not len(own):
         return findings.nothing_can_differ(node)
     try:

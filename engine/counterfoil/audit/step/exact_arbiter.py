@@ -18,18 +18,17 @@ import numpy.typing as npt
 import torch
 
 from counterfoil.audit.step import findings
-from counterfoil.audit.step.arbiter import differing_places
 from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.explain import changed_alone
-from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, reached
+from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.definite.elements import definite_output
 from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError
+from counterfoil.exact.elements import defined_output
 from counterfoil.program.graph import Node
 from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.rounder import Watched
@@ -78,7 +77,7 @@ def arbitrate_exactly(
         return findings.other_rows(place.name, claimed.step)
     node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
-        right = is_as_defined(node, watched, steps.job.manifest.seed, claimed.step)
+        right = is_as_defined(node, watched.value.double().cpu().numpy(), steps.job.manifest.seed, claimed.step)
         return findings.other_draws(node, claimed.step) if right else findings.machine_is_not_as_defined(node)
     if not watched.value.numel():
         return findings.nothing_can_differ(node)
@@ -98,7 +97,7 @@ def _judge_end(end: NoResult, bits: int) -> Finding:
     if len(infinite):
         try:
             index = int(infinite[0])
-            found = definite_output(unfit.node, unfit.arguments, unfit.output, bits).element(index)
+            found = defined_output(unfit.node, unfit.arguments, unfit.output, bits).element(index)
         except (NotExactError, NonFiniteError):
             return findings.may_end_elsewhere(unfit.node.where)
         if isinstance(found, float) and math.isinf(found):
@@ -122,7 +121,7 @@ def examine(node: Node, seen: Watched, trainer: int, bits: int) -> DefinedElemen
     described = node.outputs[output]
     assert described is not None
     own = seen.value.cpu().numpy()
-    defined = definite_output(node, seen.arguments, output, bits)
+    defined = defined_output(node, seen.arguments, output, bits)
     alone = changed_alone(own, seen.key, (trainer - seen.fingerprint) % 2**64)
     if alone is None:
         count = min(max(BUDGET // max(defined.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)

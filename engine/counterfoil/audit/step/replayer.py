@@ -327,6 +327,12 @@ def reached(
         return error.end
 
 
+def differing_places(trainer: npt.NDArray[np.uint64], replay: ReplayedStep | NoResult) -> npt.NDArray[np.int64]:
+    """Return the places whose fingerprints differ, of those that the replay came to: int64, ascending."""
+    known = replay.known if isinstance(replay, NoResult) else len(replay.fingerprints)
+    return np.flatnonzero(trainer[:known] != replay.fingerprints[:known]).astype(np.int64)
+
+
 def _end(program: Program, rounder: Any) -> NoResult:
     unfit: Unfit | None = rounder.unfit
     node = None if unfit is None else next(n for n, node in enumerate(program.nodes) if node is unfit.node)

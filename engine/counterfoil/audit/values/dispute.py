@@ -8,6 +8,7 @@ from enum import Enum
 
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
+from counterfoil.plaintext import spelled
 from counterfoil.sentence import Sentence, enumeration, say
 
 
@@ -137,7 +138,7 @@ class DisputedOperator:
     @property
     def where(self) -> str:
         """Name, pass and module in words."""
-        return f"{self.name} ({self.phase}{f' of {self.module}' if self.module else ''})"
+        return f"{self.name} ({self.phase}{f' of {spelled(self.module)}' if self.module else ''})"
 
 
 _PARTS = {
