@@ -39,8 +39,8 @@ from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, LARGEST_EXPONENT, SCALE_TOLERANCE, is_explained, scale_exponent
 from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Neighbours, neighbours
-from counterfoil.rounding.rounder import Observation, Unfit, Values, Watched
+from counterfoil.rounding.neighbours import Neighbours, Values, neighbours
+from counterfoil.rounding.rounder import Observation, Unfit, Watched
 from counterfoil.sentence import say
 
 MOST_OMISSIONS = 16
