@@ -245,19 +245,20 @@ def test_a_logged_direction_is_taken_up_to_two_tau_in_a_chain(kernels: Kernels) 
     program = program_of(
         [
             ("aten.mul.Tensor", (Value(0), 1.0 + 2.0**-24), "float32"),
-            ("aten.neg.default", (Value(2),), "float32"),
+            ("aten.div.Tensor", (Value(2), 1.0), "float32"),
+            ("aten.neg.default", (Value(3),), "float32"),
         ],
         (taus.size,),
         states=1,
         scalars=1,
-        updates={0: 3},
+        updates={0: 4},
     )
     with counted() as (run, seen):
         sides = Sides(program, kernels, run)
         inputs = inputs_of(program, [values], [0.5])
         same(sides.recorded(inputs))
         recorded = same(sides.recorded(inputs))
-        (site,) = chain_sites_of(sides)
+        (site,) = next(chain.sites for chain in chains_of(sides.together) if chain.sites)
         assert sides.logs[site].indices.tolist() == np.flatnonzero(taus <= 1).tolist()
         assert sides.logs[site].exponent == 0
         down = changed(sides.logs, site, indices=np.arange(taus.size), ups=np.zeros(taus.size, np.bool_))
@@ -268,10 +269,6 @@ def test_a_logged_direction_is_taken_up_to_two_tau_in_a_chain(kernels: Kernels) 
     own, steered = (-np.frombuffer(dict(one.state)["s0"], np.float32) for one in (recorded, followed))
     assert own.tolist() == (values + np.float32(2.0**-23)).tolist()
     assert steered.tolist() == np.where(taus <= 2, values, own).tolist()
-
-
-def chain_sites_of(sides: Sides) -> tuple[int, ...]:
-    return next(chain.sites for chain in chains_of(sides.together) if chain.sites)
 
 
 def test_whoever_looks_at_a_site_sees_it_alone(adamw: tuple[Program, StepInputs], kernels: Kernels) -> None:
