@@ -16,16 +16,18 @@ from msgspec import UNSET
 from counterfoil.audit.statement.model import VERIFIER_ID, DisputeFields, FindingFields, SteeringFields
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import CHAINS, Beacon
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import NAMED_SITES
-from counterfoil.audit.values.sampling import NONCE, Selection, draw_segments, ranges
+from counterfoil.audit.values.sampling import NONCE, NonceSource, Selection, draw_segments, ranges
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
 from counterfoil.intoto import RUN_PREDICATE
 from counterfoil.sentence import say
+from counterfoil.timestamps import timestamp
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
@@ -128,8 +130,12 @@ def sample(verdict: Verdict) -> Broken:
         or random != bool(NONCE.fullmatch(fields.nonce))
         or random != bool(fields.bad_segments)
         or (fields.nonce and not random)
+        or random != (fields.nonce_source is not None)
+        or (fields.nonce_source is NonceSource.BEACON) != (fields.beacon is not None)
     ):
         yield say("The verdict's sample is incomplete, or says more than its selection allows.")
+    if chosen.beacon is not None:
+        yield from _wrong_beacon(chosen.beacon, fields.nonce, verdict.signed_at)
     if fields.selection is Selection.ALL and not chosen.whole:
         yield say("The verdict says that all segments were chosen, and lists fewer.")
     if random:
@@ -139,6 +145,15 @@ def sample(verdict: Verdict) -> Broken:
             yield say("The verdict's sample is not the one that its nonce and the run root draw.")
     if float_text(chosen.passing) != fields.passing_probability.hex:
         yield say("The verdict states another probability than its sample has.")
+
+
+def _wrong_beacon(beacon: Beacon, nonce: str, signed_at: str) -> Broken:
+    if beacon.chain not in CHAINS:
+        yield say("The verdict's nonce is of a beacon that is not known.")
+    elif beacon.nonce != nonce:
+        yield say("The verdict's nonce is not the randomness of its beacon's round.")
+    elif timestamp(beacon.published) > signed_at:
+        yield say("The verdict's nonce is of a round that was published after the verdict.")
 
 
 def account(verdict: Verdict) -> Broken:
