@@ -107,6 +107,14 @@ BeaconOption = Annotated[
 VerdictOption = Annotated[
     Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
 ]
+UnsignedOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the verdict to this file without a signature, for 'counterfoil sign' on the machine that has the "
+        "key; it is no verdict before it is signed.",
+        show_default=False,
+    ),
+]
 CsvOption = Annotated[
     Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
 ]
