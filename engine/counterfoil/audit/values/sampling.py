@@ -158,24 +158,26 @@ class Sample:
         )
 
     def _describe_random(self) -> str:
-        said = (
-            self.count,
-            _segments(self.total),
-            self.bad,
-            "s" * (self.bad > 1),
-            probability_text(self.passing),
-        )
+        total, plural, passing = _segments(self.total), "s" * (self.bad > 1), probability_text(self.passing)
         if self.source is NonceSource.DRAWN:
             return say(
                 "The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad "
                 "segment{3} would have passed with probability {4}.",
-                *said,
+                self.count,
+                total,
+                self.bad,
+                plural,
+                passing,
             )
         if self.beacon is not None:
             return say(
                 "The {0} of {1} were drawn by round {5} of the public beacon {6}, published at {7}; if the run was "
                 "signed before that, a run with at least {2} bad segment{3} would have passed with probability {4}.",
-                *said,
+                self.count,
+                total,
+                self.bad,
+                plural,
+                passing,
                 self.beacon.round,
                 self.beacon.name,
                 timestamp(self.beacon.published),
@@ -183,7 +185,11 @@ class Sample:
         return say(
             "The {0} of {1} were drawn with a nonce that was given to the audit; if the trainer could not know it "
             "before the run was signed, a run with at least {2} bad segment{3} would have passed with probability {4}.",
-            *said,
+            self.count,
+            total,
+            self.bad,
+            plural,
+            passing,
         )
 
 
