@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import torch
 
+from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.evidence import gather
@@ -33,6 +34,7 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
+from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.parts.crew import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
@@ -85,7 +87,7 @@ from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
@@ -193,6 +195,7 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     progress.settle_keeping()
     keeper = progress.keeper
     kept, problem = (keeper.kept, keeper.problem) if keeper else (None, "")
+    problem = problem or ("" if progress.nonce is None else progress.nonce.problem)
     yield AuditFinished(report, progress.evidence, kept, problem, progress.steps)
 
 
@@ -226,6 +229,7 @@ class _Progress:
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
     keeper: Keeper | None = None
     basis: Basis | None = None
+    nonce: KeptNonce | None = None
     imitation: str | None = None
     places: dict[int, Where] = field(default_factory=dict)
     """Who replayed each segment, and where, by number."""
@@ -237,6 +241,8 @@ class _Progress:
 
     def settle_keeping(self) -> None:
         """Keep the progress of an audit that was interrupted; one that came to its end needs none."""
+        if self.nonce is not None and not self.interrupted:
+            self.nonce.remove()
         if self.keeper is not None and self.interrupted:
             self.keeper.flush()
         elif self.keeper is not None:
@@ -358,7 +364,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     assert inspection.claim is not None
     progress.steps = StepTable(recorded(inspection.reader))
     kept = _take_up(request, progress, inspection.claim.run_root, manifest)
-    progress.sample = kept.sample if kept else request.segments.resolve(manifest, inspection.claim.run_root)
+    progress.sample, drawn_before = _choose(request, progress, inspection.claim, manifest, kept)
     planned = planned_steps(manifest, progress.sample)
     progress.started = True
     yield AuditStarted(
@@ -369,11 +375,39 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         planned,
         progress.sample,
         progress.keeper.kept if progress.keeper else None,
+        drawn_before,
     )
     with ExitStack() as stack:
         if order.manifest.outside:
             order = yield from _with_data(order, request, progress, stack, cancel)
         yield from _judge(request, inspection, order, progress, machine, cancel, kept)
+
+
+def _choose(
+    request: AuditRequest, progress: _Progress, claim: RunClaim, manifest: OrderManifest, kept: KeptAudit | None
+) -> tuple[Sample, bool]:
+    """Choose the segments, and keep a nonce that is drawn until the audit comes to its end.
+
+    Returns:
+        The sample, and whether it was drawn by an earlier audit that did not come to its end.
+
+    Raises:
+        DataError: The run has no such segments, or the beacon's round is not what it should be.
+    """
+    asked = request.segments
+    if asked.beacon is not None:
+        check_beacon(asked.beacon, claim.signed_at)
+    nonce = ""
+    if asked.draws and request.progress is not None:
+        progress.nonce = KeptNonce(request.progress, manifest.digest, claim.run_root, asked)
+        nonce = progress.nonce.find()
+    if kept is not None:
+        return kept.sample, asked.draws
+    if progress.nonce is None or nonce:
+        return asked.resolve(manifest, claim.run_root, nonce), bool(nonce)
+    # What cannot be drawn is said before a nonce is.
+    asked.resolve(manifest, claim.run_root)
+    return asked.resolve(manifest, claim.run_root, progress.nonce.draw()), False
 
 
 def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:

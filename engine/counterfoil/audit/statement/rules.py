@@ -26,16 +26,18 @@ from counterfoil.audit.statement.model import (
 )
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import CHAINS, Beacon
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import NAMED_SITES
-from counterfoil.audit.values.sampling import NONCE, Selection, draw_segments, ranges
+from counterfoil.audit.values.sampling import NONCE, NonceSource, Selection, draw_segments, ranges
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, descent_to, verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
 from counterfoil.intoto import RUN_PREDICATE
 from counterfoil.sentence import say
+from counterfoil.timestamps import timestamp
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
@@ -149,8 +151,12 @@ def sample(verdict: Verdict) -> Broken:
         or random != bool(NONCE.fullmatch(fields.nonce))
         or random != bool(fields.bad_segments)
         or (fields.nonce and not random)
+        or random != (fields.nonce_source is not None)
+        or (fields.nonce_source is NonceSource.BEACON) != (fields.beacon is not None)
     ):
         yield say("The verdict's sample is incomplete, or says more than its selection allows.")
+    if chosen.beacon is not None:
+        yield from _wrong_beacon(chosen.beacon, fields.nonce, verdict.signed_at)
     if fields.selection is Selection.ALL and not chosen.whole:
         yield say("The verdict says that all segments were chosen, and lists fewer.")
     if random:
@@ -160,6 +166,15 @@ def sample(verdict: Verdict) -> Broken:
             yield say("The verdict's sample is not the one that its nonce and the run root draw.")
     if float_text(chosen.passing) != fields.passing_probability.hex:
         yield say("The verdict states another probability than its sample has.")
+
+
+def _wrong_beacon(beacon: Beacon, nonce: str, signed_at: str) -> Broken:
+    if beacon.chain not in CHAINS:
+        yield say("The verdict's nonce is of a beacon that is not known.")
+    elif beacon.nonce != nonce:
+        yield say("The verdict's nonce is not the randomness of its beacon's round.")
+    elif timestamp(beacon.published) > signed_at:
+        yield say("The verdict's nonce is of a round that was published after the verdict.")
 
 
 def account(verdict: Verdict) -> Broken:
@@ -499,6 +514,8 @@ def verified(verdict: Verdict) -> Broken:
         yield _contradiction(verdict, say("it says VERIFIED, but not every chosen step was replayed"))
     if covered.mismatched_steps or predicate.dispute is not None:
         yield _contradiction(verdict, say("it says VERIFIED, but a step differs"))
+    if verdict.model is not None and verdict.sample is not None and not verdict.sample.reaches_end:
+        yield _contradiction(verdict, say("it names a model, and nobody replayed the segment that ends in it"))
     if _faulty_log(verdict):
         yield _contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
     if predicate.steering.suspects if predicate.steering is not None else predicate.exact_bits is None:
