@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.statement.signed import trust_in
+from counterfoil.audit.statement.signed import Verdict, trust_in
+from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
@@ -24,6 +25,7 @@ from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing import load_public_key, public_path
 from counterfoil.terminal import shown
+from counterfoil.timestamps import timestamp
 from counterfoil.wholefiles import write_whole
 
 
@@ -101,11 +103,23 @@ def verify(
         reports.show_verdict(console, checked, trust)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
+        if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
+            console.print(_beacon_words(checked.sample.beacon))
         reports.show_afterwards(console, later)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise Done(SELF_SIGNED)
     raise Done(Outcome.REFUSED.exit_code if later.withdrawals else checked.outcome.exit_code)
+
+
+def _beacon_words(beacon: Beacon) -> str:
+    from counterfoil.audit.beacons import can_check
+
+    said = (
+        f"Round {beacon.round} of the beacon {beacon.name}, published at {timestamp(beacon.published)}, drew the sample"
+    )
+    # A signature that does not hold is an error before.
+    return f"{said}; its signature {'holds' if can_check() else 'was not checked: install counterfoil[beacon]'}."
 
 
 def sign(

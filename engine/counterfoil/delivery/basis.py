@@ -40,4 +40,11 @@ def basis_of(judged: Verdict | AuditReport) -> Basis:
         )
     if judged.order_source == "bundle":
         warnings += (say("{0} does not say that this is what the client ordered: the order came from the run.", what),)
-    return Basis(root, order, judged.headline, judged.key_id if isinstance(judged, Verdict) else "", warnings)
+    return Basis(
+        root,
+        order,
+        judged.headline,
+        judged.key_id if isinstance(judged, Verdict) else "",
+        warnings,
+        judged.sample is not None and judged.sample.reaches_end,
+    )

@@ -65,6 +65,7 @@ class Basis:
         headline: What it concludes, in words.
         key_id: Id of the key that signed it; empty for a replay on this machine.
         warnings: What it leaves open.
+        reaches_end: Whether the last segment was replayed, so that it is about the final state.
     """
 
     run_root: Digest
@@ -72,6 +73,7 @@ class Basis:
     headline: str
     key_id: str = ""
     warnings: tuple[str, ...] = ()
+    reaches_end: bool = True
 
 
 @dataclass(frozen=True)
