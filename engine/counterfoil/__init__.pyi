@@ -235,6 +235,9 @@ from .audit.values.trust import (
     TrustLine as TrustLine,
 )
 from .audit.values.trust import (
+    seen_by as seen_by,
+)
+from .audit.values.trust import (
     signed_by_trainer as signed_by_trainer,
 )
 from .audit.values.trust import (
@@ -343,6 +346,18 @@ from .program.update import (
 )
 from .program.update import (
     WeightAverage as WeightAverage,
+)
+from .publickeys import (
+    grouped as grouped,
+)
+from .publickeys import (
+    is_public_key as is_public_key,
+)
+from .publickeys import (
+    key_id_of as key_id_of,
+)
+from .publickeys import (
+    pem_of as pem_of,
 )
 from .signer.client import (
     Passphrase as Passphrase,

@@ -13,7 +13,7 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.model.address_book import AddressBook
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.comparison import ComparedField, compared_fields
@@ -88,8 +88,7 @@ class OverviewView(Page):
         session: The session.
         theme: The theme.
         compare_action: Opens the client's own order.
-        book: The known keys of trainers; None when the book cannot be used.
-        book_problem: Why it cannot be used.
+        book: The known keys.
         parent: The parent widget.
     """
 
@@ -98,8 +97,7 @@ class OverviewView(Page):
         session: Session,
         theme: Theme,
         compare_action: QAction,
-        book: AddressBook | None,
-        book_problem: str = "",
+        book: KeyBook,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("", parent)
@@ -119,7 +117,7 @@ class OverviewView(Page):
         self.compare = ActionButton()
         self.column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addWidget(caption(self.tr("Trainer's key"), "section"))
-        self.trainer_key = TrainerKeyPanel(session, book, book_problem)
+        self.trainer_key = TrainerKeyPanel(session, book)
         self.column.addWidget(self.trainer_key)
         self._order = self._section(self.tr("The order"))
         self._run = self._section(self.tr("The run"))

@@ -44,7 +44,7 @@ _ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta",
 """By exit code."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
-_TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
+TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
 _STATE_STYLES = {
     CheckState.PASSED: "green",
     CheckState.FAILED: "red",
@@ -59,17 +59,17 @@ def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, tru
     """Show the conclusion in a few words, why, and what it rests on: green only where nothing of that is open."""
     style = _OUTCOME_STYLES[outcome]
     if outcome is Outcome.VERIFIED:
-        style = _TRUST_STYLES[trust.level]
+        style = TRUST_STYLES[trust.level]
     out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
     show_trust(out, trust)
 
 
 def show_trust(out: Console, trust: Trust) -> None:
     """Show what a conclusion rests on: whose order, whose key, which machine."""
-    parts = (f"{line.title}: [{_TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
+    parts = (f"{line.title}: [{TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
     out.print("Rests on  " + "; ".join(parts))
     if trust.reason:
-        out.print(f"[{_TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
+        out.print(f"[{TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:

@@ -23,6 +23,7 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
+from counterfoil.audit.values.trust import TrainerTrust
 from counterfoil.bundle.checked import Array
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
@@ -283,6 +284,13 @@ def _report(
             "The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.",
             reader.manifest.steps,
         )
+    elif basis.trust.trainer is TrainerTrust.AUDITOR:
+        outcome = DeliveryOutcome.INCONCLUSIVE
+        sentence = say(
+            "The weights are the final state of the run, after step {0}, and only its trainer says that the run is "
+            "verified.",
+            reader.manifest.steps,
+        )
     else:
         outcome = DeliveryOutcome.DELIVERED
         sentence = say(
@@ -306,6 +314,8 @@ def _report(
         run_root=run_root,
         order_digest=reader.manifest.digest,
         step=reader.manifest.steps,
+        trust=None if basis is None else basis.trust,
+        trainer_key="" if basis is None else basis.trainer_key,
         headline="" if basis is None else basis.headline,
         key_id="" if basis is None else basis.key_id,
         files=tuple(WeightsFile(file.name, file.bytes, file.digest) for file in delivered.files),

@@ -244,14 +244,7 @@ class Adjudication(Signed):
         return self.statement.predicate.steps.replayed
 
 
-def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
-    """Say what a verdict, or an adjudication, rests on.
-
-    Args:
-        said: It.
-        named: Whether its reader knows the key that signed the run as the trainer's.
-        changed: Whether its reader knows runs of this order that another key signed.
-    """
+def trust_in(said: Signed) -> Trust:
+    """Say what a verdict, or an adjudication, rests on by what stands in it."""
     attested = said.statement.predicate.input_attestations
-    trainer_key = attested[0].key_id if attested else ""
-    return trust_of(said.checks, trainer_key, named=named, changed=changed, auditor_key=said.key_id)
+    return trust_of(said.checks, attested[0].key_id if attested else "", named=False, auditor_key=said.key_id)
