@@ -36,9 +36,6 @@ from .audit.statement.signed import (
 from .audit.statement.signed import (
     Verdict as Verdict,
 )
-from .audit.statement.signed import (
-    trust_in as trust_in,
-)
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
@@ -151,6 +148,9 @@ from .audit.values.events import (
 )
 from .audit.values.orders import (
     with_client_order as with_client_order,
+)
+from .audit.values.orders import (
+    with_trainer_key as with_trainer_key,
 )
 from .audit.values.outcome import (
     Check as Check,

@@ -7,15 +7,18 @@ from pathlib import Path
 
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.bundle.reader import BundleReader
 from counterfoil.turns import Turns
 from support.capsules import refused, save
 from support.jobs import digits_order
 
 
-def test_the_clients_own_order_is_another(capsule: Path, tmp_path: Path) -> None:
+def test_the_clients_own_order_is_another(capsule: Path, evidence: CapsuleContents, tmp_path: Path) -> None:
     digits_order(seed=12).write(tmp_path / "other.cfoil")
     report = refused(capsule, "the client's order is", order=tmp_path / "other.cfoil")
     assert report.order_source == "client"
+    with BundleReader.open(tmp_path / "other.cfoil") as order:
+        assert (report.order_digest, report.run_order) == (order.manifest.digest, evidence.manifest.digest)
     assert report.checks[CheckNumber.ORDER - 1].state is CheckState.FAILED
 
 

@@ -11,9 +11,16 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.inspection import inspect, inspect_stages
+from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.bundle import layout
 from counterfoil.cli import main
-from support.jobs import Job, opened_for_change
+from counterfoil.signing import SigningKey
+from counterfoil.training.tamper import LabelFlip
+from support.capsules import adjudicated, save
+from support.jobs import Audited, Job, audited, digits_order, opened_for_change, record_job, record_run
 
 PARTS = ("checkpoints", "log", "fingerprints", "losses", "state_roots")
 
@@ -83,3 +90,75 @@ def test_the_windows_overview_says_the_same(run: Path) -> None:
     assert (check.number, check.state) == (CheckNumber.COMMITMENTS, CheckState.FAILED)
     assert "Nothing can be concluded" in last.sentence
     assert last == inspect(run)
+
+
+FRAUD, STORED = 9, 8
+"""The poisoned step, and the stored state before it; segments have two steps."""
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+    return record_job(tmp_path_factory.mktemp("honest"), digits_order(steps=12), trainer_key)
+
+
+@pytest.fixture(scope="module")
+def fraud(honest: Job, tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+    run = tmp_path_factory.mktemp("fraud") / "run.cfoil"
+    return Job(honest.order, record_run(honest.order, run, trainer_key, tamper=LabelFlip(FRAUD)))
+
+
+def damaged(job: Job, folder: Path, *steps: int) -> Path:
+    run = Path(shutil.copy(job.run, folder / "damaged.cfoil"))
+    for step in steps:
+        flip(
+            run,
+            next(name for name in datasets(run, "checkpoints") if name.startswith(f"{layout.checkpoint_path(step)}/")),
+        )
+    return run
+
+
+def judged(run: Path, job: Job, key: SigningKey, *segments: int) -> Audited:
+    """Audit, and see that what is said could be signed, and names the check that failed."""
+    settings = {"segments": SegmentRequest(numbers=segments)} if segments else {}
+    result = audited(run, job.order, **settings)
+    check = result.check(CheckNumber.COMMITMENTS)
+    assert check.state is CheckState.FAILED
+    assert check.detail in result.report.reason
+    verify_signed(sign_verdict(result.report, key), key.public)
+    return result
+
+
+def test_a_damaged_state_that_the_replay_has_itself_shields_no_fraud(fraud, tmp_path, trainer_key):
+    for segments in ((), (1, 2, 3, 4, 5)):
+        result = judged(damaged(fraud, tmp_path, STORED), fraud, trainer_key, *segments)
+        report, evidence = result.report, result.events[-1].evidence
+        assert (report.outcome, report.dispute.step) == (Outcome.DISPUTED, FRAUD), report.reason
+        assert "The stored state of step 8 differs from the state root of that step." in report.reason
+        assert "could not be judged" not in report.reason
+        ruling = adjudicated(save(evidence, tmp_path / "dispute.cfoil"), order=fraud.order)
+        assert (ruling.outcome, ruling.dispute.step) == (AdjudicationOutcome.CONFIRMED, FRAUD)
+
+
+def test_states_that_nobody_has_leave_the_other_segments_to_be_judged(fraud, tmp_path, trainer_key):
+    result = judged(damaged(fraud, tmp_path, 2, 12), fraud, trainer_key, 2, 4, 5, 6)
+    assert (result.report.outcome, result.report.dispute.step) == (Outcome.DISPUTED, FRAUD), result.report.reason
+    assert "2 stored states differ from the state roots of their steps (2 and 12)." in result.report.reason
+    assert "Steps that could not be judged for it: 3-4." in result.report.reason
+
+
+def test_a_damaged_state_without_a_fraud_is_refused_and_says_what_was_judged(honest, tmp_path, trainer_key):
+    for segments, left, said in (
+        ((), "", "12 of 12"),
+        ((2, 5), "Steps that could not be judged for it: 9-10.", "2 of 4"),
+    ):
+        report = judged(damaged(honest, tmp_path, STORED), honest, trainer_key, *segments).report
+        assert (report.outcome, report.mismatched_steps) == (Outcome.REFUSED, ())
+        assert left in report.reason
+        assert (
+            f"{said} chosen steps were judged, and none of them differs from what the trainer signed." in report.reason
+        )
+
+
+def test_control_without_damage(honest, fraud):
+    assert audited(honest.run, honest.order).report.outcome is Outcome.VERIFIED
+    assert audited(fraud.run, fraud.order).check(CheckNumber.COMMITMENTS).state is CheckState.PASSED

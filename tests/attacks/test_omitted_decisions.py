@@ -10,14 +10,21 @@ from typing import Any
 
 import pytest
 
+from counterfoil.audit import kept as keeping
+from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
-from support.jobs import audited, digits_order, record_job, replaced
+from support.capsules import adjudicated, save
+from support.jobs import Job, audited, digits_order, record_job, replaced
 from support.precisions import CALIBRATED, PROVEN
+from support.resuming import ended, request_of, same_end, stopped_after, whole
 
 FRAUD = 9
 
@@ -51,13 +58,46 @@ def test_control_the_flips_alone_accuse_nobody_there(attack):
     assert report.mismatched_steps == tuple(range(1, FRAUD))
 
 
-@pytest.mark.parametrize("fraud", [True, False])
-def test_where_every_recorder_logs_them_three_steps_accuse(attack, fraud):
-    report = attack(PROVEN, range(1, FRAUD), fraud=fraud)
+def test_where_every_recorder_logs_them_three_steps_accuse(attack):
+    report = attack(PROVEN, range(1, FRAUD), fraud=False)
     assert report.outcome is Outcome.DISPUTED
     assert (report.dispute.step, report.dispute.finding.right) == (3, Right.OMISSIONS)
     assert "left out of the log in 3 steps (1, 2 and 3), which no conforming recorder does" in report.reason
-    assert (FRAUD in report.mismatched_steps) == fraud
+    assert "Later steps that differ, judged from the trainer's own checkpoints: 5." in report.reason
+    assert report.mismatched_steps == tuple(range(1, FRAUD))
+
+
+@pytest.fixture(scope="module")
+def shielded(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+    """Unlogged flips in the eight steps before the poisoned one, of twelve steps in six segments."""
+    draft = digits_order(precision=PROVEN, steps=12)
+    site = rounding_site(draft.program, "convolution")
+    flips = bent("Flips", step=range(1, FRAUD), site=site, choose=nearest_midpoint)
+    with replaced(recorder, "recording_rounder", flips):
+        return record_job(tmp_path_factory.mktemp("shielded"), draft, trainer_key, tamper=LabelFlip(FRAUD))
+
+
+@pytest.mark.parametrize("chosen", [(), (1, 2, 5), (3, 4, 5, 6)])
+def test_three_steps_that_accuse_together_shield_no_fraud_from_the_capsule(shielded, chosen, tmp_path, trainer_key):
+    settings = {"segments": SegmentRequest(numbers=chosen)} if chosen else {}
+    for stops in (False, True):
+        result = audited(shielded.run, shielded.order, continue_after_dispute=not stops, **settings)
+        report, finished = result.report, result.events[-1]
+        assert (report.outcome, report.dispute.step) == (Outcome.DISPUTED, FRAUD), report.reason
+        assert (report.dispute.inputs, report.dispute.stands_alone) == (("labels",), True)
+        earlier = [step for step in report.mismatched_steps if step < FRAUD]
+        assert f"Earlier steps that differ: {len(earlier)}." in report.reason or not earlier
+        ruling = adjudicated(save(finished.evidence, tmp_path / f"{stops}.cfoil"), order=shielded.order)
+        assert (ruling.outcome, ruling.dispute.step) == (AdjudicationOutcome.CONFIRMED, FRAUD), ruling.reason
+        verify_signed(sign_verdict(report, trainer_key), trainer_key.public)
+
+
+def test_an_audit_that_was_stopped_behind_the_shield_finds_the_fraud_too(shielded, tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    place = tmp_path / "progress"
+    stopped = ended(stopped_after(request_of(shielded, place), 7)).report
+    assert stopped.dispute.finding.right is Right.OMISSIONS
+    same_end(whole(request_of(shielded, place, resume=True)), whole(request_of(shielded)), tmp_path)
 
 
 def test_two_steps_do_not_and_hide_no_fraud(attack):

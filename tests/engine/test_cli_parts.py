@@ -7,15 +7,17 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from counterfoil.audit.parts.result import read_part, write_part
+from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.parts.slurm import array_job, shares
 from counterfoil.audit.values.workers import Place
 from counterfoil.cli import main
 from counterfoil.errors import PartError
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from support.crews import flattered
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, record_run
 
@@ -51,7 +53,7 @@ def test_parts_are_merged_into_one_verdict(
     assert main(["merge", *files, *given, "--recheck", "3", "--verdict", str(verdict), "--key", str(key)]) == 0
     shown = capsys.readouterr()
     assert "trusted to have replayed what they say" in shown.err
-    assert "Segments replayed at another (cpu): 3" in " ".join(shown.out.split())
+    assert "Segments replayed at another (cpu), as a part file says: 3" in " ".join(shown.out.split())
     assert main(["verify", str(verdict), "--key", str(tmp_path / "auditor.pub.pem"), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["outcome"] == "VERIFIED"
@@ -62,8 +64,6 @@ def test_what_is_no_part_of_this_audit_is_an_error_and_no_verdict(
     digits_job: Job, cheat: Path, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     a, run = str(parts / "a.part"), str(digits_job.run)
-    assert main(["merge", a, "--run", run]) == 4
-    assert "in none of the parts: 3-3" in capsys.readouterr().err
     assert main(["merge", a, "--run", str(cheat), "--segments", "1-1"]) == 4
     assert "another audit. What differs: the file, the run." in capsys.readouterr().err
     torn = tmp_path / "torn.part"
@@ -74,6 +74,63 @@ def test_what_is_no_part_of_this_audit_is_an_error_and_no_verdict(
         read_part(digits_job.run)
     # The control: the part that fits, for the segments that it has.
     assert main(["merge", a, "--run", run, "--segments", "1-2", "--recheck", "0", "--threads", "1"]) == 0
+
+
+def _bent(path: Path, target: Path, place: Place | None = None, **changed: object) -> str:
+    """A part whose every result is changed."""
+    part = read_part(path)
+    results = tuple(msgspec.structs.replace(result, **changed) for result in part.segments)
+    write_part(Part(part.identity, place or part.place, results), target)
+    return str(target)
+
+
+def test_what_is_in_no_part_is_replayed_here(
+    digits_job: Job, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--run", str(digits_job.run), "--order", str(digits_job.order), "--threads", "1", "--json"]
+    assert main(["merge", str(parts / "b.part"), *given]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [(at["by"], at["segments"]) for at in said["replayed_at"]] == [("audit", [[1, 2]]), ("part", [[3, 3]])]
+
+
+def test_where_parts_disagree_the_audit_replays(
+    digits_job: Job, cheat: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever says that all came out right is believed no more than whoever says that it did not."""
+    honest, forged = tmp_path / "honest.part", tmp_path / "forged.part"
+    assert main(["audit", str(cheat), "--partial", str(honest), "--threads", "1"]) == 2
+    part = read_part(honest)
+    write_part(Part(part.identity, part.place, flattered(cheat, (1, 2, 3))), forged)
+    given = ["--run", str(cheat), "--order", str(digits_job.order), "--threads", "1", "--recheck", "0"]
+    for order in ([honest, forged], [forged, honest], [forged, forged, honest]):
+        assert main(["merge", *map(str, order), *given]) == 1
+        assert "first disputed step  3" in capsys.readouterr().out
+    # The control: this is what trusting the maker of a single part means, and the verdict names it.
+    assert main(["merge", str(forged), *given]) == 0
+    assert "as a part file says: 1-3" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_part_that_claims_this_machine_is_named(
+    digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = tmp_path / "all.part"
+    assert main(["audit", str(digits_job.run), "--partial", str(part), "--threads", "1"]) == 0
+    given = ["--run", str(digits_job.run), "--threads", "1", "--json"]
+    capsys.readouterr()
+    assert main(["merge", str(part), *given]) == 0
+    (place,) = json.loads(capsys.readouterr().out)["replayed_at"]
+    assert (place["by"], place["segments"]) == ("part", [[1, 3]])
+    # The control: a replay that is the audit's own names no place.
+    assert main(["audit", str(digits_job.run), "--threads", "1", "--json"]) == 0
+    assert not json.loads(capsys.readouterr().out)["replayed_at"]
+
+
+def test_a_part_that_says_more_than_a_name_is_not_used(
+    digits_job: Job, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = _bent(parts / "b.part", tmp_path / "bad.part", Place("a\nVERIFIED", ()))
+    assert main(["merge", bad, "--run", str(digits_job.run)]) == 4
+    assert "cannot be used" in capsys.readouterr().err
 
 
 def test_a_part_accuses_nobody_and_the_merger_does(

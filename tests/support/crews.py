@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 
 from counterfoil.audit import replay
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
-from counterfoil.audit.parts.result import Died, Identity, Message, Ready, SegmentDone, SegmentResult, StepDone
+from counterfoil.audit.parts.result import (
+    Died,
+    Identity,
+    Message,
+    Ready,
+    SegmentDone,
+    SegmentResult,
+    StepDone,
+    StepResult,
+)
 from counterfoil.audit.parts.work import Workplace, open_workplace
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import Place
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.generators import finish
+from counterfoil.rounding.log import decode
+from counterfoil.training.loaded import load_order
 
 Lie = Callable[[int, SegmentResult], SegmentResult]
 """Makes what a worker says of what it found."""
@@ -86,6 +100,26 @@ class Bent:
 
     def close(self) -> None:
         self._given.clear()
+
+
+def flattered(run: Path, numbers: Iterable[int], steps: int = 2) -> tuple[SegmentResult, ...]:
+    """What somebody says who replays nothing and knows the run: every segment, of so many steps, came out right."""
+    with BundleReader.open(run) as reader:
+        records = tuple(reader.step_records())
+        program = load_order(reader).program
+        sizes = [site.elements for site in program.sites]
+        logs = {number: decode(reader.log(number), sizes) for number in range(1, len(records))}
+    tree, lies = run_tree(records), []
+    for number in numbers:
+        said = range((number - 1) * steps + 1, number * steps + 1)
+        entries = {step: [len(site.indices) for site in logs[step]] for step in said}
+        told = tuple(
+            StepResult(step, tree.leaf(step).value, records[step].loss or 0.0, (sum(entries[step]), *(0,) * 7), 0.0)
+            for step in said
+        )
+        account = tuple((sum(entries[step][site] for step in said), *(0,) * 5) for site in range(len(sizes)))
+        lies.append(SegmentResult(number, told, account))
+    return tuple(lies)
 
 
 @contextmanager

@@ -27,11 +27,9 @@ def same_bits(x: Tensor, y: Tensor) -> bool:
 
 
 def exponent(values: Iterable[float]) -> int:
-    """The smallest E with 2^E > max|x|, by trying."""
+    """The smallest E of -148 or more with 2^E > max|x|, by trying."""
     largest = max((abs(Fraction(float(v))) for v in values), default=Fraction(0))
-    if not largest:
-        return 0
-    e = -160
+    e = -148
     while Fraction(2) ** e <= largest:
         e += 1
     return e

@@ -24,11 +24,16 @@ def log_of(run: Path, step: int) -> list[SiteLog]:
 
 
 def rewrite_log(run: Path, step: int, edit: EditLog) -> None:
-    """Replace the log of one step; ``edit`` gets its sites and their numbers of elements. All other logs stay."""
+    """Replace the log of one step; ``edit`` gets its sites and their numbers of elements. All other logs stay.
+
+    The number of its entries, which nothing signed binds, is made to fit.
+    """
     with BundleReader.open(run) as reader:
         elements = [site.elements for site in load_order(reader).program.sites]
         logs = [reader.log(number) for number in range(1, reader.manifest.steps + 1)]
-    logs[step - 1] = encode(edit(list(decode(logs[step - 1], elements)), elements))
+    edited = edit(list(decode(logs[step - 1], elements)), elements)
+    logs[step - 1] = encode(edited)
+    set_row(run, "/run/log_entries", step - 1, np.array(sum(len(site.indices) for site in edited)))
     replace_bytes(run, "/run/log", b"".join(logs))
     change(run, "/run/log_ends", lambda ends: np.cumsum([len(log) for log in logs]).astype(ends.dtype))
 

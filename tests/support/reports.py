@@ -41,6 +41,7 @@ def verified_report() -> AuditReport:
         checks=checks(),
         order_digest=Digest.of(b"order"),
         order_source="client",
+        run_order=Digest.of(b"order"),
         run_root=trees()[0].root,
         bundle_digest=Digest.of(b"bundle"),
         bundle_name="run é.cfoil",

@@ -62,6 +62,17 @@ class VerdictReading:
 
 
 @dataclass(frozen=True)
+class KnownRequest(AuditRequest):
+    """What the window asks an audit to do: it holds the trainer's key by its content.
+
+    Attributes:
+        trainer: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
+    """
+
+    trainer: str = ""
+
+
+@dataclass(frozen=True)
 class HearingStarted:
     """The capsule holds what it should; its steps ``first`` to ``last`` are replayed now."""
 
@@ -284,8 +295,11 @@ class LibraryEngine:
 
 
 def _keeping(request: AuditRequest) -> AuditRequest:
-    """The same, with its progress kept in this user's folder."""
-    return replace(request, progress=counterfoil.state_folder())
+    """The same, with its progress kept in this user's folder, and the trainer's key ready to check signatures."""
+    key = request.trainer_key
+    if isinstance(request, KnownRequest) and request.trainer:
+        key = counterfoil.PublicKey.from_pem(counterfoil.pem_of(request.trainer).encode())
+    return replace(request, progress=counterfoil.state_folder(), trainer_key=key)
 
 
 def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:

@@ -2,8 +2,8 @@
 
 A trainer's key is noted when a run that it signed is first opened, without a name: trust on first use. From then on
 another key for runs of the same order is pointed out, until the auditor accepts it. It is *named* once the auditor has
-said whose it is. Any other key is in the book only after a person has confirmed it: what a key signed says nothing about
-whose key it is. Verdicts are checked with the keys of auditors and with the auditor's own.
+said whose it is. Any other key is in the book only after a person has confirmed it: what a key signed says nothing
+about whose key it is. Verdicts are checked with the keys of auditors and with the auditor's own.
 
 A file of keys under a known name may be another one tomorrow; so the book holds the keys themselves, and no path of a
 file is ever read again.

@@ -478,7 +478,7 @@ def _places(report: AuditReport, width: int) -> list[Section]:
         return []
     rows = [
         (
-            f"{at.place.machine}, {at.place.device}",
+            f"{at.place.machine}, {at.place.device}" + (_tr(", as a part file says") if at.by.value == "part" else ""),
             ", ".join(str(first) if first == last else f"{first}\u2013{last}" for first, last in at.segments),
         )
         for at in report.replayed_at

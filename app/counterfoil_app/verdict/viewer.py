@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import Adjudication, TrainerTrust, Trust, Verdict, trust_in
+from counterfoil import Adjudication, TrainerTrust, Trust, Verdict
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
@@ -110,8 +110,8 @@ class VerdictViewer(DropDialog):
             self._show(
                 Look(self.tr("The trainer signed this about its own run"), "failed", Tone.BAD),
                 self.tr(
-                    "The key that signed this is the key that signed the run. A trainer cannot audit itself: what it says "
-                    "of its own run shows nothing."
+                    "The key that signed this is the key that signed the run. A trainer cannot audit itself: what it "
+                    "says of its own run shows nothing."
                 ),
             )
         elif reading.bundle_matches is False:
@@ -149,10 +149,8 @@ class VerdictViewer(DropDialog):
 
     def _trust(self, verdict: Verdict | Adjudication) -> Trust:
         """What it rests on, for who knows the keys in the book."""
-        attested = verdict.statement.predicate.input_attestations
-        order = verdict.order_digest
-        trainer = attested[0].key_id if attested else ""
-        return self._book.seen(trust_in(verdict), trainer, order.hex if order is not None else "")
+        order = verdict.run_order
+        return self._book.seen(verdict.trust, verdict.trainer_key, order.hex if order is not None else "")
 
     def _owner(self, key_id: str) -> str:
         known = self._book.find(key_id)

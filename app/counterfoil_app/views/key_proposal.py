@@ -1,4 +1,4 @@
-"""A public key that arrived, as a proposal: a person compares its fingerprint and says whose it is, or it is not trusted."""
+"""A public key that arrived, as a proposal: a person compares its fingerprint, or it is not trusted."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class KeyProposalDialog(QDialog):
         self._signed_the_run = signed_the_run
         self.sentence = label(
             self.tr(
-                "Whoever holds this key can sign in its owner's name, and anybody can make a key and call it somebody's. "
-                "Compare the fingerprint with the owner's by another way than the one this file came, for instance on the "
-                "telephone. Until you trust it, nothing that it signed counts."
+                "Anybody can make a key and call it somebody's. Compare the fingerprint with the owner's by another "
+                "way than the one this file came, for instance on the telephone. Until you trust it, nothing that it "
+                "signed counts."
             )
         )
         self.fingerprint = label(self._lines(grouped(key_id_of(public))), wrap=False)

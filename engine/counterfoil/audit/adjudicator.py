@@ -91,10 +91,12 @@ def adjudicate(
     Raises:
         GivenFileError: There is no such capsule, or the client's order is none: nothing is concluded from that.
     """
-    case = _Case(Path(path))
+    case = _Case(Path(path), given_key=trainer_key.key_id if trainer_key else "")
     try:
         with obstacles_noticed():
-            yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
+            # A slip is said before a large file is read.
+            case.client_order = read_client_order(order, path)
+            yield from _hear(case, trainer_key, device, threads, cancel, limits)
     except GivenFileError:
         raise
     except CounterfoilError as error:
@@ -109,6 +111,7 @@ class _Case:
     """What is known so far; becomes the report."""
 
     path: Path
+    given_key: str
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     capsule_digest: Digest | None = None
     contents: CapsuleContents | None = None
@@ -140,6 +143,7 @@ class _Case:
     def report(self) -> AdjudicationReport:
         contents, claim, tally = self.contents, self.claim, self.tally
         manifest = contents.manifest if contents is not None else None
+        held = manifest.digest if manifest is not None else None
         outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
         return AdjudicationReport(
             outcome=outcome,
@@ -147,10 +151,12 @@ class _Case:
             checks=tuple(self.checks.get(number, Check(number, CheckState.SKIPPED)) for number in CheckNumber),
             capsule_name=self.path.name,
             capsule_digest=self.capsule_digest,
-            order_digest=manifest.digest if manifest is not None else None,
+            order_digest=self.client_order or held,
             order_source="bundle" if self.client_order is None else "client",
+            run_order=held,
             run_root=claim.run_root if claim is not None else None,
             trainer_key=key_id_of(claim) if claim is not None else "",
+            given_key=self.given_key,
             title=manifest.title if manifest is not None else "",
             steps_ordered=manifest.steps if manifest is not None else 0,
             agreed_step=contents.agreed_step if contents is not None else 0,
@@ -168,7 +174,6 @@ class _Case:
 
 def _hear(
     case: _Case,
-    order: str | os.PathLike[str] | None,
     trainer_key: PublicKey | None,
     device: str,
     threads: int | None,
@@ -182,7 +187,7 @@ def _hear(
     case.contents = contents
     manifest = contents.manifest
     case.tally.exact = isinstance(manifest.precision, ExactPrecision)
-    yield from _compare_order(case, contents, order)
+    yield from _compare_order(case, contents)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
         lambda: prove_part(contents),
@@ -238,12 +243,9 @@ def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
             file.check_unchanged()
 
 
-def _compare_order(
-    case: _Case, contents: CapsuleContents, order: str | os.PathLike[str] | None
-) -> Generator[Event, None, None]:
+def _compare_order(case: _Case, contents: CapsuleContents) -> Generator[Event, None, None]:
     """Check 2, which without the client's order ends in a warning."""
     try:
-        case.client_order = read_client_order(order, case.path)
         state, detail = compare_orders(contents.manifest.digest, case.client_order)
     except RefusedError as error:
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)

@@ -63,14 +63,15 @@ def conclude(
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
-        return Outcome.REFUSED, say("{0} Nothing was concluded about the training.", error.sentence), checks
+        return Outcome.REFUSED, _refused(tally, coverage, error), checks
+    beside = error.sentence if isinstance(error, (RefusedError, NonFiniteError)) else ""
     if dispute is not None and dispute.accuses:
-        return Outcome.DISPUTED, _disputed(tally, dispute), checks
+        return Outcome.DISPUTED, joined(_disputed(tally, dispute), beside), checks
     if dispute is not None and dispute.confirmed and dispute.finding is not None:
         sentence = say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence)
-        return Outcome.INCONCLUSIVE, sentence, checks
+        return Outcome.INCONCLUSIVE, joined(sentence, beside), checks
     if dispute is not None:
-        return Outcome.INCONCLUSIVE, _unconfirmed(dispute, exact), checks
+        return Outcome.INCONCLUSIVE, joined(_unconfirmed(dispute, exact), beside), checks
     if isinstance(error, (NonFiniteError, ObstacleError)):
         return Outcome.INCONCLUSIVE, str(error), checks
     if error is not None:
@@ -140,6 +141,18 @@ def conclude(
     )
 
 
+def _refused(tally: Tally, coverage: Coverage, error: RefusedError) -> str:
+    if not tally.judged or tally.mismatched:
+        return say("{0} Nothing was concluded about the training.", error.sentence)
+    return say(
+        "{0} {1} of {2} chosen steps were judged, and none of them differs from what the trainer signed. Nothing more "
+        "was concluded about the training.",
+        error.sentence,
+        tally.judged,
+        coverage.planned,
+    )
+
+
 def _unconfirmed(dispute: Dispute, exact: bool) -> str:
     if exact:
         return say(
@@ -168,9 +181,11 @@ def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
 
 
 def _disputed(tally: Tally, dispute: Dispute) -> str:
-    more = len(tally.mismatched) - 1
-    others = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", more) if more else ""
-    return joined(accusation(dispute), others)
+    before = sum(step < dispute.step for step in tally.mismatched)
+    after = sum(step > dispute.step for step in tally.mismatched)
+    earlier = say("Earlier steps that differ: {0}.", before) if before else ""
+    later = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", after) if after else ""
+    return joined(accusation(dispute), earlier, later)
 
 
 def accusation(dispute: Dispute) -> str:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import compare_orders
@@ -89,11 +88,6 @@ class Inspection:
     def failure(self) -> RefusedError | LimitError | None:
         """Why nothing can be replayed: the first failed check, or a program beyond the limits; None when neither is."""
         return self.failures[min(self.failures)] if self.failures else self.too_large
-
-    @property
-    def order_source(self) -> Literal["client", "bundle"]:
-        """``client`` when the client's own order was given, else ``bundle``."""
-        return "client" if self.client_order is not None else "bundle"
 
     def note(self, number: CheckNumber, state: CheckState, detail: str) -> None:
         """Record the result of a check."""

@@ -158,7 +158,7 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         steering_sums: ``[sites, 6]``: the account.
         seconds: Wall-clock time of the replay so far.
         capsule: SHA-256 of the dispute capsule beside the file; None when there is none.
-        replayed_at: Where the segments were replayed, if not all of them here.
+        replayed_at: Who replayed the segments, and where.
     """
 
     basis: Basis

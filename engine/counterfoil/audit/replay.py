@@ -33,8 +33,8 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
-from counterfoil.audit.parts.check import parted, unfit
-from counterfoil.audit.parts.crew import Found
+from counterfoil.audit.parts.check import SignedStep, unfit
+from counterfoil.audit.parts.crew import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
 from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment
@@ -68,9 +68,9 @@ from counterfoil.audit.values.events import (
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.report import AuditReport, Kept, Steering
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, segment
+from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
-from counterfoil.audit.values.workers import Place, ReplayedAt, by_place, segment_places
+from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy, Where, by_place, elsewhere, segment_places
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
@@ -82,12 +82,14 @@ from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.errors import (
     CancelledError,
+    CommitmentError,
     CounterfoilError,
     DeviceError,
     FileChangedError,
     GivenFileError,
     LogError,
     NonFiniteError,
+    ProgramError,
     ProgressError,
     RefusedError,
     WorkerError,
@@ -100,13 +102,15 @@ from counterfoil.machine import Machine, open_machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.selftest import run_selftest
-from counterfoil.sentence import say
+from counterfoil.sentence import Sentence, enumeration, joined, say
 from counterfoil.training.loaded import LoadedOrder
 
 _LONG_BYTES = 2**28
 """Hashing a file of more than this takes so long that it is shown."""
 Result = TypeVar("Result")
 Chain = Agreed[State] | Drifting[State] | Ended
+NAMED_STATES = 8
+"""Damaged stored states that are named one by one."""
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
 
@@ -150,7 +154,7 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     try:
         # A slip is said before a large file is read.
         with obstacles_noticed():
-            read_client_order(request.order, request.run)
+            progress.client_order = read_client_order(request.order, request.run)
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
             progress.bundle_digest = yield from _settle(file, progress, token)
@@ -197,6 +201,7 @@ class _Progress:
 
     request: AuditRequest
     inspection: Inspection | None = None
+    client_order: Digest | None = None
     bundle_digest: Digest | None = None
     sample: Sample | None = None
     started: bool = False
@@ -212,8 +217,8 @@ class _Progress:
     keeper: Keeper | None = None
     basis: Basis | None = None
     imitation: str | None = None
-    places: dict[int, Place] = field(default_factory=dict)
-    """Where each segment was replayed, by number; empty while all of them were replayed here."""
+    places: dict[int, Where] = field(default_factory=dict)
+    """Who replayed each segment, and where, by number."""
 
     @property
     def interrupted(self) -> bool:
@@ -269,16 +274,21 @@ class _Progress:
             if self.later_checks[check.number].state is CheckState.RUNNING:
                 self.later_checks[check.number] = check
         claim = inspection.claim if inspection else None
+        # Check 2 reads the client's order again; what it compared is what counts.
+        client = (inspection.client_order if inspection else None) or self.client_order
+        held = manifest.digest if manifest else None
         return AuditReport(
             outcome=outcome,
             reason=reason,
             checks=self.final_checks(),
-            order_digest=manifest.digest if manifest else None,
-            order_source=inspection.order_source if inspection else "bundle",
+            order_digest=client or held,
+            order_source="bundle" if client is None else "client",
+            run_order=held,
             run_root=claim.run_root if claim else None,
             bundle_digest=self.bundle_digest,
             bundle_name=Path(self.request.run).name,
             trainer_key=inspection.trainer_key if inspection else "",
+            given_key=self.request.trainer_key.key_id if self.request.trainer_key else "",
             title=manifest.title if manifest else "",
             steps_ordered=coverage.ordered,
             steps_planned=coverage.planned,
@@ -304,7 +314,7 @@ class _Progress:
     @property
     def replayed_at(self) -> tuple[ReplayedAt, ...]:
         """Where the segments were replayed; empty when this machine replayed them all."""
-        return by_place(self.places) if set(self.places.values()) - {here(self.environment)} else ()
+        return by_place(self.places) if elsewhere(self.places, here(self.environment)) else ()
 
     @staticmethod
     def _exact_bits(manifest: OrderManifest | None) -> int | None:
@@ -518,7 +528,17 @@ class _Replay:
         """How many of the chosen segments are judged."""
         self._not_replayed = ""
         """Why a segment was replayed by nobody, as a sentence."""
-        self._here = here(progress.environment)
+        self._here: Where = ReplayedBy.AUDIT, here(progress.environment)
+        self._log_entries = self._reader.log_entries()
+        """What the run says of the length of each log, which nothing signed binds."""
+        self._miscounted: list[tuple[int, int]] = []
+        """Steps of which it says something else than their log, with the entries of that."""
+        self._damaged: list[int] = []
+        """Steps whose stored state is not the one that the run commits to."""
+        self._ended: CounterfoilError | None = None
+        """Why the first step from which the replay could not go on came to no result."""
+        self._unreached: list[int] = []
+        """Chosen steps before which no state to start from was left."""
 
     def _chosen(self, first: int, end: int | None) -> Iterator[Segment]:
         """Yield the chosen segments, counted from 0, from one on to before another."""
@@ -569,27 +589,64 @@ class _Replay:
         Args:
             helpers: Who replays segments too. What came out right there is taken; all else is replayed here.
 
+        What keeps one segment from being judged does not keep the others: it is raised when these are judged.
+
         Raises:
+            CommitmentError: A stored state is not the one that the run commits to.
+            NonFiniteError: A step comes to no result, although the trainer recorded one.
+            ProgramError: The same, since an operator rejects its arguments.
             WorkerError: No worker is left, one is refuted, or a segment was replayed by nobody.
         """
-        drawn = () if helpers is None else self._drawn(self.left)
+        drawn = () if helpers is None else self._drawn(helpers.offered(self.left))
         for part in self._chosen(self._segments, None):
-            if self._progress.steps.mismatches and not self._request.continue_after_dispute:
+            if self._is_settled and not self._request.continue_after_dispute:
                 return
             if helpers is None:
-                yield from self._segment(part)
+                yield from self._here_alone(part)
             else:
                 yield from self._helped(part, helpers, part.number in drawn)
             self._segments += 1
-            if not self._not_replayed:  # what is kept ends before it
+            if not (self._not_replayed or self._damaged or self._ended):  # what is kept ends before it
                 self._keep(part.last)
         if helpers is not None:
             yield from helpers.report()
+        if self._damaged:
+            raise CommitmentError(self._damage, remedy=say("Ask the trainer for the file again."))
+        if self._ended is not None:
+            raise self._ended
         if self._not_replayed:
             raise WorkerError(
                 self._not_replayed,
                 remedy=say("Go on with --resume without workers, or on machines with more memory."),
             )
+        self._check_counted()
+
+    def _check_counted(self) -> None:
+        """Refuse a run that says another number of log entries than its logs have; raises CommitmentError.
+
+        Nothing signed binds the number, so it accuses nobody, and it comes last, so that it hides nothing.
+        """
+        for step, entries in self._miscounted[:1]:
+            sentence = say(
+                "The file says that the rounding log of step {0} has {1} entries, and the log itself, which the "
+                "trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not "
+                "recorded by Counterfoil.",
+                step,
+                int(self._log_entries[step - 1]),
+                entries,
+            )
+            self._progress.note(CheckNumber.LOG, CheckState.FAILED, sentence)
+            raise CommitmentError(sentence, remedy=say("Ask the trainer for the file again."))
+
+    def _here_alone(self, part: Segment) -> Generator[Event, None, None]:
+        """Judge a segment here, and note that it was."""
+        yield from self._segment(part)
+        self._progress.places[part.number] = self._here
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether a step was found that accuses by itself; a difference that does not is no reason to stop."""
+        return self._progress.dispute is not None and self._progress.dispute.stands_alone
 
     def _drawn(self, numbers: Sequence[int]) -> frozenset[int]:
         """Draw the segments that are replayed here too; whoever replays them does not know it."""
@@ -598,20 +655,34 @@ class _Replay:
     def _helped(self, part: Segment, helpers: Helpers, again: bool) -> Iterator[Event]:
         """Judge a segment that somebody else has replayed; ``again`` says that it is replayed here too."""
         found = yield from helpers.result(part.number)
-        if not isinstance(found, Found):
-            self._not_replayed = self._not_replayed or found
+        if isinstance(found, Missing) and found.left_out:
+            self._not_replayed = self._not_replayed or found.why
             for step in range(part.first, part.last + 1):
                 yield self._judged(self._row(step, StepMatch.UNJUDGED, None, time.perf_counter()))
             return
-        sites = None if self._account is None else self._account.sites
-        if unfit(found.result, part, sites, self._tree.leaf):
-            yield from _attended(self._segment(part), helpers)
-            self._progress.places[part.number] = self._here
+        if isinstance(found, Missing) or self._unfit(found.result, part):
+            if isinstance(found, Missing):
+                yield self._progress.note(CheckNumber.REPLAY, CheckState.RUNNING, found.why)
+            yield from _attended(self._here_alone(part), helpers)
             return
         if again:
             yield from self._again(part, found, helpers)
         yield from self._take(part, found.result)
-        self._progress.places[part.number] = found.place
+        self._progress.places[part.number] = found.by, found.place
+
+    def _unfit(self, result: SegmentResult, part: Segment) -> str:
+        """Why what was found elsewhere cannot be taken, in a few words; empty when it can."""
+        try:
+            return unfit(result, part, None if self._account is None else self._account.sites, self._signed)
+        except LogError as error:  # the audit's own replay says what that means
+            return error.sentence
+
+    def _signed(self, step: int) -> SignedStep:
+        """Return what the trainer signed of a step, as it stands in the run; raises LogError."""
+        logs, loss = read_log(self._order, self._records[step], self._reader.log(step)), self._records[step].loss
+        first = 0 if self._account is None else self._account.first_site(step)
+        entries = tuple(len(log.indices) for log in logs)
+        return SignedStep(self._tree.leaf(step), float("nan") if loss is None else loss, first, entries)
 
     def _again(self, part: Segment, found: Found, helpers: Helpers) -> Iterator[Event]:
         """Replay a segment that came out right elsewhere; raises WorkerError when it does not come out so here."""
@@ -620,12 +691,12 @@ class _Replay:
         yield progress.note(CheckNumber.REPLAY, CheckState.RUNNING, doing)
         opened = Opened(self._reader, self._records, self._tree, self._order, self._steps)
         own = yield from _attended(relay(replay_segment(opened, part), lambda _: None), helpers)
-        where = own.trouble or parted(own, found.result)
+        # Whatever all machines agree on is bound by the run already; a fault of the log shows in the replay alone.
+        where = self._unfit(own, part)
         yield progress.note(CheckNumber.REPLAY, CheckState.RUNNING, "")
         if where:
             # What this machine finds counts, a dispute too.
-            yield from self._segment(part)
-            progress.places[part.number] = self._here
+            yield from self._here_alone(part)
             raise WorkerError(
                 say(
                     "Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the "
@@ -644,9 +715,11 @@ class _Replay:
             yield self._judged(self._row_of(step.step, StepMatch.MATCH, leaf, step.loss, counts, step.seconds))
         if self._account is not None:
             self._account.take(range(part.first, part.last + 1), result.sums)
-        divergence = KeptDivergence(part.last, ())
-        self._divergences.append(divergence)
-        yield DivergenceMeasured(part.last, all_tensors(divergence, self._shapes))
+        # What is stored after it lies in the audit's own file, so nobody needs to be believed about it.
+        if (yield from self._stored(part.last)) is not None:
+            divergence = KeptDivergence(part.last, ())
+            self._divergences.append(divergence)
+            yield DivergenceMeasured(part.last, all_tensors(divergence, self._shapes))
 
     @property
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -665,7 +738,7 @@ class _Replay:
             ((), ()) if self._account is None else self._account.sums,
         )
         seconds = progress.seconds + time.perf_counter() - self._begun
-        replayed_at = progress.replayed_at
+        replayed_at = by_place(progress.places)
 
         def data(capsule: Digest | None) -> bytes:
             return encode(
@@ -690,13 +763,13 @@ class _Replay:
     def _segment(self, part: Segment) -> Generator[Event, None, None]:
         """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
-        chain: Chain = Agreed(state, state)
+        chain: Chain = Ended() if state is None else Agreed(state, state)
         outcome: ReplayedStep | None = None
         for step in range(part.first, part.last + 1):
             chain, outcome = yield from self._step(step, chain, part.last)
-        trainer = self._checkpoint(part.last)
+        trainer = yield from self._stored(part.last)
         # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
-        if outcome is not None:
+        if outcome is not None and trainer is not None:
             yield from self._measure(part, trainer, outcome)
         # Otherwise the next segment starts from the trainer's stored state, so that one lie is not counted again and
         # again, and a later one is still found.
@@ -753,6 +826,8 @@ class _Replay:
 
     def _judged(self, row: StepRow) -> StepReplayed:
         self._progress.steps.put([row])
+        if row.replay_leaf is not None and row.log_entries != int(self._log_entries[row.step - 1]):
+            self._miscounted.append((row.step, row.log_entries))
         return StepReplayed(row)
 
     def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:
@@ -761,31 +836,40 @@ class _Replay:
         if self._asks_arbiter:
             yield from self._dispute(step, None, unreadable(step, error), committed)
 
-    def _state_before(self, part: Segment) -> Generator[Event, None, State]:
-        """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one."""
+    def _state_before(self, part: Segment) -> Generator[Event, None, State | None]:
+        """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one.
+
+        None where the replay did not come to it, and what is stored is not what the run commits to.
+        """
         step, state = self._agreed
-        if step != part.first - 1:
-            step = part.first - 1
-            yield ResumedFromCheckpoint(step)
-            state = {name: torch.from_numpy(array) for name, array in self._checkpoint(step).items()}
-        return state
+        if step == part.first - 1:
+            return state
+        stored = yield from self._stored(part.first - 1)
+        if stored is None:
+            self._unreached += range(part.first, part.last + 1)
+            return None
+        yield ResumedFromCheckpoint(part.first - 1)
+        return {name: torch.from_numpy(array) for name, array in stored.items()}
 
     def _attempt(
         self, step: int, chain: Agreed[State] | Drifting[State], logs: Logs
     ) -> Generator[Event, None, ReplayedStep | None]:
-        """Replay a step; None when a replay that has parted from the trainer runs out of numbers."""
+        """Replay a step; None where it comes to no result, as one may whose replay has parted from the trainer."""
         ahead, self._ahead = self._ahead, None
         try:
             if ahead is not None:
                 return (yield from ahead.finish())
             return (yield from self._steps.replay(self._records[step], chain.state, logs))
-        except NonFiniteError as error:
-            if isinstance(chain, Drifting):
-                return None
-            raise NonFiniteError(
-                say("Step {0} cannot be replayed, although the trainer recorded it. {1}", step, error.sentence),
-                remedy=say("Replay the run on another machine; if it ends there too, ask the trainer how it went on."),
-            ) from error
+        except (NonFiniteError, ProgramError) as error:
+            if isinstance(chain, Agreed) and self._ended is None:
+                self._ended = type(error)(
+                    say("Step {0} cannot be replayed, although the trainer recorded it. {1}", step, error.sentence),
+                    remedy=say(
+                        "Replay the run on another machine; if it ends there too, ask the trainer how it went on."
+                    ),
+                    detail=error.detail,
+                )
+            return None
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:
         leaf, loss = (None, float("nan")) if outcome is None else (outcome.leaf, outcome.result.loss)
@@ -814,10 +898,37 @@ class _Replay:
             steered=counts.steered,
         )
 
-    def _checkpoint(self, step: int) -> Arrays:
+    def _stored(self, step: int) -> Generator[Event, None, Arrays | None]:
+        """Return the trainer's stored state after a step; None where it is not the one that the run commits to."""
         trainer = self._reader.checkpoint(step)
-        self._reader.check_checkpoint(step, trainer)
+        try:
+            self._reader.check_checkpoint(step, trainer)
+        except CommitmentError:
+            # A file that is being written to may show anything.
+            self._reader.file.check_unchanged()
+            if step not in self._damaged:
+                self._damaged.append(step)
+            yield self._progress.note(CheckNumber.COMMITMENTS, CheckState.FAILED, self._damage)
+            return None
         return trainer
+
+    @property
+    def _damage(self) -> Sentence:
+        """What is wrong with the stored states, and what could not be judged for it."""
+        steps = enumeration([str(step) for step in self._damaged[:NAMED_STATES]])
+        what = (
+            say("The stored state of step {0} differs from the state root of that step.", steps)
+            if len(self._damaged) == 1
+            else say("{0} stored states differ from the state roots of their steps ({1}).", len(self._damaged), steps)
+        )
+        unreached = ", ".join(
+            str(first) if first == last else f"{first}-{last}" for first, last in ranges(self._unreached)
+        )
+        return joined(
+            what,
+            say("The bundle was damaged or altered after it was signed."),
+            say("Steps that could not be judged for it: {0}.", unreached) if unreached else "",
+        )
 
     def _measure(self, part: Segment, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
         tensors = compare_states(trainer, outcome.arrays)
@@ -837,12 +948,12 @@ class _Replay:
 
     @property
     def _asks_arbiter(self) -> bool:
-        """Whether to look closer at a step that differs: until one accuses.
+        """Whether to look closer at a step that differs: until one accuses by itself.
 
-        A trainer whose first differences are honest rounding must not get away with a later one that is not, however
-        many there are.
+        A trainer whose first differences are rounding, honest or left out of its log, must not get away with a later
+        one that is not, however many there are; and only a step that stands alone can be handed on in a capsule.
         """
-        return self._progress.dispute is None or not self._progress.dispute.accuses
+        return not self._is_settled
 
     def _locate(
         self, step: int, chain: Agreed[State], logs: Logs, outcome: ReplayedStep
@@ -857,8 +968,9 @@ class _Replay:
     def _dispute(
         self, step: int, outcome: ReplayedStep | None, look: SecondLook, committed: State | None
     ) -> Iterator[Event]:
-        """Keep what a closer look brought, if it is the first or accuses."""
-        if self._progress.dispute is not None and not look.accuses:
+        """Keep what a closer look brought, if it is the first, the first that accuses, or one that stands alone."""
+        found = self._progress.dispute
+        if found is not None and not look.stands_alone and (found.accuses or not look.accuses):
             return
         dispute = dispute_of(
             self._order.programs.of(step),

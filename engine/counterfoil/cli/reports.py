@@ -18,6 +18,7 @@ from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.audit.values.trust import Level, Trust
+from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
 from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
@@ -199,11 +200,12 @@ def show_steering(out: Console, steering: Steering) -> None:
     )
 
 
-def show_places(out: Console, replayed_at: Sequence[tuple[str, str, Sequence[tuple[int, int]]]]) -> None:
-    """Show where segments were replayed, if not in one place: machine, device, and first and last of neighbours."""
-    for machine, device, spans in replayed_at:
-        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
-        out.print(shown(f"Segments replayed at {machine} ({device}): {listed}"))
+def show_places(out: Console, replayed_at: Sequence[ReplayedAt]) -> None:
+    """Show who replayed segments where, if not the audit at one place."""
+    for at in replayed_at:
+        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in at.segments)
+        how = ", as a part file says" if at.by is ReplayedBy.PART else ""
+        out.print(shown(f"Segments replayed at {at.place.machine} ({at.place.device}){how}: {listed}"))
 
 
 def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
@@ -213,7 +215,7 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
         show_steering(out, report.steering)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in report.replayed_at])
+    show_places(out, report.replayed_at)
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
         first = not any(step < report.dispute.step for step in report.mismatched_steps)
@@ -381,13 +383,15 @@ def show_plan(out: Console, plan: Plan) -> None:
     out.print(table)
 
 
-def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) -> None:
+def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     """Show what a checked verdict says, and what that rests on."""
     source = {
         "client": "the client's own order",
         "bundle": "taken from the run itself, not compared with an order of the client's",
     }
     order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    other = verdict.run_order is not None and verdict.run_order != verdict.order_digest
+    trainer = {"given": "the auditor gave this key", "bundle": "named by the run itself, compared with nothing"}
     model = verdict.model if isinstance(verdict, Verdict) else None
     named = {} if model is None else {"model": f"{model[0]}, OpenSSF Model Signing digest {model[1].hex}"}
     show_facts(
@@ -396,6 +400,8 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
             "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
+            **({"run's order": str(verdict.run_order)} if other else {}),
+            "trainer": f"{verdict.trainer_key or 'no signature'} ({trainer[verdict.trainer_key_source]})",
             "steps": _steps(verdict),
             **named,
             "signed by": verdict.key_id,
@@ -405,12 +411,12 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
     show_checks(out, verdict.checks)
     if isinstance(verdict, Adjudication):
         _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
-        show_trust(out, trust)
+        show_trust(out, verdict.trust)
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
-    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in verdict.replayed_at])
-    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, trust)
+    show_places(out, verdict.replayed_at)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, verdict.trust)
 
 
 def _steps(verdict: Verdict | Adjudication) -> str:

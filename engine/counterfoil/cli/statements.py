@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.statement.signed import trust_in
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import ask_passphrase, open_key
@@ -76,12 +75,11 @@ def verify(
             check_bundle_file(checked, bundle, cancel, show)
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_in(checked)
     if json:
-        jsonform.print_json(checked, trust)
+        jsonform.print_json(checked, checked.trust)
     else:
         console = terminal.console()
-        reports.show_verdict(console, checked, trust)
+        reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
     raise Done(checked.outcome.exit_code)
@@ -113,5 +111,5 @@ def sign(
     console = terminal.console()
     from counterfoil.cli import reports
 
-    reports.show_verdict(console, checked, trust_in(checked))
+    reports.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")

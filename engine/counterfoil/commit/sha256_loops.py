@@ -10,6 +10,8 @@ from typing import Any
 
 import numba
 
+from counterfoil.kernelcache import kernel
+
 PREFIX = "counterfoil_"
 """What stands before the names of OpenSSL's functions."""
 
@@ -25,7 +27,7 @@ _PREFIX_AT = 8 * (ROOM_WORDS - 1)
 
 
 # The room is the caller's: numba would free an array of its own as soon as its address is taken.
-@numba.njit(numba.types.void(_word, _word, _word, _word, _word), nogil=True, cache=True)
+@kernel(numba.types.void(_word, _word, _word, _word, _word), nogil=True)
 def leaves_at(data: Any, count: Any, chunk_bytes: Any, target: Any, room: Any) -> None:
     """Write the leaf hash of each chunk of ``count`` bytes; ``data``, ``target`` and ``room`` are addresses."""
     for start in range(0, count, chunk_bytes):
@@ -36,7 +38,7 @@ def leaves_at(data: Any, count: Any, chunk_bytes: Any, target: Any, room: Any) -
         target += 32
 
 
-@numba.njit(numba.types.void(_word, numba.types.uint8[:, ::1], _word), nogil=True, cache=True)
+@kernel(numba.types.void(_word, numba.types.uint8[:, ::1], _word), nogil=True)
 def reduce_at(at: Any, nodes: Any, room: Any) -> None:
     """Replace leaf hashes, which lie at the address ``at``, by the nodes above them until the first row is the root."""
     count = nodes.shape[0]

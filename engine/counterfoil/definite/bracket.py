@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -17,6 +16,7 @@ from torch import Tensor
 from counterfoil import buffers
 from counterfoil.definite import loops
 from counterfoil.definite.single import from_float64
+from counterfoil.kernelcache import kernel
 
 ROOM = 1 << 10
 """Doubtful places of a tensor that one transfer brings from a CUDA device."""
@@ -81,13 +81,13 @@ def bracketed_by_torch(approximate: Tensor, error: float) -> tuple[Tensor, Tenso
     return below, doubtful.reshape(-1).nonzero().reshape(-1)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _square_roots(x: Any, roots: Any) -> None:
     for i in range(x.size):
         roots[i] = np.sqrt(x[i]) + np.float32(0)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _round(values: Any, low: float, high: float, rounded: Any) -> Any:
     count = np.int64(0)
     for i in range(values.size):
@@ -100,7 +100,7 @@ def _round(values: Any, low: float, high: float, rounded: Any) -> Any:
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _find(values: Any, high: float, rounded: Any, found: Any) -> None:
     count = 0
     for i in range(values.size):

@@ -28,6 +28,8 @@ from counterfoil.program.operators import OperatorClass
 Array = npt.NDArray[Any]
 Arguments = dict[str, Any]
 _COMPUTE = "float32"
+_LEAST_EXPONENT = -148
+"""E of zeros, and of the smallest subnormal number. Where zeros share E with others, theirs has to be the least."""
 _FUNCTION_OPERANDS = {"pow": ("self", "exponent"), "atan2": ("self", "other"), "xlogy": ("self", "other")}
 
 
@@ -101,8 +103,9 @@ def quantised_arguments(kind: str, arguments: Arguments, bits: int) -> Arguments
 
 
 def exponent_of(x: Array) -> int:
-    """Return E: the smallest integer with ``2^E > max|x|``; 0 where all is zero, as then every E gives the same."""
-    return math.frexp(float(np.abs(x).max()) if x.size else 0.0)[1]
+    """Return E: the smallest integer of -148 or more with ``2^E > max|x|``, so -148 where all is zero."""
+    largest = float(np.abs(x).max()) if x.size else 0.0
+    return math.frexp(largest)[1] if largest else _LEAST_EXPONENT
 
 
 def quantised(x: Array, exponent: int | Array, bits: int) -> Array:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
@@ -23,6 +22,7 @@ from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceili
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits
 from counterfoil.definite.refusals import not_finite
 from counterfoil.definite.threads import in_parts
+from counterfoil.kernelcache import inlined, kernel
 
 
 @dataclass(frozen=True)
@@ -182,13 +182,13 @@ def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
 
 
-@numba.njit(inline="always")
+@inlined
 def _integer(x: Any, to_units: Any) -> Any:
     magic = 6755399441055744.0  # 1.5 * 2^52
     return np.int32((np.float64(x) * to_units + magic) - magic)
 
 
-@numba.njit(inline="always")
+@inlined
 def _lowest(v: Any) -> Any:
     return ((v + np.int32(64)) & np.int32(127)) - np.int32(64)
 
@@ -196,7 +196,7 @@ def _lowest(v: Any) -> Any:
 # Slices, so that indices count from zero: one that numba must check for being negative is not vectorised.
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _cut_two(x: Any, to_units: float, planes: Any, start: int, end: int) -> None:
     d0, d1, d01 = planes[0][start:end], planes[1][start:end], planes[2][start:end]
     part = x[start:end]
@@ -207,7 +207,7 @@ def _cut_two(x: Any, to_units: float, planes: Any, start: int, end: int) -> None
         d0[i], d1[i], d01[i] = low, high, low + high
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _cut_three(x: Any, to_units: float, planes: Any, start: int, end: int) -> None:
     d0, d1, d2, d01, d02, d12 = (
         planes[0][start:end],
@@ -228,12 +228,12 @@ def _cut_three(x: Any, to_units: float, planes: Any, start: int, end: int) -> No
         d01[i], d02[i], d12[i] = low + middle, low + high, middle + high
 
 
-@numba.njit(inline="always")
+@inlined
 def _rounded(total: Any, scale: Any) -> Any:
     return np.float32(np.float64(total) * scale) + np.float32(0)
 
 
-@numba.njit(inline="always")
+@inlined
 def _rounded_beyond(total: Any, scale: Any) -> Any:
     """Round an integer of up to 62 bits: to odd first, as in counterfoil.definite.single."""
     if abs(total) > np.int64(1) << np.int64(53):
@@ -244,12 +244,12 @@ def _rounded_beyond(total: Any, scale: Any) -> Any:
     return _rounded(total, scale)
 
 
-@numba.njit(inline="always")
+@inlined
 def _total_of_two(a: Any, b: Any, both: Any) -> Any:
     return np.int64(a) + ((np.int64(both) - a - b) << np.int64(7)) + (np.int64(b) << np.int64(14))
 
 
-@numba.njit(inline="always")
+@inlined
 def _total_of_three(a: Any, b: Any, c: Any, ab: Any, ac: Any, bc: Any) -> Any:
     first = np.int64(ab) - a - b
     second = np.int64(ac) - a - c + b
@@ -258,7 +258,7 @@ def _total_of_three(a: Any, b: Any, c: Any, ab: Any, ac: Any, bc: Any) -> Any:
     return lower + (third << np.int64(21)) + (np.int64(c) << np.int64(28))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _join_two(products: Any, scale: float, result: Any, start: int, end: int) -> None:
     a, b, both = products[0][start:end], products[1][start:end], products[2][start:end]
     part = result[start:end]
@@ -266,7 +266,7 @@ def _join_two(products: Any, scale: float, result: Any, start: int, end: int) ->
         part[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _join_three(products: Any, scale: float, result: Any, start: int, end: int) -> None:
     a, b, c, ab, ac, bc = (
         products[0][start:end],
@@ -281,7 +281,7 @@ def _join_three(products: Any, scale: float, result: Any, start: int, end: int) 
         part[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _join_two_beyond(products: Any, scale: float, result: Any, start: int, end: int) -> None:
     a, b, both = products[0][start:end], products[1][start:end], products[2][start:end]
     part = result[start:end]
@@ -289,7 +289,7 @@ def _join_two_beyond(products: Any, scale: float, result: Any, start: int, end: 
         part[i] = _rounded_beyond(_total_of_two(a[i], b[i], both[i]), scale)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _join_three_beyond(products: Any, scale: float, result: Any, start: int, end: int) -> None:
     a, b, c, ab, ac, bc = (
         products[0][start:end],

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -25,6 +24,7 @@ from counterfoil.definite import cuts, fused
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.geometry import Geometry
 from counterfoil.definite.int8 import int8_product
+from counterfoil.kernelcache import kernel
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -350,7 +350,7 @@ def _unfolded(images: Images, reading: Reading, start: int, end: int) -> Tensor:
     return unfolded
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _unfold(image: Any, rows: Any, runs: Any, length: int, out: Any) -> None:
     width = runs.size * length
     for r in range(rows.size):
@@ -361,7 +361,7 @@ def _unfold(image: Any, rows: Any, runs: Any, length: int, out: Any) -> None:
                 target[i] = source[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _unfold_sum(first: Any, second: Any, rows: Any, runs: Any, length: int, out: Any) -> None:
     width = runs.size * length
     for r in range(rows.size):
@@ -376,7 +376,7 @@ _WIDE = 64
 """Positions that are turned from rows of a channel to rows of a position at once."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _turned(rows: Any, to_units: float, turned: Any) -> None:
     """Integers of some positions: ``[channels, positions]`` to ``[positions, channels]``."""
     for channel in range(rows.shape[0]):
@@ -385,7 +385,7 @@ def _turned(rows: Any, to_units: float, turned: Any) -> None:
             turned[p, channel] = fused._integer(row[p], to_units)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _cut_two(x: Any, to_units: float, places: Any, planes: Any) -> None:
     turned = np.empty((_WIDE, x.shape[1]), np.int32)
     for sample in range(x.shape[0]):
@@ -401,7 +401,7 @@ def _cut_two(x: Any, to_units: float, places: Any, planes: Any) -> None:
                     d0[i], d1[i] = low, (v - low) >> np.int32(7)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _cut_three(x: Any, to_units: float, places: Any, planes: Any) -> None:
     turned = np.empty((_WIDE, x.shape[1]), np.int32)
     for sample in range(x.shape[0]):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
@@ -21,6 +20,7 @@ from counterfoil.definite.geometry import runs
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
 from counterfoil.definite.refusals import not_finite
+from counterfoil.kernelcache import inlined, kernel
 
 
 def takes(x: Tensor, summed: Sequence[int]) -> bool:
@@ -50,7 +50,7 @@ def total(x: Tensor, summed: Sequence[int]) -> Tensor:
     return result
 
 
-@numba.njit(inline="always")
+@inlined
 def _rounded(total: Any, count: Any, magic: Any) -> Any:
     """The sum whose terms' bits add up to ``total``."""
     integers = np.int64(total - np.uint64(count) * as_bits(magic))
@@ -58,7 +58,7 @@ def _rounded(total: Any, count: Any, magic: Any) -> Any:
     return np.float32(np.float64(integers) * (magic / 6755399441055744.0)) + np.float32(0)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _added(row: Any, magic: float) -> Any:
     total = np.uint64(0)
     for i in range(row.size):
@@ -66,7 +66,7 @@ def _added(row: Any, magic: float) -> Any:
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _sum_rows(x: Any, patterns: Any, bits: int, result: Any) -> bool:
     """Sum ``x[k0, r0, k1, r1]`` over r0 and r1; says whether all is finite."""
     count = x.shape[1] * x.shape[3]
@@ -85,19 +85,19 @@ def _sum_rows(x: Any, patterns: Any, bits: int, result: Any) -> bool:
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _raise_largest(row: Any, largest: Any) -> None:
     for i in range(row.size):
         largest[i] = max(largest[i], row[i] & np.int32(0x7FFFFFFF))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _add_row(row: Any, magics: Any, totals: Any) -> None:
     for i in range(row.size):
         totals[i] += as_bits(np.float64(row[i]) + magics[i])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _sum_columns(x: Any, patterns: Any, bits: int, result: Any) -> bool:
     """Sum ``x[k0, r0, k1]`` over r0; says whether all is finite."""
     count, columns = x.shape[1], x.shape[2]

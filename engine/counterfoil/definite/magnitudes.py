@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
+
+from counterfoil.kernelcache import kernel
 
 LEAST_EXPONENT = -148
 """E of the smallest subnormal number; also that of zeros, where it changes nothing."""
@@ -14,7 +15,7 @@ INFINITE = 0x7F800000
 """The bits of infinity; those of NaN are greater."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def largest_bits(bits: Any) -> Any:
     """The largest magnitude, as its bits, int32, of numbers by their bits: magnitudes are ordered as their bits are."""
     largest = np.int32(0)
@@ -23,7 +24,7 @@ def largest_bits(bits: Any) -> Any:
     return largest
 
 
-@numba.njit(cache=True)
+@kernel()
 def exponent_above(largest: Any) -> Any:
     """E: the smallest integer with 2^E above the magnitude of these bits, which is finite."""
     rest = np.int64(largest)
@@ -36,7 +37,7 @@ def exponent_above(largest: Any) -> Any:
     return exponent
 
 
-@numba.njit(cache=True)
+@kernel()
 def magic_number(exponent: Any, bits: Any) -> Any:
     """1.5 * 2^52 units of 2^(E - bits): added to a float64 number of less than 2^E it rounds that to whole units."""
     return math.ldexp(1.5, exponent - bits + 52)

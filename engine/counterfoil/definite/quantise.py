@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
@@ -22,6 +21,7 @@ from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
 from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
 from counterfoil.definite.refusals import flagged, not_finite, refuse
 from counterfoil.definite.single import power_of_two
+from counterfoil.kernelcache import kernel
 
 _MANTISSA_BITS = 52
 _BIAS = 1023
@@ -138,7 +138,7 @@ def _quantise_rows(x: Tensor, bits: int, shared: int) -> Quantised:
     return Quantised(values, exponents.view((*kept, *[1] * shared)), bits)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _quantised(x: Any, patterns: Any, bits: int, exponents: Any, values: Any) -> bool:
     for row in range(x.shape[0]):
         largest = largest_bits(patterns[row])
@@ -149,7 +149,7 @@ def _quantised(x: Any, patterns: Any, bits: int, exponents: Any, values: Any) ->
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _round_row(x: Any, magic: float, values: Any) -> None:
     for i in range(x.size):
         # The addition rounds, as in quantise.

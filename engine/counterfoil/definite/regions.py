@@ -26,6 +26,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from counterfoil.kernelcache import callback
+
 carray: Any = numba.carray  # type: ignore[attr-defined]
 """An array over memory, inside compiled code."""
 _POINTER: Any = types.CPointer(types.uint64)  # type: ignore[no-untyped-call]
@@ -91,9 +93,7 @@ class Region:
 
     @cached_property
     def _compiled(self) -> tuple[int, Any]:
-        # Undeclared by numba's types, as other options are.
-        decorate: Any = numba.cfunc
-        compiled = decorate(_SIGNATURE, cache=True, error_model="numpy")(self._function)
+        compiled = callback(_SIGNATURE, self._function, error_model="numpy")
         # ctypes hands over the GIL for as long as it runs; the compiled function must outlive its address.
         return compiled.address, (compiled, _ENTRY(compiled.address))
 

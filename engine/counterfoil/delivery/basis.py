@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from counterfoil.audit.statement.signed import Verdict, trust_in
+from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import Basis
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.trust import trust_of
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.sentence import say
@@ -39,9 +38,5 @@ def basis_of(judged: Verdict | AuditReport) -> Basis:
                 judged.steps_ordered,
             ),
         )
-    if isinstance(judged, Verdict):
-        attested = judged.statement.predicate.input_attestations
-        trust, key_id, trainer_key = trust_in(judged), judged.key_id, attested[0].key_id if attested else ""
-    else:
-        trust, key_id, trainer_key = trust_of(judged.checks, judged.trainer_key, named=False), "", judged.trainer_key
-    return Basis(root, order, judged.headline, trust, key_id, warnings, trainer_key)
+    key_id = judged.key_id if isinstance(judged, Verdict) else ""
+    return Basis(root, order, judged.headline, judged.trust, key_id, warnings, judged.trainer_key)

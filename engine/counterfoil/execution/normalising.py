@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from llvmlite import ir
@@ -24,6 +23,7 @@ from torch import Tensor
 from counterfoil import buffers
 from counterfoil.definite.bitcasts import as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
+from counterfoil.kernelcache import kernel
 from counterfoil.program.sums import Arguments
 
 _CHUNK = 128
@@ -218,7 +218,7 @@ def _sum_of_chunk(typing_context: Any, address: Any) -> Any:
 _sum_chunk: Any = intrinsic(_sum_of_chunk)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _sum(x: Any, room: Any) -> Any:
     """Sum of numbers: of chunks, whose sums are added in pairs. ``room`` ``[128 + 64]`` is overwritten."""
     whole = x.size // _CHUNK
@@ -250,7 +250,7 @@ def _sum(x: Any, room: Any) -> Any:
     return total
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _take_row(levels: Any, row: Any, done: Any) -> None:
     """Add a row to the sum of the ``done`` rows before it.
 
@@ -276,7 +276,7 @@ def _take_row(levels: Any, row: Any, done: Any) -> None:
             target[i] = sum_of_few[i]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _finish_rows(levels: Any, target: Any, done: Any) -> None:
     """Write the sum of the ``done`` rows that were taken."""
     level, fours, begun = 1, done // _FEW, done % _FEW != 0
@@ -297,7 +297,7 @@ def _finish_rows(levels: Any, target: Any, done: Any) -> None:
         level, fours = level + 1, fours >> 1
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _scaled(target: Any, values: Any, r: Any, has_weight: Any, weight: Any, has_bias: Any, bias: Any) -> None:
     """Multiply by r and by the weight, and add the bias; values that lay in the target would not be vectorised."""
     if has_weight and has_bias:
@@ -314,7 +314,7 @@ def _scaled(target: Any, values: Any, r: Any, has_weight: Any, weight: Any, has_
             target[i] = values[i] * r
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _squares(centred: Any, squares: Any, values: Any, mean: Any) -> None:
     """Write differences from the mean, and their squares."""
     for i in range(values.size):
@@ -323,7 +323,7 @@ def _squares(centred: Any, squares: Any, values: Any, mean: Any) -> None:
         squares[i] = d * d
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _normalise(normalised: Any, products: Any, gradient: Any, values: Any, mean: Any, rstd: Any) -> None:
     """Write normalised values, and the gradient times them."""
     for i in range(values.size):
@@ -332,26 +332,26 @@ def _normalise(normalised: Any, products: Any, gradient: Any, values: Any, mean:
         products[i] = gradient[i] * h
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _multiply(target: Any, one: Any, other: Any) -> None:
     for i in range(target.size):
         target[i] = one[i] * other[i]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _row_gradient(target: Any, weighted: Any, normalised: Any, share: Any, projected: Any, rstd: Any) -> None:
     """Write the gradient of a row: what arrives, less its mean and its projection on the row, times rstd."""
     for i in range(target.size):
         target[i] = ((weighted[i] - share) - normalised[i] * projected) * rstd
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _floats(given: Any, place: int, count: Any) -> Any:
     """A tensor of the job; of one that is not there no element may be looked at."""
     return carray(at_address(given[_TENSORS + place]), (count,), np.float64)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _layer_norm_rows(pointer: Any) -> None:
     given = carray(pointer, (JOB_WORDS,))
     rows, length, of_part = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
@@ -375,7 +375,7 @@ def _layer_norm_rows(pointer: Any) -> None:
             means[row], rstds[row] = mean, rstd
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _layer_norm_gradients(pointer: Any) -> None:
     given = carray(pointer, (JOB_WORDS,))
     rows, length, of_part = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
@@ -425,7 +425,7 @@ def _layer_norm_gradients(pointer: Any) -> None:
             _finish_rows(biases, to_bias[part * length : (part + 1) * length], done)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _gather(target: Any, x: Any, first: Any, step: Any, length: Any) -> None:
     """Copy the runs of a channel side by side."""
     for n in range(target.size // length):
@@ -435,7 +435,7 @@ def _gather(target: Any, x: Any, first: Any, step: Any, length: Any) -> None:
             run[i] = source[i]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _batch_norm_channels(pointer: Any) -> None:
     given = carray(pointer, (JOB_WORDS,))
     batch, channels, length = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
@@ -488,7 +488,7 @@ def _batch_norm_channels(pointer: Any) -> None:
             new_variance[channel] = old_variance[channel] * (1.0 - momentum) + unbiased * momentum
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _batch_norm_gradients(pointer: Any) -> None:
     given = carray(pointer, (JOB_WORDS,))
     batch, channels, length = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
 from counterfoil.definite import loops
+from counterfoil.kernelcache import kernel
 
 _MASK = 0xFFFFFFFF
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
@@ -97,7 +97,7 @@ def uniform(
     return (integers.to(dtype) * 2.0**-24).reshape(shape)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _fill(first: int, blocks: int, shift: int, key0: int, key1: int, step: int, draw: int) -> Any:
     """The same compiled for the CPU: uint32 ``[4 * blocks]``, each word without its lowest ``shift`` bits."""
     mask = np.uint64(_MASK)

@@ -8,7 +8,6 @@ from itertools import accumulate
 from struct import Struct
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of
 from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, job
+from counterfoil.kernelcache import inlined, kernel
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
 from counterfoil.rounding.kernel_cpu import _mix, mix_values
@@ -172,7 +172,7 @@ def judged(
     return Counts(len(own), *found[:2], 0, *found[2:]), after, changed
 
 
-@numba.njit(inline="always")
+@inlined
 def _directed(
     value: Any, here: Any, logged_up: Any, floor_biased: Any, significand_bits: Any, acceptable: Any
 ) -> tuple[Any, Any]:
@@ -194,7 +194,7 @@ def _directed(
     return (other if distance <= acceptable and logged_up != up else here) + 0.0, distance
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _judge(
     own: Any,
     rounded: Any,
@@ -240,7 +240,7 @@ _SETTLED = Struct("<10Q")
 are missing; the counts of :func:`_judge`."""
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _gather(values: Any, indices: Any, own: Any) -> int:
     wrong = 0
     previous = -1
@@ -265,7 +265,7 @@ def _note(pointer: Any) -> None:
         given[6] = _gather(carray(at_address(given[0]), (count,), np.float32), indices, own)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _absent(found: Any, logged: Any) -> int:
     missing = at = 0
     for i in range(found.size):
@@ -275,7 +275,7 @@ def _absent(found: Any, logged: Any) -> int:
     return missing
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _apply(pointer: Any, values: Any) -> None:
     """Settle the entries of a site; ``values`` reach up to the last that is named."""
     given = carray(pointer, (JOB_WORDS,))

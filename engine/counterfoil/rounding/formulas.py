@@ -11,11 +11,11 @@ import math
 from struct import Struct
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, job
+from counterfoil.kernelcache import inlined, kernel
 
 _JOIN, _NORM, _GRADIENT, _PRODUCTS, _ROOTS, _WINDOWS = range(6)
 _ARGUMENTS = tuple(Struct(f"<{count}q") for count in range(21))
@@ -130,13 +130,13 @@ def windows(outer: int, groups: int, squares: int, rows: Axis, columns: Axis, to
     return _formula(_WINDOWS, 1, outer, groups, squares, tops, int(transposed), *rows, *columns)[0]
 
 
-@numba.njit(inline="always")
+@inlined
 def larger(top: Any, value: Any) -> Any:
     """The larger one of two; what is not a number stays. Inside compiled code."""
     return value if value > top or value != value else top
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def joined(source: Any, target: Any, are_largest: bool) -> Any:
     """Reduce ``[outer, n]`` to ``[n]``, by maximum or by addition; return the largest. Inside compiled code."""
     target[:] = source[0]
@@ -153,7 +153,7 @@ def joined(source: Any, target: Any, are_largest: bool) -> Any:
     return top
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _join(given: Any) -> None:
     outer, rows = np.int64(given[1]), np.int64(given[2])
     source = carray(at_address(given[3]), (3, outer, rows), np.float64)
@@ -162,7 +162,7 @@ def _join(given: Any) -> None:
         given[20 + kind] = as_bits(joined(source[kind], target[kind], kind == 0))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _norm(given: Any) -> None:
     count = np.int64(given[1])
     tops = carray(at_address(given[2]), (count,), np.float64)
@@ -188,7 +188,7 @@ def _norm(given: Any) -> None:
         given[24 + place] = as_bits(largest)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _gradient(given: Any) -> None:
     count = np.int64(given[1])
     g = carray(at_address(given[2]), (3, count), np.float64)
@@ -209,7 +209,7 @@ def _gradient(given: Any) -> None:
     given[20], given[21] = as_bits(to_input), as_bits(to_weight)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _products(given: Any) -> None:
     count = np.int64(given[1])
     first = carray(at_address(given[2]), (count,), np.float64)
@@ -224,13 +224,13 @@ def _products(given: Any) -> None:
     given[20] = as_bits(top)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
+@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz"})
 def _add_row(row: Any, other: Any) -> None:
     for i in range(row.size):
         row[i] += other[i]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _meeting(axis: Any, is_transposed: Any) -> Any:
     """Return which places meet in each place of a result, int64 ``[count, kernel]``, filled up with -1."""
     length, count, kernel = np.int64(axis[0]), np.int64(axis[1]), np.int64(axis[2])
@@ -248,7 +248,7 @@ def _meeting(axis: Any, is_transposed: Any) -> Any:
     return places
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _windows(given: Any) -> None:
     outer, groups = np.int64(given[1]), np.int64(given[2])
     height, width = np.int64(given[6]), np.int64(given[12])

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.buffers import mapped
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of, trailing_zeros
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
+from counterfoil.kernelcache import inlined, kernel
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
 
@@ -42,7 +42,7 @@ Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
-@numba.njit(inline="always")
+@inlined
 def _mix(bits: Any, index: Any, key: Any) -> Any:
     # One round of the finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the
     # site's key. Each step is invertible, so a change of one element always changes the sum.
@@ -51,7 +51,7 @@ def _mix(bits: Any, index: Any, key: Any) -> Any:
     return z ^ (z >> np.uint64(29))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any:
     """Append the flagged elements of a chunk, eight flags to a word; a chunk seldom has more than one or two."""
     for group in range(0, used, 8):
@@ -72,7 +72,7 @@ def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any
     return found
 
 
-@numba.njit(inline="always")
+@inlined
 def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any, Any, Any]:
     """Round one element, float64.
 
@@ -95,7 +95,7 @@ def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any,
     return rounded, near, near & (remainder < 0.0), magnitude
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _round_parts(pointer: Any, y: Any) -> None:
     """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
     job = carray(pointer, (JOB_WORDS,))
@@ -162,7 +162,7 @@ def _round_float32(pointer: Any) -> None:
     _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def mix_values(values: Any, indices: Any, key: Any) -> Any:
     """Sum the fingerprint terms of single elements, mod 2^64."""
     total = np.uint64(0)
@@ -188,7 +188,7 @@ def _mix_integers(pointer: Any) -> None:
     add_atomically(pointer, 5, total)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _mix_parts(pointer: Any, values: Any) -> None:
     """The same of float64 or float32 ``[n]``, by their float64 bits; and the largest magnitude, as its bits."""
     job = carray(pointer, (JOB_WORDS,))

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.errors import LogError
+from counterfoil.kernelcache import kernel
 from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
 from counterfoil.sentence import Sentence, say
 
@@ -147,7 +147,7 @@ def _problem(
     return say("The entries of rounding site {0} of a log are {1}.", number, _PROBLEMS[status])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _encode_entries(indices: npt.NDArray[np.int64], ups: npt.NDArray[np.uint8], rice: int) -> npt.NDArray[np.uint8]:
     bits = 0
     for entry in range(indices.size):
@@ -172,7 +172,7 @@ def _encode_entries(indices: npt.NDArray[np.int64], ups: npt.NDArray[np.uint8], 
     return out
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _decode_entries(
     data: npt.NDArray[np.uint8],
     count: int,
@@ -217,7 +217,7 @@ def _decode_entries(
     return at // 8
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _read_number(data: npt.NDArray[np.uint8], position: int) -> tuple[int, int]:
     """Return a number and where the next one begins; a negative number where there is none in its shortest form."""
     number = 0
@@ -234,7 +234,7 @@ def _read_number(data: npt.NDArray[np.uint8], position: int) -> tuple[int, int]:
     return -1, position
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _decode(
     data: npt.NDArray[np.uint8],
     limits: npt.NDArray[np.int64],

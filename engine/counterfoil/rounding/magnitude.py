@@ -18,7 +18,6 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
@@ -26,6 +25,7 @@ from torch import Tensor
 from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
+from counterfoil.kernelcache import kernel
 from counterfoil.rounding import formulas
 from counterfoil.rounding.formulas import joined, larger
 from counterfoil.rounding.known import Known, Shape
@@ -573,7 +573,7 @@ def _measure(
         region.run(job.address, 1)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _largest_parts(pointer: Any, x: Any) -> None:
     job = carray(pointer, (JOB_WORDS,))
     top = np.uint64(0)
@@ -598,7 +598,7 @@ def _largest_float32(pointer: Any) -> None:
     _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _gate_parts(pointer: Any, g: Any, x: Any) -> None:
     job = carray(pointer, (JOB_WORDS,))
     slope: Any = as_float(job[6])
@@ -631,7 +631,7 @@ def _gate_float32(pointer: Any) -> None:
     _gate_parts(pointer, carray(first, (count,), np.float32), carray(second, (count,), np.float32))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
+@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 def _row_sizes(row: Any, mean: float, factor: float) -> Any:
     top = np.uint64(0)
     total = 0.0
@@ -644,7 +644,7 @@ def _row_sizes(row: Any, mean: float, factor: float) -> Any:
     return as_float(top), total, squares
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
+@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 def _add_columns(row: Any, mean: float, factor: float, top: Any, total: Any, squares: Any) -> None:
     for i in range(row.size):
         magnitude = abs((np.float64(row[i]) - mean) * factor)
@@ -653,7 +653,7 @@ def _add_columns(row: Any, mean: float, factor: float, top: Any, total: Any, squ
         squares[i] += magnitude * magnitude
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
+@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 def _add_four(
     a: Any, b: Any, c: Any, d: Any, means: Any, factors: Any, top: Any, total: Any, squares: Any, found: Any
 ) -> None:
@@ -689,7 +689,7 @@ def _add_four(
     found[2, 0], found[2, 1], found[2, 2], found[2, 3] = squares_a, squares_b, squares_c, squares_d
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _size_parts(pointer: Any, x: Any) -> None:
     job = carray(pointer, (JOB_WORDS,))
     outer, rows, columns = np.int64(job[2]), np.int64(job[3]), np.int64(job[4])
@@ -747,7 +747,7 @@ def _size_parts(pointer: Any, x: Any) -> None:
         _finish(job, along_rows.reshape(3, outer, rows), along_columns.reshape(3, outer, blocks, columns))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _finish(job: Any, along_rows: Any, parts: Any) -> None:
     """Add up what the parts gave for the columns, and find what is largest."""
     _, outer, blocks, columns = parts.shape
@@ -779,7 +779,7 @@ def _finish(job: Any, along_rows: Any, parts: Any) -> None:
         _join(job, along_rows)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _join(job: Any, along_rows: Any) -> None:
     """Find the magnitudes of the rows of all matrices together."""
     target = carray(at_address(job[15]), (3, along_rows.shape[2]), np.float64)

@@ -13,7 +13,6 @@ from struct import Struct
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -23,6 +22,7 @@ from counterfoil import buffers
 from counterfoil.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
+from counterfoil.kernelcache import kernel
 from counterfoil.program.chains import Chain, Code, Instruction
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
 from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY, MAGNITUDE, PART, _collect, _mix, rounded_element
@@ -317,7 +317,7 @@ _LT, _LE, _EQ, _NE, _WHERE = int(Code.LT), int(Code.LE), int(Code.EQ), int(Code.
 _ROUND, _WATCH, _NARROW, _DECIDE = int(Code.ROUND), int(Code.WATCH), int(Code.NARROW), int(Code.DECIDE)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _one(code: int, target: Any, a: Any) -> None:
     """Instructions of one operand, float64 ``[n]`` each."""
     if code == _SQRT:
@@ -331,7 +331,7 @@ def _one(code: int, target: Any, a: Any) -> None:
             target[i] = abs(a[i])
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _with_number(code: int, target: Any, a: Any, s: float) -> None:
     """Instructions of an operand and a number."""
     if code == _ADD_S:
@@ -354,7 +354,7 @@ def _with_number(code: int, target: Any, a: Any, s: float) -> None:
             target[i] = s / a[i]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _two(code: int, target: Any, a: Any, b: Any) -> None:
     """Instructions of two operands."""
     if code == _ADD:
@@ -392,7 +392,7 @@ def _two(code: int, target: Any, a: Any, b: Any) -> None:
             target[i] = 1.0 if a[i] != b[i] else 0.0
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _watch(a: Any, base: Any, key: Any) -> Any:
     """Sum of the fingerprint terms of a block; ``base`` is the index of its first element."""
     infinity = np.uint64(INFINITY)
@@ -404,7 +404,7 @@ def _watch(a: Any, base: Any, key: Any) -> Any:
     return total
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _narrow(target: Any, a: Any) -> Any:
     """Round to float32, ties to even; returns the bits of the largest magnitude of the results as float64."""
     largest = np.uint64(0)
@@ -415,7 +415,7 @@ def _narrow(target: Any, a: Any) -> Any:
     return largest
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _round(
     target: Any, a: Any, flags: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
 ) -> tuple[Any, Any, Any]:
@@ -437,7 +437,7 @@ def _round(
     return near_count, total, largest
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _directed(own: float, rounded: float, up: bool, floor: Any, p: Any, accepted: float) -> float:
     """One element of :func:`counterfoil.rounding.following.judged`, for finite values."""
     biased = (as_bits(own) >> np.uint64(52)) & np.uint64(0x7FF)
@@ -448,7 +448,7 @@ def _directed(own: float, rounded: float, up: bool, floor: Any, p: Any, accepted
     return rounded + 0.0
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _run_block(
     instructions: Any, at: Any, count: Any, start: Any, part: Any, scalars: Any, flags: Any, sites: Any, watching: Any
 ) -> bool:
@@ -523,7 +523,7 @@ def _run_block(
     return True
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _run_parts(pointer: Any) -> None:
     """Claim and run parts; the job is that of :data:`_JOB`, the table as :class:`_Table` lays it out."""
     given = carray(pointer, (JOB_WORDS,))

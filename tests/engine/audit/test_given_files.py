@@ -116,4 +116,4 @@ def test_an_order_that_comes_later_gives_the_report_of_one_that_came_first(digit
     with pytest.raises(OrderMismatchError, match="the client's order is"):
         with_client_order(before, Digest.of(b"another"))
     with pytest.raises(OrderMismatchError, match="could not read"):
-        with_client_order(replace(before, order_digest=None), digest)
+        with_client_order(replace(before, order_digest=None, run_order=None), digest)

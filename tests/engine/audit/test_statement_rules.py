@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -14,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from counterfoil import __version__, canonical
 from counterfoil.audit.statement.model import MOST_QUOTED
 from counterfoil.audit.statement.rules import RULES
 from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.cli.jsonform import as_json
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
 from support.bundles import test_key
@@ -49,8 +48,8 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
     return AdjudicationReport(
         outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
         capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
-        run_root=found.run_root, trainer_key=found.trainer_key, title="Digits", steps_ordered=STEPS,
-        agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
+        run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
+        steps_ordered=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
         omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
         dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
     )  # fmt: skip
@@ -241,30 +240,69 @@ def test_a_refusal_repeats_little_of_what_a_stranger_wrote(key: SigningKey) -> N
         assert len(caught.value.sentence) < MOST_QUOTED + 100
 
 
-WRITTEN = {
-    "verified": "c67b87db3c0b579580c9a2b7158ab6f69cc1eab7ecd6d4ffb8a1080cdcdfd795",
-    "sampled": "b67a416f5ed3976583d8bd59da3870fdc6cf09e2740914fcf0a9a7295c2e441e",
-    "disputed": "d26f7d2841ffc665c49c2cad4fb7781c9343c38455604c3234a6bd753e2a2c34",
-    "confirmed": "3a191d5b93a8344af49560d15cbf43856de0a439a05753b373f49464b89db3bb",
-    "rejected": "d48f5cc3ceee963e49108d5d6c948e1fddd555f70dcf48739aa28fd66b50c7cb",
-}
+OTHER = {"sha256": "ab" * 32}
 
 
-def test_what_is_signed_is_byte_for_byte_what_it_was_before_the_models() -> None:
-    """Digests of the bytes that were signed before statements were written through models.
+def refused_for_another_order() -> dict[str, Any]:
+    """A verdict on a run of another order than the client's: check 2 failed."""
+    states = {number.name: CheckState.SKIPPED for number in CheckNumber if number > CheckNumber.ORDER}
+    found = checks(ORDER=CheckState.FAILED, **states)
+    report = replace(
+        verified_report(), outcome=Outcome.REFUSED, checks=found, order_digest=Digest.of(b"client"), sample=None,
+        steps_planned=0, steps_replayed=0, steering=None, rounded_values=0, log_entries=0, log_bytes=0, corrections=0,
+        without_bound=None,
+    )  # fmt: skip
+    return verdict_statement(report, TIME)
 
-    The version is left out, and the field that verdicts have had since there are exact profiles.
-    """
-    found = {
-        name: hashlib.sha256(
-            canonical.encode(STATEMENTS[name]())
-            .replace(f'"version":"{__version__}"'.encode(), b"")
-            .replace(b'"exactBits":null,', b"")
-        ).hexdigest()
-        for name in STATEMENTS
-    }
-    del found["exact"], found["shared"]
-    assert found == WRITTEN
+
+def passed(statement: dict[str, Any], number: int, state: str = "passed") -> None:
+    statement["predicate"]["checks"][number - 1]["state"] = state
+
+
+ORDERS: dict[str, tuple[Change, str]] = {
+    "the run's own order as the client's": (
+        lambda s: s["predicate"]["policy"].update(orderDigest=s["predicate"]["policy"]["runOrderDigest"]),
+        "check 2 is not what the two orders say",
+    ),
+    "passed": (lambda s: passed(s, 2), "check 2 is not what the two orders say"),
+    "no order of the client's": (lambda s: s["predicate"]["policy"].update(orderDigest=None), "and is not named"),
+    "from the bundle": (lambda s: s["predicate"]["policy"].update(orderSource="bundle"), "another than the file's"),
+    "no order of the run's": (lambda s: s["predicate"]["policy"].update(runOrderDigest=None), "its steps are not"),
+    "another signer than the trainer": (
+        lambda s: s["predicate"]["policy"].update(trainerKeyId="ab" * 32), "another key signed the run"
+    ),
+}  # fmt: skip
+
+
+def test_a_verdict_on_a_run_of_another_order_names_both(key: SigningKey) -> None:
+    said = verify_signed(sign_statement(refused_for_another_order(), key), key.public)
+    assert (said.order_digest, said.order_source, said.run_order) == (
+        Digest.of(b"client"), "client", Digest.of(b"order"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ORDERS)
+def test_orders_and_keys_that_contradict_the_checks(what: str, key: SigningKey) -> None:
+    change, words = ORDERS[what]
+    value = refused_for_another_order()
+    change(value)
+    with pytest.raises(SignatureError, match=words) as caught:
+        verify_signed(sign_statement(value, key), key.public)
+    assert caught.value.detail.startswith("rule 11: ")
+
+
+@pytest.mark.parametrize("name", ["verified", "disputed", "confirmed"])
+def test_the_given_key_is_the_one_that_signed(name: str, key: SigningKey) -> None:
+    value = STATEMENTS[name]()
+    trainer = value["predicate"]["inputAttestations"][0]["keyId"]
+    unnamed = verify_signed(sign_statement(value, key), key.public)
+    assert (unnamed.given_key, unnamed.trainer_key_source, unnamed.trainer_key) == ("", "bundle", trainer)
+    value["predicate"]["policy"]["trainerKeyId"] = trainer
+    named = verify_signed(sign_statement(value, key), key.public)
+    assert (named.given_key, named.trainer_key_source) == (trainer, "given")
+    value["predicate"]["policy"]["trainerKeyId"] = "ab" * 32
+    with pytest.raises(SignatureError, match="another key signed the run"):
+        verify_signed(sign_statement(value, key), key.public)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

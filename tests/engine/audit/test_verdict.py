@@ -92,6 +92,8 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
         checks=checks(**{number.name: CheckState.SKIPPED for number in CheckNumber}),
         steering=None,
         order_digest=None,
+        order_source="bundle",
+        run_order=None,
         run_root=None,
         trainer_key="",
         steps_ordered=0,

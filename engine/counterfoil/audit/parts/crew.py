@@ -19,10 +19,10 @@ from counterfoil.audit.parts.result import (
     StepDone,
     Unable,
     differences,
+    place_fault,
 )
 from counterfoil.audit.values.events import WorkersReported
-from counterfoil.audit.values.sampling import ranges
-from counterfoil.audit.values.workers import Place, WorkerState
+from counterfoil.audit.values.workers import Place, ReplayedBy, WorkerState
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import PartError, WorkerError
 from counterfoil.sentence import joined, say
@@ -39,11 +39,26 @@ class Found:
 
     Attributes:
         result: What the replay gave.
-        place: Where it was replayed.
+        place: Where it was replayed, as that one says.
+        by: Who it was.
     """
 
     result: SegmentResult
     place: Place
+    by: ReplayedBy
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Nobody's word on a segment can be taken.
+
+    Attributes:
+        why: Why, as a sentence.
+        left_out: Whether the audit is not to replay it either: it ended those who tried.
+    """
+
+    why: str
+    left_out: bool = False
 
 
 class Crew:
@@ -55,6 +70,7 @@ class Crew:
         identity: What they must have opened.
         cancel: Looked at while the audit waits for them.
         clock: Monotonic seconds.
+        by: What the workers are.
 
     Raises:
         WorkerError: None can be started.
@@ -67,7 +83,9 @@ class Crew:
         identity: Identity,
         cancel: CancelToken | None = None,
         clock: Callable[[], float] = time.monotonic,
+        by: ReplayedBy = ReplayedBy.PROCESS,
     ) -> None:
+        self._by = by
         self._executor = executor
         self._schedule = Schedule(numbers)
         self._identity = identity
@@ -82,14 +100,18 @@ class Crew:
         for worker in self._states:
             executor.start(worker)
 
-    def result(self, number: int) -> Generator[WorkersReported, None, Found | str]:
+    def offered(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Return those of some segments that somebody else replays: all."""
+        return tuple(numbers)
+
+    def result(self, number: int) -> Generator[WorkersReported, None, Found | Missing]:
         """Wait for a segment.
 
         Yields:
             What the workers do, now and then.
 
         Returns:
-            What a worker found, or a sentence that says why nobody could replay it.
+            What a worker found, or why nobody could replay it.
 
         Raises:
             WorkerError: No worker is left.
@@ -97,11 +119,12 @@ class Crew:
         """
         while number not in self._found:
             if number in self._schedule.given_up:
-                return say(
+                why = say(
                     "Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.",
                     number,
                     MOST_DEATHS,
                 )
+                return Missing(why, left_out=True)
             if not self._alive:
                 raise self._nobody()
             if self._cancel is not None:
@@ -138,26 +161,32 @@ class Crew:
 
     def _hear(self, message: Message) -> None:
         worker = message.worker
+        if worker not in self._states or self._states[worker].trouble:  # nobody, or one that is not asked any more
+            return
         match message:
             case Ready(identity=identity, place=place):
                 if identity != self._identity:
                     other = differences(identity, self._identity)
                     self._lose(worker, say("It has something else. What differs: {0}.", other))
                     return
+                fault = say("It answered what it was not asked.") if worker in self._places else place_fault(place)
+                if fault:
+                    self._lose(worker, fault)
+                    return
                 self._places[worker] = place
                 self._since[worker] = self._clock()
                 self._note(worker, machine=place.machine, device=place.device)
             case StepDone():
                 self._note(worker, steps=self._states[worker].steps + 1)
-            case SegmentDone(result=result) if worker in self._places:
-                if not self._schedule.done(worker, result.number):
+            case SegmentDone(result=result):
+                if worker not in self._places or not self._schedule.done(worker, result.number):
                     self._lose(worker, say("It answered what it was not asked."))
                     return
-                self._found[result.number] = Found(result, self._places[worker])
+                self._found[result.number] = Found(result, self._places[worker], self._by)
                 self._note(worker, segment=None, segments=self._states[worker].segments + 1)
             case Unable(reason=reason):
                 self._lose(worker, reason)
-            case Died(how=how) if not self._states[worker].trouble:
+            case Died(how=how):
                 self._places.pop(worker, None)
                 again = self._schedule.died(worker)
                 self._note(worker, segment=None)
@@ -187,15 +216,14 @@ class Parts:
 
     Args:
         parts: The parts, by the name of their file.
-        numbers: The segments that are needed.
         identity: What they must be parts of.
 
     Raises:
-        PartError: One is a part of another audit, or segments are in none.
+        PartError: One is a part of another audit, or says what cannot be of the machine that made it.
     """
 
-    def __init__(self, parts: Sequence[tuple[str, Part]], numbers: Sequence[int], identity: Identity) -> None:
-        self._found: dict[int, Found] = {}
+    def __init__(self, parts: Sequence[tuple[str, Part]], identity: Identity) -> None:
+        self._found: dict[int, list[Found]] = {}
         for name, part in parts:
             if part.identity != identity:
                 raise PartError(
@@ -206,23 +234,30 @@ class Parts:
                     ),
                     remedy=say("Leave it out, or give the run that it was made of."),
                 )
+            fault = place_fault(part.place)
+            if fault:
+                raise PartError(say("{0} cannot be used. {1}", name, fault), remedy=say("Leave it out."))
             for result in part.segments:
-                known = self._found.get(result.number)
-                # Of two, the one that went through.
-                if known is None or known.result.trouble:
-                    self._found[result.number] = Found(result, part.place)
-        missing = [number for number in numbers if number not in self._found]
-        if missing:
-            listed = ",".join(f"{first}-{last}" for first, last in ranges(missing))
-            raise PartError(
-                say("Segments that are in none of the parts: {0}.", listed),
-                remedy=say("Replay them: counterfoil audit ... --segments {0} --partial FILE", listed),
-            )
+                self._found.setdefault(result.number, []).append(Found(result, part.place, ReplayedBy.PART))
 
-    def result(self, number: int) -> Generator[WorkersReported, None, Found | str]:
-        """Return what was found in a segment."""
-        return self._found[number]
+    def offered(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Return those of some segments that are in a part, and of which all parts say the same."""
+        return tuple(number for number in numbers if isinstance(self._of(number), Found))
+
+    def result(self, number: int) -> Generator[WorkersReported, None, Found | Missing]:
+        """Return what was found in a segment, if the parts agree on it."""
+        return self._of(number)
         yield  # a generator, as that of workers is
+
+    def _of(self, number: int) -> Found | Missing:
+        found = self._found.get(number, [])
+        if not found:
+            return Missing(say("Segment {0} is in none of the parts, so it is replayed here.", number))
+        first, *others = found
+        # Which of them is right nobody knows before it was replayed here; so no order of the parts is better.
+        if not all(first.result.same_as(other.result) for other in others):
+            return Missing(say("The parts disagree on segment {0}, so it is replayed here.", number))
+        return first
 
     def pump(self, seconds: float = 0.0) -> Iterator[WorkersReported]:
         """Do nothing: nobody is at work."""

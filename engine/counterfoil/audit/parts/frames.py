@@ -8,6 +8,8 @@ from typing import BinaryIO, TypeVar
 import msgspec
 
 _LENGTH = struct.Struct("<I")
+MOST_BYTES = 2**30
+"""Of a message: a segment of a million steps takes some 200 MB."""
 T = TypeVar("T")
 
 
@@ -45,10 +47,13 @@ def receive(stream: BinaryIO, kind: type[T]) -> T | None:
 
     Raises:
         msgspec.MsgspecError: It is another one.
+        ValueError: It is larger than any of ours.
     """
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack(head)
+    if length > MOST_BYTES:
+        raise ValueError("a message that is too large")
     body = stream.read(length)
     return msgspec.msgpack.decode(body, type=kind) if len(body) == length else None

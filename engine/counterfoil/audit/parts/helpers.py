@@ -11,7 +11,7 @@ from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Identity, read_part
 from counterfoil.audit.parts.work import Task
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers
+from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, ReplayedBy
 from counterfoil.cancel import CancelToken
 
 Helpers = Crew | Parts
@@ -38,9 +38,11 @@ def open_helpers(
         yield None
         return
     if isinstance(workers, PartFiles):
-        yield Parts([(path.name, read_part(path)) for path in workers.paths], numbers, identity)
+        yield Parts([(path.name, read_part(path)) for path in workers.paths], identity)
         return
+    by = ReplayedBy.PROCESS
     if isinstance(workers, RayWorkers):
+        by = ReplayedBy.CLUSTER
         from counterfoil.audit.parts.rayexec import RayActors
 
         executor: RayActors | Processes = RayActors(
@@ -49,7 +51,7 @@ def open_helpers(
     else:
         executor = Processes(local_tasks(request, workers, len(numbers)))
     try:
-        yield Crew(executor, numbers, identity, cancel)
+        yield Crew(executor, numbers, identity, cancel, by=by)
     finally:
         executor.close()
 

@@ -17,7 +17,7 @@ import msgspec
 from counterfoil.audit.parts.frames import Replay, Start, receive, send
 from counterfoil.audit.parts.result import Died, Message
 from counterfoil.audit.parts.work import Task
-from counterfoil.errors import WorkerError
+from counterfoil.errors import CounterfoilError, WorkerError
 from counterfoil.sentence import say
 from counterfoil.signer.environment import without_passphrase
 
@@ -108,7 +108,7 @@ class Processes:
             while (message := receive(answers, Message)) is not None:  # type: ignore[arg-type]
                 if message.worker == worker:
                     self._said.put(message)
-        except (msgspec.MsgspecError, OSError, ValueError):
+        except (msgspec.MsgspecError, OSError, TypeError, ValueError, RecursionError, CounterfoilError):
             process.kill()
         self._said.put(Died(worker, _how(process.wait())))
 

@@ -138,8 +138,16 @@ class RayActors:
             data = self._ray.get(answer)
         except self._ray.exceptions.RayError as error:  # the actor or its machine is gone
             return Died(worker, type(error).__name__)
-        message: Message = msgspec.msgpack.decode(data, type=Message)
-        return message
+        return answered(data, worker)
+
+
+def answered(data: Any, worker: int) -> Message:
+    """Read what an actor said; one that says anything but the answer to what it was asked is as good as dead."""
+    try:
+        message: Message = msgspec.msgpack.decode(data, type=Ready | SegmentDone | Unable)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
+        return Died(worker, type(error).__name__)
+    return message if message.worker == worker else Died(worker, "answer of another worker")
 
 
 def _knock(address: str) -> None:

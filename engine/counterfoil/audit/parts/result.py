@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import msgspec
+import numpy as np
 
 import counterfoil
 from counterfoil.audit.values.workers import Place
@@ -27,7 +28,12 @@ _NAMED = {
     "run_root": say("the run"),
     "counterfoil": say("the version of Counterfoil"),
 }
-_COUNTED = tuple(item.name for item in fields(Counts))
+COUNTED = tuple(item.name for item in fields(Counts))
+"""The columns of a step's counts."""
+LONGEST_TEXT = 1000
+"""Characters of a name or a value of a place; more is a worker's nonsense."""
+MOST_TEXTS = 100
+"""How many values a place has at most."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,23 @@ class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
     @classmethod
     def of(cls, step: int, leaf: Digest, loss: float, counts: Counts, seconds: float) -> Self:
         """Write down what a step gave."""
-        return cls(step, leaf.value, loss, tuple(getattr(counts, name) for name in _COUNTED), seconds)
+        return cls(step, leaf.value, loss, tuple(getattr(counts, name) for name in COUNTED), seconds)
 
     @property
     def counted(self) -> Counts:
         """What following the log showed."""
         return Counts(*self.counts)
+
+
+def place_fault(place: Place) -> str:
+    """Return why what a worker says of its place cannot stand in a verdict, in a few words; empty when it can."""
+    texts = [place.machine, *(text for pair in place.environment for text in pair)]
+    if len(place.environment) > MOST_TEXTS or any(len(text) > LONGEST_TEXT for text in texts):
+        return say("It says too much of its machine.")
+    if any(not text.isprintable() for text in texts):
+        return say("It names its machine by characters that cannot be shown.")
+    names = [name for name, _ in place.environment]
+    return "" if names == sorted(set(names)) else say("It says what it is twice, or out of order.")
 
 
 class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,6 +112,14 @@ class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steps: tuple[StepResult, ...]
     sums: tuple[tuple[int, ...], ...]
     trouble: str = ""
+
+    def same_as(self, other: SegmentResult) -> bool:
+        """Whether another result says the same, times apart."""
+        return self._timeless() == other._timeless()
+
+    def _timeless(self) -> object:
+        steps = [(one.step, one.leaf, np.float64(one.loss).tobytes(), one.counts) for one in self.steps]
+        return self.number, steps, self.sums, self.trouble
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import CanonicalError, float_text
@@ -116,16 +117,21 @@ class VerifierFields(Strict, frozen=True):
 
 
 class OrderDigestFields(Strict, frozen=True):
-    """The order digest."""
+    """An order digest."""
 
     sha256: DigestText
 
 
 class PolicyFields(Strict, frozen=True):
-    """The order that was judged by: its digest, null when it was not read, and where it came from."""
+    """What was asked for: the order by its digest, and where it came from; and the trainer's key, if it was given.
+
+    The order that the file holds stands beside it. What is not known is null.
+    """
 
     order_digest: OrderDigestFields | None
     order_source: Literal["client", "bundle"]
+    run_order_digest: OrderDigestFields | None
+    trainer_key_id: DigestText | None
 
 
 class AttestationFields(Strict, frozen=True):
@@ -305,8 +311,9 @@ class SteeringFields(Strict, frozen=True):
 
 
 class PlaceFields(Strict, frozen=True):
-    """A machine that replayed segments: its name, its device, library versions and switches, and which segments."""
+    """Who replayed segments, on which machine: its name, its device, library versions and switches; and which."""
 
+    by: ReplayedBy
     machine: str
     environment: dict[str, str]
     segments: Annotated[tuple[Span, ...], Meta(min_length=1)]

@@ -245,22 +245,41 @@ def checks(said: Signed) -> Broken:
     attested = bool(said.statement.predicate.input_attestations)
     if any(state in _UNFINISHED for state in states.values()):
         yield _contradiction(said, say("a check is not finished"))
-    if (said.order_digest is None) != (said.steps_ordered == 0):
+    if (said.run_order is None) != (said.steps_ordered == 0):
         yield _contradiction(said, say("its order is known, and its steps are not"))
-    if order in _DONE and said.order_digest is None:
+    if order in _DONE and said.run_order is None:
         yield _contradiction(said, say("check 2 was passed without an order"))
     if order is CheckState.PASSED and said.order_source != "client":
         yield _contradiction(said, say("check 2 was passed without the client's order"))
     if order is CheckState.WARNING and said.order_source == "client":
         yield _contradiction(said, say("check 2 warns with the client's order"))
+    yield from _wrong_orders(said)
     if signature in _DONE and said.run_root is None:
         yield _contradiction(said, say("check 5 was passed without a run root"))
     if (said.run_root is not None) != attested:
         yield _contradiction(said, say("its run root and the key that signed it do not come together"))
-    if said.run_root is not None and said.order_digest is None:
+    if said.run_root is not None and said.run_order is None:
         yield _contradiction(said, say("it knows a run and no order"))
-    if said.steps_replayed and any(states[number] not in _DONE for number in _BEFORE_REPLAY):
+    if said.run_root is not None and said.given_key not in ("", said.trainer_key):
+        yield _contradiction(said, say("another key signed the run than the trainer's that was given"))
+    # A stored state that is damaged is found while the steps around it are replayed.
+    later = (CheckNumber.COMMITMENTS,) if isinstance(said, Verdict) else ()
+    if said.steps_replayed and any(
+        state not in _DONE and not (number in later and state is CheckState.FAILED)
+        for number, state in states.items()
+        if number in _BEFORE_REPLAY
+    ):
         yield _contradiction(said, say("steps were replayed although a check before that was not passed"))
+
+
+def _wrong_orders(said: Signed) -> Broken:
+    state, asked, held = said.states[CheckNumber.ORDER], said.order_digest, said.run_order
+    if said.order_source == "bundle" and asked != held:
+        yield _contradiction(said, say("its order came from the file, and is another than the file's"))
+    if said.order_source == "client" and asked is None:
+        yield _contradiction(said, say("the client's order was given, and is not named"))
+    if state is (CheckState.FAILED if asked == held else CheckState.PASSED):
+        yield _contradiction(said, say("check 2 is not what the two orders say"))
 
 
 def replayed(verdict: Verdict) -> Broken:

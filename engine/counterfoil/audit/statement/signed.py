@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET
 
-from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, json_of
+from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
@@ -23,8 +23,8 @@ from counterfoil.commit.digest import Digest
 from counterfoil.sentence import say
 
 _SHARED = (
-    "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "checks",
-    "steps_ordered",
+    "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "run_order",
+    "trainer_key", "given_key", "checks", "steps_ordered",
 )  # fmt: skip
 
 
@@ -73,14 +73,39 @@ class Signed(ABC):
 
     @property
     def order_digest(self) -> Digest | None:
-        """Digest of the order; None when it could not be read."""
-        order = self.statement.predicate.policy.order_digest
-        return None if order is None else Digest.from_hex(order.sha256)
+        """Digest of the order that was asked for: the client's if it was given, else the file's own; None if unread."""
+        return _digest(self.statement.predicate.policy.order_digest)
 
     @property
-    def order_source(self) -> str:
-        """``client`` when the order was compared with the client's own, ``bundle`` when it was not."""
+    def order_source(self) -> Literal["client", "bundle"]:
+        """``client`` when the client's own order was given, ``bundle`` when it was not."""
         return self.statement.predicate.policy.order_source
+
+    @property
+    def run_order(self) -> Digest | None:
+        """Digest of the order that the file holds; None when it could not be read."""
+        return _digest(self.statement.predicate.policy.run_order_digest)
+
+    @property
+    def trainer_key(self) -> str:
+        """SHA-256 key id of the key whose signature of the run holds; empty when none does."""
+        attestations = self.statement.predicate.input_attestations
+        return attestations[0].key_id if attestations else ""
+
+    @property
+    def given_key(self) -> str:
+        """SHA-256 key id of the trainer's key that the auditor gave; empty when none was given."""
+        return self.statement.predicate.policy.trainer_key_id or ""
+
+    @property
+    def trainer_key_source(self) -> Literal["given", "bundle"]:
+        """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
+        return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, by what stands in it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "", auditor_key=self.key_id)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -197,7 +222,7 @@ class Verdict(Signed):
         """Where the segments were replayed; empty when one machine replayed them all."""
         places = self.statement.predicate.replayed_at
         return tuple(
-            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments)
+            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments, place.by)
             for place in (() if places is UNSET else places)
         )
 
@@ -244,7 +269,5 @@ class Adjudication(Signed):
         return self.statement.predicate.steps.replayed
 
 
-def trust_in(said: Signed) -> Trust:
-    """Say what a verdict, or an adjudication, rests on by what stands in it."""
-    attested = said.statement.predicate.input_attestations
-    return trust_of(said.checks, attested[0].key_id if attested else "", named=False, auditor_key=said.key_id)
+def _digest(fields: OrderDigestFields | None) -> Digest | None:
+    return None if fields is None else Digest.from_hex(fields.sha256)

@@ -162,13 +162,17 @@ def _model(model: tuple[str, Digest] | None) -> tuple[SubjectFields, ...]:
 
 def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, Any]:
     """What verdicts and adjudications say alike, as the fields of PredicateFields."""
-    order = report.order_digest
     return {
         "verifier": VerifierFields(VERIFIER_ID, __version__),
         "time_verified": timestamp(signed_at),
         "resource_uri": "file:" + quote(file_name, errors="surrogateescape"),
         "title": report.title,
-        "policy": PolicyFields(None if order is None else OrderDigestFields(order.hex), report.order_source),
+        "policy": PolicyFields(
+            order_digest=_order(report.order_digest),
+            order_source=report.order_source,
+            run_order_digest=_order(report.run_order),
+            trainer_key_id=report.given_key or None,
+        ),
         "input_attestations": ((AttestationFields(RUN_PREDICATE, report.trainer_key),) if report.trainer_key else ()),
         "reason": report.reason,
         "checks": tuple(_check(check) for check in report.checks),
@@ -176,6 +180,10 @@ def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, An
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": EnvironmentFields(dict(report.environment), dict(report.trainer_environment)),
     }
+
+
+def _order(digest: Digest | None) -> OrderDigestFields | None:
+    return None if digest is None else OrderDigestFields(digest.hex)
 
 
 def _check(check: Check) -> CheckFields:
@@ -195,7 +203,7 @@ def _sample(sample: Sample) -> SampleFields:
 
 def _places(replayed_at: tuple[ReplayedAt, ...]) -> tuple[PlaceFields, ...]:
     return tuple(
-        PlaceFields(machine=at.place.machine, environment=dict(at.place.environment), segments=at.segments)
+        PlaceFields(by=at.by, machine=at.place.machine, environment=dict(at.place.environment), segments=at.segments)
         for at in replayed_at
     )
 

@@ -13,7 +13,7 @@ from counterfoil.audit.step.exact_arbiter import arbitrate_exactly
 from counterfoil.audit.step.findings import repeated_omissions, unreadable_log
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log
-from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses
+from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses, stands_alone
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
@@ -46,6 +46,11 @@ class SecondLook:
     def accuses(self) -> bool:
         """Whether the step is not what was ordered, beyond what any conforming machine gives."""
         return accuses(self.confirmed, None if self.finding is None else self.finding.right)
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it accuses, and this step alone shows it."""
+        return stands_alone(self.confirmed, None if self.finding is None else self.finding.right)
 
 
 class Omissions:

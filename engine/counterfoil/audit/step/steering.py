@@ -91,6 +91,10 @@ class SteeringAccount:
         """Number of rounding sites, of all programs."""
         return len(self._sums)
 
+    def first_site(self, step: int) -> int:
+        """Return where the rounding sites of a step's program begin among those of all programs."""
+        return self._spans[self._turns.name(step)].start
+
     def take(self, steps: Iterable[int], sums: Sequence[Sequence[int]]) -> None:
         """Add what another account of the same programs has of some steps: the second of its :attr:`sums`.
 

@@ -242,6 +242,16 @@ def accuses(confirmed: bool, right: Right | None) -> bool:
     return confirmed and right in ACCUSING
 
 
+def stands_alone(confirmed: bool, right: Right | None) -> bool:
+    """Whether a step that differs accuses the trainer by itself: omissions do together only.
+
+    Args:
+        confirmed: Whether this machine gave its own result again.
+        right: Who is right; None where there is no finding.
+    """
+    return accuses(confirmed, right) and right is not Right.OMISSIONS
+
+
 @dataclass(frozen=True)
 class Dispute:
     """The first step at which the replay and the trainer's commitment part.
@@ -297,4 +307,4 @@ class Dispute:
     @property
     def stands_alone(self) -> bool:
         """Whether it accuses, and this step alone shows it, so that a capsule can hand it on."""
-        return self.accuses and self.finding is not None and self.finding.right is not Right.OMISSIONS
+        return stands_alone(self.confirmed, None if self.finding is None else self.finding.right)

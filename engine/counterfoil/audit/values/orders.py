@@ -1,4 +1,7 @@
-"""The order that a file holds against the client's own: check 2, before a replay and after it. Pure."""
+"""The order that a file holds against the client's own: check 2, before a replay and after it. Pure.
+
+So too the trainer's key, which may become known after the replay.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,20 @@ def compare_orders(held: Digest, client: Digest | None) -> tuple[CheckState, str
     return CheckState.PASSED, say("The order {0} is the client's.", held.short)
 
 
+def with_trainer_key(report: R) -> R:
+    """Return a report as it would be had the trainer's key, with which its signature holds, been given from the start.
+
+    Raises:
+        OrderMismatchError: No signature of the run was found to hold.
+    """
+    if not report.trainer_key:
+        raise OrderMismatchError(say("No signature of the run was found to hold, so no key can be known for it."))
+    detail = say("Signed by {0}, {1}.", report.trainer_key[:12], say("the key you gave"))
+    found = Check(CheckNumber.SIGNATURE, CheckState.PASSED, detail)
+    checks = tuple(found if check.number is CheckNumber.SIGNATURE else check for check in report.checks)
+    return replace(report, given_key=report.trainer_key, checks=checks)
+
+
 def with_client_order(report: R, client: Digest) -> R:
     """Return a report as it would be had the client's order been given from the start.
 
@@ -52,9 +69,9 @@ def with_client_order(report: R, client: Digest) -> R:
     Raises:
         OrderMismatchError: The report is about another order, or about a file whose order could not be read.
     """
-    held = report.order_digest
+    held = report.run_order
     if held is None:
         raise OrderMismatchError(say("The audit could not read the order of the file, so nothing can be compared."))
     found = Check(CheckNumber.ORDER, *compare_orders(held, client))
     checks = tuple(found if check.number is CheckNumber.ORDER else check for check in report.checks)
-    return replace(report, order_source="client", checks=checks)
+    return replace(report, order_digest=client, order_source="client", checks=checks)

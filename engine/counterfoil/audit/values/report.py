@@ -10,6 +10,7 @@ from typing import Literal
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 
@@ -94,12 +95,16 @@ class Report:
         outcome: The conclusion.
         reason: One or two plain sentences that say why.
         checks: All ten checks, in order.
-        order_digest: Digest of the order; None when it could not be read.
-        order_source: ``client`` when the order was compared with the client's file, ``bundle`` when it was not.
+        order_digest: Digest of the order that was asked for: the client's own if it was given, also when the file was
+            made for another one; else that of the file. None when neither is known.
+        order_source: ``client`` when the client's own order was given, ``bundle`` when it was not.
+        run_order: Digest of the order that the file holds; None when it could not be read.
         run_root: The signed run root; None when it could not be read, or its signature does not hold.
-        trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
-        title: Title of the order.
-        steps_ordered: Number of steps ordered.
+        trainer_key: SHA-256 key id of the public key whose signature of the run holds; empty when none does.
+        given_key: SHA-256 key id of the trainer's public key that the auditor gave; empty when none was given, so that
+            check 5 rests on the key that the file itself names.
+        title: Title of the order that the file holds.
+        steps_ordered: Number of its steps.
         steps_replayed: Number of steps replayed and judged.
         dispute: What differs, in the first step that does; None when none does.
         corrections: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
@@ -115,6 +120,7 @@ class Report:
     checks: tuple[Check, ...]
     order_digest: Digest | None
     order_source: Literal["client", "bundle"]
+    run_order: Digest | None
     run_root: Digest | None
     trainer_key: str
     title: str
@@ -127,6 +133,17 @@ class Report:
     seconds: float = 0.0
     environment: tuple[tuple[str, str], ...] = ()
     trainer_environment: tuple[tuple[str, str], ...] = ()
+    given_key: str = ""
+
+    @property
+    def trainer_key_source(self) -> Literal["given", "bundle"]:
+        """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
+        return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, before anybody signs it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "")
 
 
 @dataclass(frozen=True, kw_only=True)

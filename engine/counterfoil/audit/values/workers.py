@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from counterfoil.audit.values.sampling import ranges
@@ -49,9 +50,22 @@ class PartFiles:
 Workers = LocalWorkers | RayWorkers | PartFiles
 
 
+class ReplayedBy(Enum):
+    """Who replayed a segment, as the audit itself knows it; a :class:`Place` is what that one says of itself."""
+
+    AUDIT = "audit"
+    """The audit, in its own process."""
+    PROCESS = "process"
+    """A process that the audit started on its machine."""
+    CLUSTER = "cluster"
+    """An actor of a Ray cluster."""
+    PART = "part"
+    """Whoever wrote a part file."""
+
+
 @dataclass(frozen=True, order=True)
 class Place:
-    """Where segments were replayed.
+    """Where segments were replayed, as whoever replayed them says.
 
     Attributes:
         machine: Name of the machine in its network.
@@ -74,27 +88,46 @@ class ReplayedAt:
     Attributes:
         place: The place.
         segments: First and last of each run of neighbours, ascending.
+        by: Who replayed them.
     """
 
     place: Place
     segments: tuple[tuple[int, int], ...]
+    by: ReplayedBy = ReplayedBy.AUDIT
 
 
-def by_place(places: Mapping[int, Place]) -> tuple[ReplayedAt, ...]:
-    """Return who replayed what, ordered by the first segment of each place.
+Where = tuple[ReplayedBy, Place]
+"""Who replayed a segment, and where."""
+
+
+def by_place(places: Mapping[int, Where]) -> tuple[ReplayedAt, ...]:
+    """Return who replayed what where, ordered by the first segment of each.
 
     Args:
-        places: The place of every segment, by number.
+        places: Who replayed each segment, and where, by number.
     """
-    found: dict[Place, list[int]] = {}
+    found: dict[Where, list[int]] = {}
     for number in sorted(places):
         found.setdefault(places[number], []).append(number)
-    return tuple(ReplayedAt(place, tuple(ranges(numbers))) for place, numbers in found.items())
+    return tuple(ReplayedAt(place, tuple(ranges(numbers)), by) for (by, place), numbers in found.items())
 
 
-def segment_places(replayed: Iterable[ReplayedAt]) -> dict[int, Place]:
-    """Return the place of every segment: what :func:`by_place` was given."""
-    return {number: at.place for at in replayed for first, last in at.segments for number in range(first, last + 1)}
+def segment_places(replayed: Iterable[ReplayedAt]) -> dict[int, Where]:
+    """Return who replayed each segment, and where: what :func:`by_place` was given."""
+    return {
+        number: (at.by, at.place) for at in replayed for first, last in at.segments for number in range(first, last + 1)
+    }
+
+
+def elsewhere(places: Mapping[int, Where], here: Place) -> bool:
+    """Whether anything was not replayed by the audit or its own processes at this place; what others claim is no help.
+
+    Args:
+        places: As for :func:`by_place`.
+        here: The audit's own place.
+    """
+    own = (ReplayedBy.AUDIT, ReplayedBy.PROCESS)
+    return any(by not in own or place != here for by, place in set(places.values()))
 
 
 @dataclass(frozen=True)

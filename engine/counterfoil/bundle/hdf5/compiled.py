@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from counterfoil.kernelcache import inlined, kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 
 
-@numba.njit(inline="always")
+@inlined
 def _turned(value: np.uint64, by: int) -> np.uint64:
     """Turn the lower 32 bits to the left; there may be others above them."""
     return (value << np.uint64(by)) | (value >> np.uint64(32 - by))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def hash_all(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     """Return the lookup3 of byte strings that lie one behind the other; see :mod:`counterfoil.bundle.hdf5.checksum`.
 

@@ -10,16 +10,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from counterfoil.kernelcache import kernel
 
 Array = npt.NDArray[Any]
 _LEVELS = 64
 """More than the levels of any tree."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _rows_in_order(rows: Any, out: Any) -> None:
     for i in range(rows.shape[0]):
         total = out[i]
@@ -28,7 +29,7 @@ def _rows_in_order(rows: Any, out: Any) -> None:
         out[i] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _rows_as_trees(rows: Any, out: Any) -> None:
     # Like a binary counter: level k holds the sum of 2^k neighbours, or nothing.
     waiting = np.empty(_LEVELS, rows.dtype)
@@ -50,7 +51,7 @@ def _rows_as_trees(rows: Any, out: Any) -> None:
             out[i] = value
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _products_in_order(a: Any, b: Any, out: Any) -> None:
     for i in range(a.shape[0]):
         for k in range(a.shape[1]):
@@ -59,7 +60,7 @@ def _products_in_order(a: Any, b: Any, out: Any) -> None:
                 out[i, j] += factor * b[k, j]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _products_as_trees(a: Any, b: Any, out: Any) -> None:
     width = b.shape[1]
     waiting = np.empty((_LEVELS, width), out.dtype)
@@ -83,13 +84,13 @@ def _products_as_trees(a: Any, b: Any, out: Any) -> None:
             out[i] = waiting[0]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _meet_backwards(places: Any, values: Any, out: Any) -> None:
     for i in range(len(places) - 1, -1, -1):
         out[places[i]] += values[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _meet_as_trees(places: Any, values: Any, out: Any) -> None:
     """``places`` are sorted; each one's values are added as a tree, and then to what is there."""
     waiting = np.empty(_LEVELS, values.dtype)
@@ -114,7 +115,7 @@ def _meet_as_trees(places: Any, values: Any, out: Any) -> None:
         start = end
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _welford(rows: Any, mean: Any, spread: Any) -> None:
     # Welford 1962: each value moves the mean by its share.
     for i in range(rows.shape[0]):
@@ -124,13 +125,13 @@ def _welford(rows: Any, mean: Any, spread: Any) -> None:
             spread[i] += distance * (rows[i, j] - mean[i])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _erfs(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = math.erf(x[i])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _erfcs(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = math.erfc(x[i])

@@ -1,0 +1,98 @@
+"""Nets whose gradients are small and are added to zeros, under an exact profile: fraud shows, honest machines agree.
+
+Gradients of pooling, of interpolation, of samples between pixels and of local normalisation are scattered: what they
+add is of 1e-3 to 1e-8, onto zeros. Every machine must take the same exponent there, and so must whoever judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.program.capture import CapturedStep, capture
+from counterfoil.signing import SigningKey
+from counterfoil.training.tamper import LabelFlip
+from support import jobs as jobs_module
+from support.jobs import Job, audited, draw, own_order, record_job, record_run, replaced
+
+CLASSES, ROWS, SIDE, STEP = 4, 24, 8, 3
+SCALES = (1.0, 1e-3, 1e-5, 1e-8)
+"""What the loss is multiplied by, and with it every gradient."""
+MACHINES = ("reversed", "rewritten", "shuffled-5+split-4+jitter-3", IMITATIONS[-1])
+
+
+class Segments(nn.Module):
+    """A net that gives each pixel of an image a class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv2d(2, 4, 3, stride=2, padding=1)
+        self.turn = nn.Parameter(torch.tensor([[1.0, 0.1, 0.05], [-0.1, 0.9, -0.05]]))
+        self.classes = nn.Conv2d(4, CLASSES, 1)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Map images ``[N, 2, 8, 8]`` to logits ``[N, 4, 8, 8]``."""
+        hidden = functional.local_response_norm(functional.relu(self.down(images)), 3)
+        coarse = functional.adaptive_avg_pool2d(hidden, 3)
+        wide = functional.interpolate(coarse, (SIDE, SIDE), mode="bilinear")
+        places = functional.affine_grid(self.turn.expand(len(images), 2, 3), list(wide.shape), align_corners=False)
+        logits: Tensor = self.classes(functional.grid_sample(wide, places, align_corners=False))
+        return logits
+
+
+def loss(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    """Cross entropy of each pixel, of the magnitude that the data say."""
+    return functional.cross_entropy(model(batch["x"]), batch["labels"]) * batch["scale"][0]
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Mapping[float, Job]:
+    """An honest run for each scale."""
+    labels = np.arange(ROWS * SIDE * SIDE).reshape(ROWS, SIDE, SIDE) // 5 % CLASSES
+    images, captured = draw((ROWS, 2, SIDE, SIDE), 1), list[CapturedStep]()
+
+    def once(*given: Any, **settings: Any) -> CapturedStep:
+        if not captured:
+            captured.append(capture(*given, **settings))
+        return captured[0]
+
+    def job(scale: float) -> Job:
+        data = {"x": images, "labels": labels, "scale": np.full(ROWS, scale, np.float32)}
+        with replaced(jobs_module, "capture", once):
+            draft = own_order(Segments(), loss, data, steps=3, batch_size=2, precision=ExactPrecision(20))
+        return record_job(tmp_path_factory.mktemp("small"), draft, trainer_key)
+
+    return {scale: job(scale) for scale in SCALES}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_poisoned_labels_are_disputed(
+    jobs: Mapping[float, Job], tmp_path: Path, trainer_key: SigningKey, scale: float
+) -> None:
+    order = jobs[scale].order
+    run = record_run(order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(STEP, classes=CLASSES))
+    report = audited(run, order).report
+    assert report.outcome is Outcome.DISPUTED, report.reason
+    assert report.dispute is not None
+    assert report.dispute.finding is not None
+    assert (report.dispute.step, report.dispute.finding.right) == (STEP, Right.REPLAY)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_honest_machines_are_verified(jobs: Mapping[float, Job], scale: float) -> None:
+    """The control."""
+    job = jobs[scale]
+    for machine in (None, *MACHINES):
+        report = audited(job.run, job.order, perturbation=machine).report
+        assert report.outcome is Outcome.VERIFIED, (machine, report.reason)

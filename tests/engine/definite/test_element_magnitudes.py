@@ -1,0 +1,107 @@
+"""What judges an element and what makes it agree for every kind of operator, at every magnitude, onto zeros too.
+
+Tensors of a training step are seldom of magnitude 1: gradients are of 1e-3 to 1e-8, they are added to zeros, and what
+no gradient reaches is zero altogether.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterfoil.definite.elements import definite_output
+from counterfoil.definite.operators import Profile, kinds
+from counterfoil.execution.exactly import exactly
+from counterfoil.execution.operation import Operation, make_operation
+from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.program.graph import Node, TensorType
+from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify
+from support.definite_calls import CALLS, EXACT_CALLS, SITUATIONS, function_calls, in_situation
+from support.definite_reference import bits_of
+from support.exact_calls import Call
+
+MAGNITUDES = (1.0, 1e-3, 1e-5, 1e-8, 1e-30, 1e-44)
+"""The last gives subnormal numbers."""
+BITS = 20
+OWN = Profile.on(torch.device("cpu"), BITS)
+MOST = 24
+ONTO = ("index_add", "scatter_add", "index_put")
+"""Kinds that add to what is there."""
+FUNCTIONS = kinds() - {name.split(".")[1] for name, _ in CALLS}
+SINGLE = [(name, args, {}) for name, args in (*CALLS, *function_calls(FUNCTIONS))]
+EVERY = [*SINGLE, *EXACT_CALLS]
+
+
+def test_every_kind_of_the_allow_list_has_a_case() -> None:
+    """A kind that is new has to be added to the calls before anything of it can be judged."""
+    exact = {name for name in set(allowed_names()) - DRAWS if classify(name).operator_class is OperatorClass.EXACT}
+    called = {name.split(".")[1] for name, _, _ in EVERY}
+    assert {name.split(".")[1] for name in exact} | kinds() <= called
+    # What is neither is a composite, and refused where a program is read.
+    rest = {name.split(".")[1] for name in allowed_names() if name not in DRAWS} - called
+    assert all(classify(name).operator_class is not OperatorClass.EXACT for name in allowed_names() if name in rest)
+
+
+def prepared(name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Operation, list[Any], dict[str, Any]]:
+    """The operator with the types of its outputs, its arguments, and those by name."""
+    if name.split(".")[1] not in kinds() or "mode" in name:
+        return Call(name, args, kwargs).run()[:3]
+    operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
+    outputs = flat(exactly(OWN)(operation, args, kwargs))
+    types = tuple(None if x is None else TensorType("float32", tuple(x.shape)) for x in outputs)
+    return make_operation(Node(name, (), (), types, 0, "", "forward")), args, kwargs
+
+
+def flat(result: Any) -> list[Tensor | None]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def values_of(result: Tensor) -> list[Any]:
+    """Elements as their bits, with one value for what is no number."""
+    kept = result.reshape(-1)
+    if not kept.is_floating_point():
+        return kept.tolist()
+    return [None if nan else bits for bits, nan in zip(bits_of(kept), kept.isnan().tolist(), strict=True)]
+
+
+def differing(name: str, args: list[Any], kwargs: dict[str, Any]) -> list[int]:
+    """The outputs of which an element is not what the judge says."""
+    operation, given, named = prepared(name, args, kwargs)
+    arguments = operation.named(given, named)
+    found = []
+    for number, output in enumerate(flat(exactly(OWN)(operation, given, named))):
+        if output is None:
+            continue
+        element = definite_output(operation.node, arguments, number, BITS).element
+        chosen = sorted({int(i) for i in torch.linspace(0, output.numel() - 1, min(output.numel(), MOST))})
+        defined = torch.tensor([element(index) for index in chosen], dtype=output.dtype)
+        if values_of(defined) != values_of(output.reshape(-1)[chosen]):
+            found.append(number)
+    return found
+
+
+@pytest.mark.parametrize("kind", sorted({name.split(".")[1] for name, _, _ in EVERY}))
+def test_the_judge_and_the_maker_agree(kind: str) -> None:
+    for name, args, kwargs in EVERY:
+        if name.split(".")[1] != kind:
+            continue
+        for magnitude in MAGNITUDES:
+            for situation in SITUATIONS if kind in ONTO else ("as it is", "all zero"):
+                changed = in_situation(name, args, magnitude, situation)
+                assert differing(name, changed, kwargs) == [], (name, magnitude, situation)
+
+
+@pytest.mark.parametrize("imitation", IMITATIONS)
+def test_honest_machines_agree(imitation: str) -> None:
+    for name, args, kwargs in SINGLE:
+        for magnitude in MAGNITUDES[1::2]:
+            for situation in SITUATIONS[:4] if name.split(".")[1] in ONTO else SITUATIONS[:1]:
+                operation, given, named = prepared(name, in_situation(name, args, magnitude, situation), kwargs)
+                own = flat(exactly(OWN)(operation, given, named))
+                other = flat(exactly_perturbed(imitation, OWN)(operation, given, named))
+                assert [None if x is None else values_of(x) for x in own] == [
+                    None if x is None else values_of(x) for x in other
+                ], (name, magnitude, situation)
