@@ -21,6 +21,7 @@ from counterfoil_app.verdict.report_document import Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine
 from support.message_boxes import click_in_box, no_box, shown_box
+from support.proposals import confirm
 from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
@@ -239,6 +240,8 @@ def test_a_verdict_that_does_not_count_is_red_as_a_whole(
     assert not viewer.property("tone"), "nothing was checked yet"
     viewer.key_chosen.emit(key)
     idle(window, qtbot)
+    confirm(qtbot)
+    qtbot.waitUntil(lambda: viewer.checked)
     assert viewer.headline.text() == "The signature holds: VERIFIED"
 
     def red() -> float:

@@ -28,6 +28,7 @@ class Commands(QObject):
         verdicts: Signs and reads verdicts.
         plan: Asks how much is replayed.
         results: Shows earlier results.
+        keys: Shows the known keys.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Commands(QObject):
         verdicts: VerdictDesk,
         plan: Callable[[], None],
         results: Callable[[], None],
+        keys: Callable[[], object],
     ) -> None:
         super().__init__(files)
         self._session = session
@@ -46,6 +48,7 @@ class Commands(QObject):
         self._verdicts = verdicts
         self._plan = plan
         self._results = results
+        self._keys = keys
 
     def rows(self) -> list[Row]:
         """The rows, in the order of the menus."""
@@ -126,6 +129,16 @@ class Commands(QObject):
                 ),
                 self._files.choose_verdict_file,
                 "Ctrl+Shift+V",
+            ),
+            Row(
+                "keys",
+                Face(
+                    self.tr("&Keys\u2026"),
+                    "key",
+                    self.tr("The keys that you know: trainers', auditors', clients' and your own"),
+                ),
+                self._keys,
+                "Ctrl+K",
             ),
             Row(
                 "results",

@@ -67,7 +67,7 @@ class Menus(QObject):
         self._add(menu, "honest_sample", "tampered_sample", "compare", "drop_order", "data", "")
         self._add(menu, "verdict", "table", "capsule")
         menu.addActions(list(plots))
-        self._add(menu, "read_verdict", "results", "", "preferences", "quit")
+        self._add(menu, "read_verdict", "results", "keys", "", "preferences", "quit")
 
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))

@@ -127,7 +127,9 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.shell = Shell(self, engine, self.session, settings, theme)
-        commands = Commands(self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results)
+        commands = Commands(
+            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results, self.keys.show
+        )
         rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -336,6 +338,7 @@ class MainWindow(QMainWindow):
         def again() -> None:
             """Other keys count now: what was found by a verdict is found anew, the rest is shown by what is known."""
             if delivery.verdict is not None:
+                delivery.stop()
                 begin(delivery.verdict)
             else:
                 dialog.refresh()
