@@ -130,6 +130,13 @@ class OpenBundle(QObject):
         return self.phase is Phase.UNREADABLE or any(c.state is CheckState.FAILED for c in self.checks.values())
 
     @property
+    def only_refuses(self) -> bool:
+        """Whether a replay would compute nothing, and conclude REFUSED: the file cannot be read, or a check failed."""
+        before = list(CheckNumber)[: CheckNumber.COMMITMENTS]
+        failed = any(self.checks[number].state is CheckState.FAILED for number in before)
+        return self.can_replay and (self.phase is Phase.UNREADABLE or failed)
+
+    @property
     def unsigned(self) -> bool:
         """Whether there is a result that could be signed, and was not.
 

@@ -219,11 +219,13 @@ class MainWindow(QMainWindow):
             session,
             theme,
             HeaderActions(
-                *commands.several("open", "compare", "data", "replay", "go_on", "pause", "stop", "verdict", "plan")
+                *commands.several(
+                    "replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "open", "data", "conclude"
+                )
             ),
         )
         self.welcome = WelcomeView(commands["open"], commands.several("honest_sample", "tampered_sample"))
-        self.overview = OverviewView(session, theme, commands["compare"], self.key_book)
+        self.overview = OverviewView(session, theme, commands["compare_known"], self.key_book)
         self.strip = StepStrip(session, theme)
         self.steps = StepsView(session, theme)
         self.divergence = DivergenceView(session, theme)

@@ -91,8 +91,8 @@ class DeliveryDialog(InquiryDialog):
         if lines:
             fit_height(self.table)
         self.facts.show_fields(self._fields())
-        self.stop.setVisible(delivery.working)
-        self.start.setVisible(not delivery.working)
+        self.stop.setEnabled(delivery.working)
+        self.start.setEnabled(not delivery.working)
         self.choose_verdict.setEnabled(not delivery.working)
         wanted = not known and not delivery.working
         restyle(self.choose_verdict, "primary", wanted)

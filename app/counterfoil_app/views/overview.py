@@ -87,7 +87,7 @@ class OverviewView(Page):
     Args:
         session: The session.
         theme: The theme.
-        compare_action: Opens the client's own order.
+        compare_action: Compares with the order that the run names, where that is known.
         book: The known keys.
         parent: The parent widget.
     """
@@ -113,8 +113,7 @@ class OverviewView(Page):
         self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
         self.column.addWidget(self.comparison)
-        self._compare_action = compare_action
-        self.compare = ActionButton()
+        self.compare = ActionButton(compare_action, guarded=True)
         self.column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addWidget(caption(self.tr("Trainer's key"), "section"))
         self.trainer_key = TrainerKeyPanel(session, book)
@@ -151,8 +150,7 @@ class OverviewView(Page):
         summary, client = self._session.summary, self._session.client
         ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
-        unsure = summary is not None and (client is None or self._session.other_order_given)
-        self.compare.show_action(self._compare_action if unsure else None, primary=False)
+        self.compare.setVisible(self._session.known_order is not None and self._session.order is None)
 
     def _show_sentence(self) -> None:
         """Say how far the file can be trusted; from the replay on the header says it."""

@@ -61,9 +61,7 @@ class QueueView(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(6)
         for action in actions:
-            button = ActionButton()
-            button.show_action(action, primary=False)
-            buttons.addWidget(button)
+            buttons.addWidget(ActionButton(action))
         buttons.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(6)

@@ -34,7 +34,7 @@ class TrainerKeyPanel(QWidget):
         self._book = book
         self._summary: BundleSummary | None = None
         self._key = self._public = self._order = ""
-        self._known = False
+        self._known = self._may_name = False
         self.sentence = label("", "notice")
         self._fields = FieldGrid()
         self.name = QLineEdit()
@@ -138,12 +138,15 @@ class TrainerKeyPanel(QWidget):
         restyle(self.sentence, "tone", tone.value)
 
     def _offer(self, *, naming: bool, accepting: bool) -> None:
-        self._naming.setVisible(naming)
-        self.accept.setVisible(accepting)
+        """Each in its place, whatever the key is: what can be done is said by what is enabled."""
+        self.name.setEnabled(naming)
+        self._may_name = naming
+        self.accept.setEnabled(accepting)
+        self._refresh_button()
 
     def _refresh_button(self) -> None:
         known = self._book.find(self._key)
-        self.keep.setEnabled(self.name.text().strip() != (known.name if known is not None else ""))
+        self.keep.setEnabled(self._may_name and self.name.text().strip() != (known.name if known is not None else ""))
 
     def _keep_name(self) -> None:
         if self.keep.isEnabled() and self._key:
