@@ -15,6 +15,7 @@ from tests.app.test_files_find_their_places import drop, made
 from tests.app.test_nothing_misleads import idle
 
 from counterfoil import key_id_of, pem_of
+from counterfoil_app.engine.port import KnownRequest
 from counterfoil_app.model.key_book import FILE_NAME, KeyBook, Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -204,3 +205,62 @@ def test_a_verdict_is_checked_anew_when_its_key_is_removed(window: MainWindow, t
     qtbot.waitUntil(lambda: not viewer.checked)
     assert viewer.page.isVisible()
     assert "VERIFIED" not in viewer.headline.text()
+
+
+# What a conclusion rests on
+
+
+def test_verified_is_green_only_with_the_clients_order_and_a_named_trainer(
+    window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot
+) -> None:
+    run, job = made(tmp_path, "run.cfoil", "job.cfoil")
+    header = window.header
+
+    def shown_trust() -> list[str]:
+        return [line.text() for line in header.trust.lines]
+
+    drop(window, qtbot, run)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    idle(window, qtbot)
+    assert shown_trust() == ["not compared", "not named", "not tested"]
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    idle(window, qtbot)
+    assert (header.outcome.text(), header.property("tone")) == ("VERIFIED", "warn")
+    assert shown_trust() == ["not compared", "not named", "self-test passed"]
+    assert "not compared with the client's own" in header.sentence.text()
+    window.session.compare_with(job)
+    qtbot.waitUntil(lambda: shown_trust()[0] == "the client's own")
+    assert header.property("tone") == "warn", "nobody has said whose key it is"
+    panel = window.overview.trainer_key
+    panel.name.setText("Trainwell")
+    qtbot.keyClick(panel.name, Qt.Key.Key_Return)
+    assert shown_trust() == ["the client's own", "named", "self-test passed"]
+    qtbot.waitUntil(lambda: header.property("tone") == "ok")
+    assert "it is open" not in header.sentence.text()
+    # The verdict says so too, without another replay.
+    assert window.session.report is not None
+    assert window.session.report.given_key == engine.trainer_key
+    assert len(engine.plans) == 1
+    engine.key = "another"
+    window.session.open(run, job)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    idle(window, qtbot)
+    assert shown_trust() == ["the client's own", "CHANGED", "self-test passed"]
+    assert header.property("tone") == "warn"
+
+
+def test_a_named_trainers_key_goes_along_with_the_replay(
+    window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
+) -> None:
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    idle(window, qtbot)
+    window.key_book.name(engine.trainer_key, "Trainwell")
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    request = engine.plans[-1]
+    assert isinstance(request, KnownRequest)
+    assert request.trainer == engine.trainer_public

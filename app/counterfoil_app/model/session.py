@@ -332,7 +332,7 @@ class Session(OpenBundle):
         """Let the worker sign the report and write the verdict, as :meth:`Exports.verdict` does."""
         if self.report is not None:
             found = (self.report, self.summary, self.steps.snapshot())
-            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended), write, done)
+            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended, self.trust), write, done)
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""

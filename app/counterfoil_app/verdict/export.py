@@ -139,6 +139,7 @@ def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -
         order_file=order_file,
         begun=material.begun,
         ended=material.ended,
+        trust=material.trust,
     )
 
 

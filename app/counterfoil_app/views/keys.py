@@ -109,11 +109,11 @@ class KeysDialog(QDialog):
 
     def _columns(self) -> list[Column[KnownKey]]:
         return [
-            Column(self.tr("Key of"), lambda key: words.role(key.role), 14),
-            Column(self.tr("Name"), lambda key: key.name or self.tr("no name yet"), 24, look=words.known_key),
-            Column(self.tr("Fingerprint"), lambda key: f"{key.key_id[:SHORT]}\u2026", 20, fixed=True, tip=_key_id),
+            Column(self.tr("Key of"), lambda key: words.role(key.role), 12),
+            Column(self.tr("Name"), lambda key: key.name or self.tr("no name yet"), 22, look=words.known_key),
+            Column(self.tr("Fingerprint"), lambda key: f"{key.key_id[:SHORT]}\u2026", 19, fixed=True, tip=_key_id),
             Column(self.tr("Since"), lambda key: key.since, 12),
-            Column(self.tr("Came from"), lambda key: key.source, 30, tip=lambda key: key.source),
+            Column(self.tr("Came from"), lambda key: key.source, 12, tip=lambda key: key.source),
         ]
 
     def _refresh(self) -> None:
