@@ -128,6 +128,7 @@ WorkersReported
 account_of
 adjudicate
 basis_of
+bound_by
 check_bundle_file
 claimed_key_ids
 discard_recording
@@ -140,6 +141,7 @@ limits_for
 list_devices
 load_private_key
 load_public_key
+meaning_of
 needs_passphrase
 one_line
 order_custom
@@ -157,6 +159,7 @@ ranges
 read_client_order
 recognise
 record
+rows_named
 run_audit
 sign_verdict
 start_signer

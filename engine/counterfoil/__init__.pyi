@@ -59,6 +59,15 @@ from .audit.timing import plan_audit as plan_audit
 from .audit.values.account import (
     account_of as account_of,
 )
+from .audit.values.account import (
+    bound_by as bound_by,
+)
+from .audit.values.account import (
+    meaning_of as meaning_of,
+)
+from .audit.values.account import (
+    rows_named as rows_named,
+)
 from .audit.values.adjudication import (
     AdjudicationOutcome as AdjudicationOutcome,
 )

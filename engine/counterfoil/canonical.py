@@ -144,7 +144,11 @@ def parse(data: bytes) -> Any:
         CanonicalError: The bytes are not JSON, or more than is read.
     """
     _measured(data, MAX_VALUES, MAX_BYTES)
-    return _loaded(data, object_pairs_hook=_object)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:  # other encodings, which Python's reader takes, and others do not
+        raise CanonicalError(say("A record is not JSON."), detail=str(error)) from error
+    return _loaded(text, object_pairs_hook=_object)
 
 
 def _measured(data: bytes, max_values: int, max_bytes: int) -> bytes:
@@ -178,7 +182,7 @@ def _check_depth(bare: bytes) -> None:
         raise _too_deep()
 
 
-def _loaded(data: bytes, **hooks: Any) -> Any:
+def _loaded(data: bytes | str, **hooks: Any) -> Any:
     try:
         with uncollected():
             return json.loads(data, **hooks)

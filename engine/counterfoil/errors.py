@@ -129,6 +129,10 @@ class ProgressError(CounterfoilError):
     """The progress of an audit that was kept cannot be used, or is that of another audit."""
 
 
+class SealError(CounterfoilError):
+    """The seal of what a program kept is not this user's, or the user's secret cannot be used."""
+
+
 class ObstacleError(CounterfoilError):
     """This machine, its memory or its disks kept the work from its end, and nobody is to blame (INCONCLUSIVE)."""
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
+from counterfoil.timestamps import read_timestamp
 
 
 class Fields:
@@ -55,6 +57,30 @@ class Fields:
             )
         return value
 
+    def text(self, key: str, most: int) -> str:
+        """Take a text of at most ``most`` characters."""
+        value = str(self.take(key, str))
+        if len(value) > most:
+            raise self._error(
+                say(
+                    "The field {0} of the {1} has {2} characters; {3} are allowed.",
+                    repr(key),
+                    self._what,
+                    len(value),
+                    most,
+                )
+            )
+        return value
+
+    def time(self, key: str) -> str:
+        """Take a time in UTC in whole seconds, such as ``2025-01-31T12:00:00Z``: that form alone, and a real moment."""
+        text = self.take(key, str)
+        try:
+            read_timestamp(text)
+        except ValueError as error:
+            raise self._error(say("The field {0} of the {1} is not a time in UTC.", repr(key), self._what)) from error
+        return str(text)
+
     def digest(self, key: str) -> Digest:
         """Take a SHA-256 digest written as 64 lower-case hexadecimal digits."""
         return self.as_digest(self.take(key, str), say("field {0} of the {1}", repr(key), self._what))
@@ -69,4 +95,4 @@ class Fields:
     def end(self) -> None:
         """Refuse what nobody took."""
         if self._value:
-            raise self._error(say("The {0} has the unknown field {1}.", self._what, repr(min(self._value))))
+            raise self._error(say("The {0} has the unknown field {1}.", self._what, quoted(min(self._value))))

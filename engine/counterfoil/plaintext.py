@@ -7,18 +7,22 @@ shown as its code instead; what a file says is not changed by this, only how it 
 
 from __future__ import annotations
 
+import string
 import unicodedata
 
 LINE_CHARACTERS = 200
 """Longest text of a stranger's that is shown, unless told otherwise."""
 SENTENCE_CHARACTERS = 4000
 """Longest sentence of ours; it may quote several texts of strangers."""
+QUOTED_CHARACTERS = 60
+"""Longest text of a stranger's within a sentence that is signed."""
 MAX_MARKS = 2
 """Most combining marks on one character: enough for languages, too few to smear over other lines."""
 ELLIPSIS = "\u2026"
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """Controls, formats (bidirectional marks, zero widths, tags), unassigned, private, surrogates, line ends."""
+_NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_.:/[]-")
 _MARKS = frozenset({"Mn", "Me"})
 _INVISIBLE_RANGES = (
     (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164),
@@ -59,6 +63,24 @@ def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
         pieces.append(piece)
         length += len(piece)
     return "".join(pieces)
+
+
+def spelled(text: str, limit: int = LINE_CHARACTERS) -> str:
+    r"""Return a name of a stranger's for a sentence that somebody else signs: it cannot be read as words of theirs.
+
+    What is no letter, digit or sign of a name, a space too, becomes its code, as in ``conv\x20one``.
+
+    Args:
+        text: Any text.
+        limit: The longest result in characters; a longer one is cut and ends in an ellipsis.
+    """
+    shown = "".join(character if character in _NAME_CHARACTERS else _code(character) for character in text[: limit + 1])
+    return shown if len(shown) <= limit else _cut(shown, limit)
+
+
+def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
+    """Return a text of a stranger's as :func:`spelled`, in quotes."""
+    return f"'{spelled(text, limit)}'"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.digest import Digest
-from counterfoil.definite.drawn_elements import drawn_element
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form
 from counterfoil.errors import DeviceError
+from counterfoil.exact.draws import drawn_element
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
 from counterfoil.execution.philox import philox4x32, uniform

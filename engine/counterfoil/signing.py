@@ -6,6 +6,7 @@ them and looks at what they say.
 
 from __future__ import annotations
 
+import base64
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,18 +26,22 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import Error as SecureSystemsError
-from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-defined]
+from securesystemslib.signer import CryptoSigner, Signature, SSlibKey  # type: ignore[attr-defined]
 
 from counterfoil import canonical
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.digest import Digest
+from counterfoil.edwards import is_public_key
 from counterfoil.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
+from counterfoil.fields import Fields
 from counterfoil.inputs import read_input
 from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
 from counterfoil.sentence import say
 from counterfoil.wholefiles import write_whole
 
 _MAX_KEY_BYTES = 64 * 1024
+MOST_DETAIL = 300
+"""Characters at most of what a stranger's envelope is said to be."""
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
 
 
@@ -63,7 +68,7 @@ class PublicKey:
         """Read PEM bytes.
 
         Raises:
-            KeyFileError: They are not a PEM public key, or not an Ed25519 one.
+            KeyFileError: They are not a PEM public key, or not an Ed25519 one, or one that anybody can sign with.
         """
         try:
             key = load_pem_public_key(pem)
@@ -75,7 +80,15 @@ class PublicKey:
 
     @classmethod
     def of(cls, key: Ed25519PublicKey) -> PublicKey:
-        """Wrap a key of the cryptography library."""
+        """Wrap a key of the cryptography library; raises KeyFileError when it is no point of the prime order."""
+        if not is_public_key(key.public_bytes_raw()):
+            raise KeyFileError(
+                say(
+                    "The public key is not one that only its owner can sign with: it is a point of small order, or not "
+                    "in its one encoding."
+                ),
+                remedy=say("Take it for no one's key, and ask whoever gave it to you for another."),
+            )
         wrapped = SSlibKey.from_crypto(key)
         pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
         return cls(wrapped.keyid, pem, wrapped)
@@ -224,7 +237,11 @@ def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
     try:
         return PublicKey.from_pem(pem)
     except KeyFileError as error:
-        raise KeyFileError(say("{0} holds no Ed25519 public key in PEM form.", path.name), detail=str(error)) from error
+        raise KeyFileError(
+            say("{0} holds no Ed25519 public key in PEM form. {1}", path.name, error.sentence),
+            remedy=error.remedy,
+            detail=error.detail,
+        ) from error
 
 
 def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
@@ -354,10 +371,29 @@ def _subject(name: str, algorithm: str, digest: Digest) -> dict[str, Any]:
 
 
 def _parse_envelope(envelope: bytes) -> Envelope:
+    """Read an envelope that says one thing to every reader: these members and no others, and one signature."""
     try:
-        return Envelope.from_dict(canonical.parse(envelope))
-    except (*_MALFORMED, canonical.CanonicalError) as error:
-        raise SignatureError(say("The signature's envelope is malformed."), detail=repr(error)) from error
+        fields = Fields(canonical.parse(envelope), say("envelope"), SignatureError)
+        payload, payload_type = _binary(fields.take("payload", str)), fields.take("payloadType", str)
+        signatures = fields.take("signatures", list)
+        fields.end()
+        if len(signatures) != 1:
+            raise SignatureError(say("The envelope has {0} signatures; it must have one.", len(signatures)))
+        fields = Fields(signatures[0], say("envelope's signature"), SignatureError)
+        key_id, signature = fields.take("keyid", str), _binary(fields.take("sig", str))
+        fields.end()
+        return Envelope(payload, payload_type, {key_id: Signature(key_id, signature.hex())})
+    except (*_MALFORMED, canonical.CanonicalError, SignatureError) as error:
+        # What is wrong with it may be a text of a stranger's, of any length: it stands in no sentence.
+        raise SignatureError(say("The signature's envelope is malformed."), detail=str(error)[:MOST_DETAIL]) from error
+
+
+def _binary(text: str) -> bytes:
+    """Decode base64 (RFC 4648, section 4) that everybody decodes alike; raises ValueError."""
+    data = base64.b64decode(text, validate=True)
+    if base64.b64encode(data).decode() != text:
+        raise ValueError("base64 that is not in its one form")
+    return data
 
 
 def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
@@ -369,7 +405,7 @@ def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
         ) from error
     if envelope.payload_type != PAYLOAD_TYPE:
         raise SignatureError(
-            say("The signed payload is of the type {0}, not {1}.", repr(envelope.payload_type), repr(PAYLOAD_TYPE))
+            say("The signed payload is not of the type {0}.", PAYLOAD_TYPE), detail=envelope.payload_type[:MOST_DETAIL]
         )
     return parse_statement(envelope.payload)
 
@@ -396,7 +432,11 @@ def _named_key(payload: bytes) -> PublicKey:
     try:
         pem = canonical.parse(payload)["predicate"]["public_key"]
         return PublicKey.from_pem(pem.encode())
-    except (*_MALFORMED, canonical.CanonicalError, KeyFileError) as error:
+    except KeyFileError as error:
+        raise SignatureError(
+            say("The run's claim names no Ed25519 public key. {0}", error.sentence), detail=error.detail
+        ) from error
+    except (*_MALFORMED, canonical.CanonicalError) as error:
         raise SignatureError(say("The run's claim names no Ed25519 public key."), detail=repr(error)) from error
 
 

@@ -133,7 +133,7 @@ def test_the_dispute_says_whether_the_trainer_is_accused(
     qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     meaning = window.dispute.meaning.text()
-    assert ("what was run in this step is not what was ordered" in meaning) is accused
+    assert ("what the trainer signed as the result of this step is not what was ordered" in meaning) is accused
     assert ("The trainer is not accused" in meaning) is not accused
     assert window.dispute.finding.model.rowCount() == 2
     assert window.dispute.finding.isVisibleTo(window.dispute.details.inside)

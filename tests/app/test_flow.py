@@ -150,7 +150,7 @@ def test_tampered_run_is_disputed_at_the_step(
     assert model.index(37, 0).data(Qt.ItemDataRole.BackgroundRole) is None, "what could not be judged is not wrong"
     assert window.session.report is not None
     assert window.header.sentence.text() == window.dispute.account.text(), "what it comes to stands first"
-    assert window.header.sentence.text().endswith("the model that was delivered is not the one that was ordered.")
+    assert window.header.sentence.text().endswith("the model of this run is not the one that was ordered.")
     assert not window.overview.sentence.isVisibleTo(window.overview)
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()

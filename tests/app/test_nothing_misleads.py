@@ -191,9 +191,9 @@ def test_a_dispute_begins_with_what_it_comes_to_and_folds_the_details(
     window.docks["dispute"].raise_()
     view = window.dispute
     assert view.account.text() == (
-        "What the trainer's model computed at step 38 is not what the ordered step gives. Most likely it computed "
-        "with other values or other operations than were ordered. Everything before is right. Everything after follows "
-        "from it: the model that was delivered is not the one that was ordered."
+        "By what the trainer signed, its model computed something else at step 38 than was ordered. Most likely it "
+        "computed with other values or other operations than were ordered. The steps before it that were replayed are "
+        "right. Everything after follows from it: the model of this run is not the one that was ordered."
     )
     qtbot.waitUntil(view.account.isVisible)
     assert view.account.geometry().top() < view.headline.geometry().top()

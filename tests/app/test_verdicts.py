@@ -289,7 +289,7 @@ def test_the_report_says_what_is_proven(qapp: object, right: Right) -> None:
         assert needed in text, needed
     assert text.count(element.exact) == report_document.ELEMENTS
     meanings = {
-        Right.REPLAY: "what was run in this step is not what was ordered",
+        Right.REPLAY: "what the trainer signed as the result of this step is not what was ordered",
         Right.UNREADABLE: "signed a rounding log for step 37 that cannot be read",
         Right.OMISSIONS: "In several steps, the last of them step 37",
     }

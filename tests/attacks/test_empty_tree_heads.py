@@ -38,7 +38,7 @@ def test_heads_of_the_initial_state_only(published, digits_job, trainer_key):
         head = TreeHead(reader.manifest.digest, 1, root, "2026-01-31T12:00:00Z", trainer_key.public.pem)
     line = sign_tree_head(head, trainer_key) + b"\n"
     heads.write_bytes(line)
-    refused(run, digits_job.order, CheckNumber.COMMITMENTS, "No published tree head covers a step", heads=heads)
+    refused(run, digits_job.order, CheckNumber.COMMITMENTS, "No tree head covers a step", heads=heads)
     first = heads.with_name("more.jsonl")
     write_heads(first, heads_of(published[1], trainer_key.public), trainer_key)
 
@@ -47,7 +47,10 @@ def test_the_same_head_twice_counts_once(published, digits_job, trainer_key):
     run, heads = published
     write_heads(heads, heads_of(heads, trainer_key.public)[1:2] * 3, trainer_key)
     result = audited(run, digits_job.order, heads=heads)
-    assert "One published tree head agrees with it, from step 4 on" in result.check(CheckNumber.COMMITMENTS).detail
+    assert (
+        "One tree head that the trainer signed agrees with it, from step 4 on"
+        in result.check(CheckNumber.COMMITMENTS).detail
+    )
 
 
 def test_two_heads_of_one_size_that_differ(published, digits_job, trainer_key):
@@ -55,11 +58,11 @@ def test_two_heads_of_one_size_that_differ(published, digits_job, trainer_key):
     first, second, _ = heads_of(heads, trainer_key.public)
     other = write_heads(heads.with_name("other.jsonl"), [second], trainer_key, size=first.size)
     heads.write_bytes(heads.read_bytes() + other.read_bytes())
-    refused(run, digits_job.order, CheckNumber.COMMITMENTS, "history up to step 2 was rewritten", heads=heads)
+    refused(run, digits_job.order, CheckNumber.COMMITMENTS, "signed two histories up to step 2", heads=heads)
 
 
 def test_a_head_beyond_the_run(published, digits_job, trainer_key):
     run, heads = published
     last = heads_of(heads, trainer_key.public)[-1]
     write_heads(heads, [last], trainer_key, size=last.size + 1)
-    refused(run, digits_job.order, CheckNumber.COMMITMENTS, "it was truncated after that", heads=heads)
+    refused(run, digits_job.order, CheckNumber.COMMITMENTS, "it was cut off", heads=heads)

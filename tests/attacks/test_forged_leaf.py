@@ -23,7 +23,7 @@ def test_between_checkpoints(forge, digits_job, step):
 
 def test_at_a_checkpoint(forge, digits_job):
     run = forge(lambda run: set_row(run, "/run/state_roots", 4, JUNK))
-    disputed(run, digits_job.order, 4, parts=("state",), only=False)
+    disputed(run, digits_job.order, 4, parts=("state",), only=False, damaged=True)
 
 
 def test_a_second_lie_is_found_too(forge, digits_job):

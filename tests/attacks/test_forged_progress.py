@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+import os
 import shutil
+import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from counterfoil import machine
+from counterfoil import machine, sealing
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.sealing import SEAL_BYTES
 from support.expectations import run_root, verified
 from support.jobs import Job, sign_again
-from support.resuming import ended, progress_of, refused, request_of, whole
+from support.resuming import ended, progress_of, refused, request_of, stopped_after, whole
 
 
 @pytest.fixture(autouse=True)
@@ -76,10 +79,10 @@ def test_damaged_progress_is_not_used(digits_job, tmp_path, damage):
             "torn": data[: len(data) // 2],
             "flipped": bytes(flipped),
             "emptied": b"",
-            "another version": data.replace(MARK, MARK.replace(b"2", b"1")),
+            "another version": data.replace(MARK, MARK.replace(b"3", b"2")),
         }[damage]
     )
-    refused(request_of(digits_job, path, resume=True), "damaged, or not of this version")
+    refused(request_of(digits_job, path, resume=True), "damaged")
     # Nor does it stand in the way of an audit that starts anew.
     events = whole(request_of(digits_job, path))
     assert ended(events).report.outcome is Outcome.VERIFIED
@@ -87,7 +90,7 @@ def test_damaged_progress_is_not_used(digits_job, tmp_path, damage):
 
 
 def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
-    """A sound digest does not help: it says that all was judged, of another file, or of too few steps."""
+    """Not even a sound seal helps: it says that all was judged, of another file, or of too few steps."""
     honest = load(progress_of(digits_job, tmp_path / "honest", 5))
     path = progress_of(cheat_job, tmp_path / "progress", 2)
     found = load(path)
@@ -112,12 +115,78 @@ def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
 
 def test_lists_in_lists_are_refused_however_deep(digits_job, tmp_path):
     path = progress_of(digits_job, tmp_path / "progress")
-    body = path.read_bytes()[len(MARK) + DIGEST_BYTES :]
+    body = path.read_bytes()[len(MARK) + SEAL_BYTES :]
     digest = b"\xa4file\x81"
     assert digest in body, "a map of one field"
     deep = body.replace(digest, b"\xa4file\x82\xa4deep" + b"\x91" * 5000 + b"\x90")
-    path.write_bytes(MARK + hashlib.sha256(deep).digest() + deep)
+    path.write_bytes(MARK + sealing.seal(MARK + deep) + deep)
     refused(request_of(digits_job, path, resume=True), "written by another version")
+
+
+def all_right(path: Path, job: Job) -> bytes:
+    """Progress of an audit of ``job`` that says that everything came out right; its basis fits in every respect."""
+    found = load(path)
+    assert found is not None
+    steps = dict(found.steps)
+    rows = len(steps["match"])
+    for name in ("corrections", "contradictions", "omissions", "steered"):
+        steps[name] = bytes(8 * rows)
+    forged = {**fields_of(found), "steps": steps | {"match": b"\1" * rows, "leaf": b"\2" * rows, "own_leaves": b""},
+              "dispute": None, "capsule": None, "divergences": (), "omissions": ()}  # fmt: skip
+    return encode(keeping.KeptAudit(**forged))
+
+
+@pytest.mark.parametrize("seal", ["digest", "another key", "none", "of other words"])
+def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_path):
+    path = progress_of(cheat_job, tmp_path / "progress", 5)
+    body = all_right(path, cheat_job)[len(MARK) + SEAL_BYTES :]
+    path.write_bytes(
+        MARK
+        + {
+            "digest": hashlib.sha256(body).digest(),
+            "another key": hmac.digest(bytes(32), MARK + body, "sha256"),
+            "none": bytes(32),
+            "of other words": sealing.seal(body),
+        }[seal]
+        + body
+    )
+    refused(request_of(cheat_job, path, resume=True), "not used", "was not kept by this user")
+    # Control: this is what a seal of this user's would do, and why the key is for nobody else to read.
+    path.write_bytes(MARK + sealing.seal(MARK + body) + body)
+    assert ended(whole(request_of(cheat_job, path, resume=True))).report.outcome is Outcome.VERIFIED
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no owner and no mode there")
+@pytest.mark.parametrize("spoiled", ["gone", "readable", "another's", "a link", "a folder", "short"])
+def test_progress_is_not_used_without_the_key(spoiled, digits_job, tmp_path, monkeypatch):
+    home = tmp_path / "state"
+    monkeypatch.setattr(sealing, "state_home", lambda: home)
+    path = progress_of(digits_job, tmp_path / "progress")
+    key = sealing.key_path()
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert len(key.read_bytes()) == 32
+    if spoiled == "readable":
+        key.chmod(0o644)
+    elif spoiled == "another's":
+        uid = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
+    elif spoiled == "short":
+        key.write_bytes(b"short")
+    else:
+        key.rename(tmp_path / "key")
+        if spoiled == "a link":
+            key.symlink_to(tmp_path / "key")
+        elif spoiled == "a folder":
+            key.mkdir()
+    refused(request_of(digits_job, path, resume=True), "secret key", "cannot be used", "not used")
+    # An audit that starts anew ends as ever; where there is no key it makes one.
+    stopped = ended(stopped_after(request_of(digits_job, path), 3))
+    if spoiled == "gone":
+        assert stopped.kept is not None
+        assert key.stat().st_size == 32
+    else:
+        assert "could not be kept" in stopped.problem
+    assert ended(whole(request_of(digits_job, path))).report.outcome is Outcome.VERIFIED
 
 
 def fields_of(audit: keeping.KeptAudit) -> dict[str, Any]:

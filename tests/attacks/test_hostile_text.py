@@ -52,7 +52,7 @@ def order(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(order: Path, trainer_key: SigningKey) -> Path:
     run = record_run(order, order.with_name("run.cfoil"), trainer_key)
     environment = tuple(sorted({"device": HOSTILE, "torch": HOSTILE, HOSTILE: HOSTILE}.items()))
-    sign_again(run, trainer_key, environment=environment, signed_at=HOSTILE)
+    sign_again(run, trainer_key, environment=environment)
     return run
 
 

@@ -300,7 +300,7 @@ class Stopped:
         assert run_root(self.run) == run_root(self.straight)
         check = inspect(self.run, heads=self.heads).checks[CheckNumber.COMMITMENTS - 1]
         assert check.state is CheckState.PASSED
-        assert "4 published tree heads agree with it" in check.detail
+        assert "4 tree heads that the trainer signed agree with it" in check.detail
 
 
 @pytest.fixture(scope="module")
@@ -388,7 +388,7 @@ def test_another_machine_goes_on_and_contradicts_no_published_head(stopped: Stop
         assert one.step_records()[:8] == two.step_records()[:8]
     rewritten = inspect(other, heads=stopped.heads).checks[CheckNumber.COMMITMENTS - 1]
     assert rewritten.state is CheckState.FAILED
-    assert "was rewritten after that" in rewritten.detail
+    assert "signed two histories" in rewritten.detail
 
 
 def test_steps_that_were_published_and_lost_are_not_made_up_again(stopped: Stopped) -> None:

@@ -36,7 +36,7 @@ def test_a_poisoned_training_is_replaced_by_an_honest_run(tmp_path, digits_job, 
     honest = record_run(digits_job.order, tmp_path / "honest.cfoil", trainer_key)
     reason = refused(honest, digits_job.order, heads)
     assert f"tree head over {first_head} leaves" in reason
-    assert f"history up to step {first_head - 1} was rewritten" in reason
+    assert f"signed two histories up to step {first_head - 1}." in reason
     # Without the heads nobody could tell: the delivered run is honest.
     assert audited(honest, digits_job.order).report.outcome is Outcome.VERIFIED
 
@@ -46,13 +46,13 @@ def test_one_head_with_another_root(published, digits_job, trainer_key):
     first, *others = heads_of(heads, trainer_key.public)
     forged = write_heads(heads.with_name("forged.jsonl"), [first], trainer_key, root=Digest.of(b"another"))
     forged.write_bytes(forged.read_bytes() + write_heads(heads, others, trainer_key).read_bytes())
-    assert "history up to step 2 was rewritten" in refused(run, digits_job.order, forged)
+    assert "signed two histories up to step 2" in refused(run, digits_job.order, forged)
 
 
 def test_the_head_of_a_longer_history(published, digits_job, trainer_key):
     run, heads = published
     write_heads(heads, heads_of(heads, trainer_key.public)[-1:], trainer_key, size=8)
-    assert "truncated" in refused(run, digits_job.order, heads)
+    assert "cut off" in refused(run, digits_job.order, heads)
 
 
 def test_the_head_of_another_order(tmp_path, published, digits_job, trainer_key):

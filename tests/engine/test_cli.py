@@ -92,7 +92,7 @@ def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsy
     key = str(job / "auditor.pem")
     assert main(["audit", str(job / "tampered.cfoil"), "--verdict", str(verdict), "--key", key]) == 1
     shown = capsys.readouterr().out
-    assert "first disputed step  2" in shown
+    assert "disputed step   2" in shown
     assert "taken from the file itself" in shown
     # A verdict that holds and says DISPUTED must not pass for success in a script.
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1
@@ -455,3 +455,20 @@ sys.exit(main(["--version"]))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stderr == "INCONCLUSIVE  Stopped; nothing was concluded.\n"
+
+
+def test_a_verdict_is_signed_where_the_key_is(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Replay and key on two machines: one writes the statement, the other shows it, and signs it."""
+    run, order, unsigned = str(job / "run.cfoil"), str(job / "job.cfoil"), tmp_path / "v.json"
+    assert main(["audit", run, "--order", order, "--unsigned", str(unsigned)]) == 0
+    assert "which nobody signed yet" in capsys.readouterr().out
+    public = str(job / "auditor.pub.pem")
+    assert main(["verify", str(unsigned), "--key", public]) == 3
+    signed = str(tmp_path / "signed.json")
+    assert main(["sign", str(unsigned), "--key", str(job / "auditor.pem"), "--out", signed]) == 0
+    assert main(["verify", signed, "--key", public, "--bundle", run]) == 0
+    capsys.readouterr()
+    both = ["--unsigned", str(tmp_path / "w.json"), "--verdict", signed, "--key", str(job / "auditor.pem")]
+    assert main(["audit", run, *both]) == 4
+    assert "--unsigned is for a key on another machine" in " ".join(capsys.readouterr().err.split())
+    assert main(["audit", run, "--unsigned", str(unsigned)]) == 4, "what is there is not replaced unasked"

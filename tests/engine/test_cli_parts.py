@@ -140,7 +140,7 @@ def test_a_part_accuses_nobody_and_the_merger_does(
     assert main(["audit", str(cheat), "--partial", str(part), "--threads", "1"]) == 2
     assert "Segment 2: Step 3 came out different from the trainer's. Whoever merges" in capsys.readouterr().out
     assert main(["merge", str(part), "--run", str(cheat), "--order", str(digits_job.order), "--threads", "1"]) == 1
-    assert "first disputed step  3" in capsys.readouterr().out
+    assert "disputed step   3" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("extra", [["--workers", "2"], ["--resume"], ["--csv", "steps.csv"]])

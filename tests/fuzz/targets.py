@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import operator
 import os
@@ -34,7 +33,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import tensor_digest
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.tensorfile import open_tensors
@@ -56,6 +55,7 @@ from counterfoil.execution.admission import read_program
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import decode, encode
+from counterfoil.sealing import SEAL_BYTES, seal
 from counterfoil.signer.frames import Kind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, open_claim, public_path
@@ -406,8 +406,8 @@ def _kept_audit() -> kept.KeptAudit:
 
 
 def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
-    """Mostly what it says, with its digest made right."""
-    start = len(kept.MARK) + DIGEST_BYTES
+    """Mostly what it says, with its seal made right."""
+    start = len(kept.MARK) + SEAL_BYTES
     if chance.random() < 0.2:
         return spoil_bytes(data, chance)
     if chance.random() < 0.5:
@@ -418,7 +418,7 @@ def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
             body = msgspec.msgpack.encode(value)
         except (OverflowError, UnicodeEncodeError):  # what no such file can hold
             body = b""
-    return kept.MARK + hashlib.sha256(body).digest() + body
+    return kept.MARK + seal(kept.MARK + body) + body
 
 
 def _spoil_weights(data: bytes, chance: random.Random) -> bytes:

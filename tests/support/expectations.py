@@ -32,7 +32,14 @@ def verified(run: Path, order: Path, **settings: Any) -> AuditReport:
 
 
 def disputed(
-    run: Path, order: Path, step: int, *, parts: tuple[str, ...] = ALL_PARTS, only: bool = True, **settings: Any
+    run: Path,
+    order: Path,
+    step: int,
+    *,
+    parts: tuple[str, ...] = ALL_PARTS,
+    only: bool = True,
+    damaged: bool = False,
+    **settings: Any,
 ) -> Audited:
     """Expect a confirmed dispute at ``step`` whose leaf differs in ``parts``.
 
@@ -42,6 +49,7 @@ def disputed(
         step: The first step that differs.
         parts: What differs in its Merkle leaf.
         only: No other step differs.
+        damaged: A stored state is not the one that the run commits to.
         settings: More fields of the audit request.
     """
     result = audited(run, order, **settings)
@@ -56,7 +64,7 @@ def disputed(
         assert report.mismatched_steps == (step,), report.mismatched_steps
     # The trainer cannot deny the leaf: the run root that it signed contains it.
     assert result.check(CheckNumber.SIGNATURE).state is CheckState.PASSED
-    assert result.check(CheckNumber.COMMITMENTS).state is CheckState.PASSED
+    assert result.check(CheckNumber.COMMITMENTS).state is (CheckState.FAILED if damaged else CheckState.PASSED)
     assert result.check(CheckNumber.REPLAY).state is CheckState.FAILED
     assert report.run_root is not None
     verify_inclusion(dispute.trainer_leaf, step, report.steps_ordered + 1, dispute.inclusion_proof, report.run_root)
@@ -77,7 +85,7 @@ def inputs_of(result: Audited) -> tuple[str, ...]:
     if inputs:
         finding = result.report.dispute.finding
         assert finding is not None
-        assert f"The rows of {inputs[0]!r} that the trainer used" in finding.sentence
+        assert f"The fingerprint that the trainer signed for the rows of {inputs[0]!r} at step" in finding.sentence
         assert operator_of(result) is None
     return inputs
 

@@ -68,6 +68,7 @@ from counterfoil import (
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.account import accusation
 from counterfoil.audit.values.delivery import (
     ComparedTensor,
     DeliveryOutcome,
@@ -76,7 +77,6 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
-from counterfoil.audit.values.dispute import named_parts
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
@@ -709,15 +709,7 @@ class FakeEngine:
             Outcome.VERIFIED: (
                 say("All {0} steps were replayed, and every one came out exactly as the trainer signed it.", self.steps)
             ),
-            Outcome.DISPUTED: (
-                say(
-                    "Step {0} is not what was ordered: replayed from the agreed state before it, it gives other "
-                    "values than the trainer signed (in {1}). A second replay with every "
-                    "reduction in another order and exact arithmetic confirm this machine's result.",
-                    self.disputed,
-                    named_parts(("state", "loss", "fingerprints")),
-                )
-            ),
+            Outcome.DISPUTED: (accusation(self.dispute(self.disputed)) if self.disputed else ""),
             Outcome.INCONCLUSIVE: say(
                 "The audit was stopped after {0} of {1} steps; all of these match.", done, self.steps
             ),

@@ -9,3 +9,5 @@ CALIBRATED = Precision(proven=False, margin_bits=50)
 bound asks."""
 PROVEN = Precision(proven=True)
 """Margins that follow from the error bound of each site."""
+COARSE = Precision(margin_bits=34)
+"""The widest margins that there are: many decisions are logged."""

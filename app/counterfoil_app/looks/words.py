@@ -23,7 +23,10 @@ from counterfoil import (
     Trust,
     TrustLine,
     account_of,
+    bound_by,
+    meaning_of,
     ranges,
+    rows_named,
 )
 from counterfoil.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
@@ -194,48 +197,30 @@ def equality(equal: bool) -> Look:
     return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
 
 
-def dispute_account(dispute: Dispute, mismatched: Iterable[int], sample: Sample | None, *, before: bool = True) -> str:
+def dispute_account(dispute: Dispute, mismatched: Iterable[int] | None) -> str:
     """What differs, what that most likely means, and what follows for the model.
 
     Args:
         dispute: The dispute.
-        mismatched: The steps that differ.
-        sample: The segments that were replayed; None for all.
-        before: Whether the steps before it were replayed at all.
+        mismatched: The steps that differ; None where nothing is said of those before it.
     """
-    first = not any(step < dispute.step for step in mismatched)
-    whole = before and (sample is None or sample.whole)
-    return engine_words.translated(account_of(dispute, whole=whole, first=first))
+    earlier = None if mismatched is None else sum(step < dispute.step for step in mismatched)
+    return engine_words.translated(account_of(dispute, earlier=earlier))
 
 
 def dispute_meaning(dispute: Dispute) -> str:
     """What a dispute means for the trainer, as a plain paragraph."""
-    if not dispute.confirmed:
-        return _tr(
-            "This is not confirmed. A second replay of the step, with every sum taken in another order, has not "
-            "given the same result, so the difference may come from this machine. The trainer is not accused."
-        )
-    if not dispute.accuses:
-        return _tr(
-            "The trainer is not accused. A second replay gave the same result as the first, but nothing proves that "
-            "the trainer's is one that no sound machine gives."
-        )
-    if dispute.replay_leaf is None:
-        return _tr(
-            "The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The "
-            "trainer answers for what it signed."
-        ).format(text.count(dispute.step))
-    if not dispute.stands_alone:
-        return _tr(
-            "This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way "
-            "and left that out of its log, where every sound recorder writes it down."
-        ).format(text.count(dispute.step))
-    return _tr(
-        "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "
-        "gives another result than the trainer signed after it. A second replay, with every sum taken in another "
-        "order, gave the same result as the first, so this machine's arithmetic does not explain the difference: "
-        "what was run in this step is not what was ordered."
-    ).format(text.count(dispute.step))
+    return engine_words.translated(meaning_of(dispute))
+
+
+def dispute_bound(dispute: Dispute) -> str:
+    """What an accusation is about and who can settle it, for a client."""
+    return engine_words.translated(bound_by(dispute))
+
+
+def rows(inputs: Sequence[str]) -> str:
+    """Which rows have other fingerprints."""
+    return engine_words.translated(rows_named(tuple(inputs)))
 
 
 def finding_extent(finding: Finding) -> str:

@@ -336,9 +336,9 @@ def _method() -> list[tuple[int, str]]:
             "step's hash with the trainer's: equal hashes mean equal results, down to the last bit."
         ),
         _tr(
-            "A step that came out different was carried out once more with every sum in another order, and its "
-            "first different operation was computed exactly: the trainer is accused only of what no sound machine"
-            " gives."
+            "A step that came out different was carried out once more with every sum in another order, and what "
+            "differs first in it was held against its definition, or computed exactly: the trainer is accused only of "
+            "what no sound machine gives."
         ),
     )
     return list(enumerate(sentences, start=1))
@@ -365,7 +365,7 @@ def _in_words(contents: Contents) -> str:
     dispute = contents.report.dispute
     if dispute is None:
         return ""
-    account = words.dispute_account(dispute, contents.report.mismatched_steps, contents.report.sample)
+    account = words.dispute_account(dispute, contents.report.mismatched_steps)
     return f"<b>{escape(account)}</b><br>"
 
 
@@ -381,11 +381,7 @@ def meaning(report: AuditReport) -> str:
             "Every ordered step was carried out again on another machine and gave the trainer's own result, bit for "
             "bit. The model that the trainer delivers in this run is the model that the order leads to."
         ),
-        Outcome.DISPUTED: _tr(
-            "A step was carried out again and did not give what the trainer signed. The trainer's signature binds the "
-            "trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats "
-            "this one step."
-        ),
+        Outcome.DISPUTED: "" if report.dispute is None else words.dispute_bound(report.dispute),
         Outcome.INCONCLUSIVE: _tr(
             "The replay did not come to an end, or this machine's own arithmetic was too inexact. Nothing follows for "
             "or against the trainer."
@@ -430,7 +426,7 @@ def _checks(report: AuditReport, width: int) -> str:
 def _dispute(dispute: Dispute, width: int) -> list[Section]:
     operator = dispute.operator
     facts = [
-        (_tr("First different step"), escape(text.count(dispute.step))),
+        (_tr("Disputed step"), escape(text.count(dispute.step))),
         (_tr("What differs"), escape(", ".join(words.part(part) for part in dispute.parts))),
         (_tr("Trainer's leaf"), _hash(dispute.trainer_leaf.hex)),
         (_tr("Replay's leaf"), _hash(dispute.replay_leaf.hex) if dispute.replay_leaf else _tr("not replayed")),
@@ -439,7 +435,7 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
         (_tr("Replay's loss"), escape(f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})")),
     ]
     if dispute.inputs:
-        facts.insert(2, (_tr("Rows that were not ordered"), escape(", ".join(dispute.inputs))))
+        facts.insert(2, (_tr("What the step read"), escape(words.rows(dispute.inputs))))
     if operator is not None:
         place = _tr("{0}, number {1} of {2}").format(operator.where, operator.number, operator.total)
         facts.insert(2, (_tr("First different operator"), escape(place)))

@@ -111,7 +111,7 @@ class CapsuleDialog(InquiryDialog):
             )
         account = ""
         if report.dispute is not None:
-            account = words.dispute_account(report.dispute, (), None, before=False) + " "
+            account = words.dispute_account(report.dispute, None) + " "
         said = account + translated(report.reason)
         if hearing.signed is not None:
             said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)

@@ -153,7 +153,7 @@ class DisputeView(QWidget):
         """What stands before the dispute may only be known when more was replayed."""
         session = self._session
         if self._dispute is not None:
-            self.account.setText(words.dispute_account(self._dispute, session.steps.mismatched, session.sample))
+            self.account.setText(words.dispute_account(self._dispute, session.steps.mismatched))
 
     def _show_tensors(self) -> None:
         dispute = self._dispute
@@ -197,8 +197,9 @@ class DisputeView(QWidget):
     def _operator_fields(self, dispute: Dispute) -> list[Field]:
         operator = dispute.operator
         if dispute.inputs:
-            rows = self.tr("rows of {0} that were not ordered").format(", ".join(dispute.inputs))
-            return [Field(self.tr("What the step read"), rows)]
+            return [Field(self.tr("What the step read"), words.rows(dispute.inputs))]
+        if dispute.replay_leaf is None and operator is None:
+            return [Field(self.tr("First operator"), self.tr("not replayed"))]
         if operator is None:
             return [Field(self.tr("First operator"), self.tr("all fingerprints agree"))]
         inputs = ", ".join(map(text.shape, operator.input_shapes))
@@ -235,7 +236,7 @@ class DisputeView(QWidget):
         parts = ", ".join(words.part(name) for name in dispute.parts)
         if dispute.step == 0:
             return self.tr("The initial state differs.")
-        return self.tr("Step {0} is the first that differs ({1}).").format(text.count(dispute.step), parts)
+        return self.tr("Step {0} differs ({1}).").format(text.count(dispute.step), parts)
 
     def _compared(self, dispute: Dispute) -> str:
         if dispute.compared_at is None:

@@ -257,7 +257,7 @@ class HeaderView(QFrame):
         if session.phase is Phase.CONCLUDED and session.report is not None:
             dispute = session.report.dispute
             if dispute is not None and dispute.accuses:  # what it comes to stands first; the rest is in the dispute
-                reason = words.dispute_account(plain(dispute), session.report.mismatched_steps, session.report.sample)
+                reason = words.dispute_account(plain(dispute), session.report.mismatched_steps)
             else:
                 reason = translated(session.report.reason)
             trust = session.trust

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.values.dispute import Dispute, Right, named_parts
+from counterfoil.audit.values.account import accusation
+from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome, without_log
 from counterfoil.audit.values.report import Steering
 from counterfoil.audit.values.sampling import Sample
@@ -186,23 +187,6 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     earlier = say("Earlier steps that differ: {0}.", before) if before else ""
     later = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", after) if after else ""
     return joined(accusation(dispute), earlier, later)
-
-
-def accusation(dispute: Dispute) -> str:
-    """What a dispute that accuses says of its step, in plain sentences."""
-    finding = dispute.finding
-    assert finding is not None, "nobody is accused without a finding"
-    if finding.right is Right.UNREADABLE:
-        return finding.sentence
-    if finding.right is Right.OMISSIONS:
-        return say("{0} With these values the steps come out as the trainer signed them.", finding.sentence)
-    return say(
-        "Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values "
-        "than the trainer signed (in {1}). A second replay with every reduction in another order and exact "
-        "arithmetic confirm this machine's result.",
-        dispute.step,
-        named_parts(dispute.parts),
-    )
 
 
 def _differing(tally: Tally) -> str:

@@ -194,7 +194,10 @@ def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | N
 
 
 def _elements(replayer: StepReplayer, one: _Run, other: _Run, step: int, progress: Progress) -> OperatorElements | None:
-    """Replay the step with each run's log from the state on which both agree, and compare the operator's output."""
+    """Replay up to the step with each run's own log from the state that both store, and compare the operator's output.
+
+    In between each has a state of its own: equal fingerprints are not equal states.
+    """
     begin = one.manifest.checkpoint_before(step)
     state: State = {name: torch.from_numpy(array) for name, array in one.state(begin).items()}
 
@@ -202,16 +205,19 @@ def _elements(replayer: StepReplayer, one: _Run, other: _Run, step: int, progres
         logs = read_log(replayer.job, side.records[at], side.reader.log(at))
         return finish(replayer.replay(side.records[at], before, logs, observe=observe))
 
-    total = step - begin + 1
-    for number, at in enumerate(range(begin + 1, step)):
-        progress("Replaying", number, total)
-        state = run(one, at, state).result.state
+    sides, states = (one, other), [state, state]
+    total, done = 2 * (step - begin), 0
+    for at in range(begin + 1, step):
+        for number, side in enumerate(sides):
+            progress("Replaying", done, total)
+            states[number] = run(side, at, states[number]).result.state
+            done += 1
     recorded = [side.reader.fingerprints(step) for side in (one, other)]
     place = int(np.flatnonzero(recorded[0] != recorded[1])[0])
     values, reproduced = [], []
-    for number, side in enumerate((one, other)):
-        progress("Replaying", total - 2 + number, total)
-        replayed = run(side, step, state, place)
+    for number, side in enumerate(sides):
+        progress("Replaying", done + number, total)
+        replayed = run(side, step, states[number], place)
         seen = replayed.observation.after if replayed.observation is not None else None
         if seen is None and replayed.watched is not None:
             seen = replayed.watched.value

@@ -35,6 +35,7 @@ from counterfoil.commit.merkle import MerkleTree
 from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, CommitmentError, GivenFileError, LimitError, RefusedError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.plaintext import quoted
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest
 from counterfoil.program.operators import OperatorClass
@@ -269,7 +270,7 @@ def _check_contents(
                 "Program, schedule, scalars and the initial state match the order. The data ({0}) lie in the data "
                 "file {1}, which is checked before a replay.",
                 names,
-                repr(manifest.data_file),
+                quoted(str(manifest.data_file)),
             ),
         )
     arrays = len(manifest.data)

@@ -1,9 +1,9 @@
 """The progress of an audit, kept in a file, so that an audit that was stopped or killed goes on where it was.
 
 What is known where a segment ends fits into one value, since the next segment can start from a state that the trainer
-signed. It is written whole, with a digest of its own, so that a torn file is not taken for one; and it says what it is
-progress of (:class:`Basis`), so that it is of use to the same audit of the same bytes only. It is the auditor's own:
-who can write to the auditor's folders can do worse than that.
+signed. It is written whole and sealed with a secret of this user (:mod:`counterfoil.sealing`), so that neither a torn
+file nor one that somebody else made is taken for one; and it says what it is progress of (:class:`Basis`), so that it
+is of use to the same audit of the same bytes only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import platformdirs
 
 from counterfoil.audit.values.dispute import Dispute, TensorDivergence
 from counterfoil.audit.values.report import Kept
@@ -27,7 +26,7 @@ from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import (
     BundleError,
     CounterfoilError,
@@ -35,12 +34,14 @@ from counterfoil.errors import (
     GivenFileError,
     ProgressError,
     RefusedError,
+    SealError,
 )
 from counterfoil.generators import finish
+from counterfoil.sealing import SEAL_BYTES, check_seal, seal, state_home
 from counterfoil.sentence import Sentence, joined, packed, say, unpacked
 from counterfoil.wholefiles import write_whole
 
-MARK = b"counterfoil audit progress 2\n"
+MARK = b"counterfoil audit progress 3\n"
 SUFFIX = ".progress"
 MAX_BYTES = 2**31
 """Ten million steps take half of that."""
@@ -185,21 +186,27 @@ def kept_at(path: Path, audit: KeptAudit) -> Kept:
 
 
 def encode(audit: KeptAudit) -> bytes:
-    """Return the bytes of a progress file."""
+    """Return the bytes of a progress file; raises SealError and FileWriteError where they cannot be sealed."""
     body = msgspec.msgpack.encode(audit, enc_hook=packed)
-    return MARK + hashlib.sha256(body).digest() + body
+    return MARK + seal(MARK + body) + body
 
 
 def decode(data: bytes) -> KeptAudit:
     """Read a progress file.
 
     Raises:
-        ProgressError: It is torn or altered, or was written by another version.
+        ProgressError: It is torn, altered, or made by somebody else, or was written by another version.
     """
-    start = len(MARK) + DIGEST_BYTES
+    start = len(MARK) + SEAL_BYTES
     body = data[start:]
-    if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
+    if not data.startswith(MARK):
         raise ProgressError(say("The progress that was kept is damaged, or not of this version."), remedy=_ANEW)
+    try:
+        check_seal(MARK + body, data[len(MARK) : start])
+    except SealError as error:
+        raise ProgressError(
+            say("The progress that was kept is not used. {0}", error.sentence), remedy=joined(error.remedy, _ANEW)
+        ) from error
     try:
         return msgspec.msgpack.decode(body, type=KeptAudit, dec_hook=_unpacked)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
@@ -220,7 +227,7 @@ _ANEW = say("Start the audit anew, without --resume.")
 
 def state_folder() -> Path:
     """Return the folder in which this user's audits keep their progress; it is made unless it cannot be."""
-    folder = platformdirs.user_state_path("counterfoil", appauthor=False) / "audits"
+    folder = state_home() / "audits"
     with suppress(OSError):  # what fails is said when progress is written
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
@@ -395,8 +402,8 @@ class Keeper:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write_capsule()
             write_whole(self._path, data(self._capsule), what=say("the progress of the audit"), mode=0o600)
-        except (FileWriteError, OSError) as error:
-            sentence = error.sentence if isinstance(error, FileWriteError) else say("{0}.", error.strerror or error)
+        except (FileWriteError, SealError, OSError) as error:
+            sentence = say("{0}.", error.strerror or error) if isinstance(error, OSError) else error.sentence
             self.problem = say("The progress of the audit could not be kept. {0}", sentence)
         else:
             self.kept = kept

@@ -342,7 +342,7 @@ def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence
         outcome = PanelOutcome.AGREED
         sentences.append(
             f"All {len(members)} runs agree in every step. If one of their providers is honest and computed by itself, "
-            "all are what was ordered; nothing was replayed to show that."
+            "the losses and the committed states of all are what was ordered; nothing was replayed to show that."
         )
     keys = [member.trainer_key for member in members if member.trainer_key]
     if len(set(keys)) < len(keys):

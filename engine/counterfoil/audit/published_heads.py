@@ -1,4 +1,4 @@
-"""Tree heads that a trainer published while training, compared with the run that it delivered."""
+"""Tree heads that a trainer signed, and may have published while training, compared with the run that it delivered."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
 
 
 def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTree) -> str:
-    """Check that the run extends every published tree head (RFC 9162, section 2.1.4).
+    """Check that the run extends every tree head (RFC 9162, section 2.1.4).
+
+    That the trainer signed a head before it went on, a head does not show: its date is the trainer's word. It binds the
+    trainer from the moment on at which somebody else had it.
 
     Args:
         heads: The tree heads, in any order, signed by the run's trainer; one or more.
@@ -70,52 +73,61 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
         What was found, as a sentence.
 
     Raises:
-        CommitmentError: A head is of another order, or the run does not extend it: history was rewritten; or no head
-            covers a step.
+        CommitmentError: A head is of another order, or the run does not extend it: the trainer signed two histories; or
+            no head covers a step.
     """
     for head in heads:
         if head.order != claim.order:
             raise CommitmentError(
-                say("A tree head signed on {0} is of another order, {1}.", head.signed_at, head.order.short),
+                say(
+                    "A tree head, which the trainer dated {0}, is of another order, {1}.",
+                    head.signed_at,
+                    head.order.short,
+                ),
                 remedy=say("Take the tree heads of this run."),
             )
         if head.size > tree.size:
             raise CommitmentError(
                 say(
-                    "The trainer published a tree head over {0} leaves on {1}; the run has only {2}: it was "
-                    "truncated after that.",
+                    "The trainer signed a tree head over {0} leaves, dated {1}; the run has only {2}: it was cut off.",
                     head.size,
                     head.signed_at,
                     tree.size,
                 ),
-                remedy=say("Ask the trainer for the run whose history it published."),
+                remedy=_OTHER_RUN,
             )
         try:
             verify_consistency(head.size, tree.size, head.root, tree.root, tree.consistency_proof(head.size))
         except ProofError as error:
             raise CommitmentError(
                 say(
-                    "The trainer published a tree head over {0} leaves on {1} that the run does not extend: the "
-                    "history up to step {2} was rewritten after that.",
+                    "The trainer signed a tree head over {0} leaves, dated {1}, that the run does not extend: it "
+                    "signed two histories up to step {2}.",
                     head.size,
                     head.signed_at,
                     head.size - 1,
                 ),
-                remedy=say("Ask the trainer for the run whose history it published."),
+                remedy=_OTHER_RUN,
                 detail=str(error),
             ) from error
     # A head over one leaf is about the initial state, which the order gives; and the same head twice is one head.
-    different = {head.size: head for head in sorted(heads, key=lambda head: head.signed_at, reverse=True)}
-    different.pop(1, None)
-    if not different:
+    sizes = {head.size for head in heads} - {1}
+    if not sizes:
         raise CommitmentError(
-            say("No published tree head covers a step of the run: all that were given are about its initial state."),
+            say("No tree head covers a step of the run: all that were given are about its initial state."),
             remedy=say("Take the tree heads from where the trainer published them, or audit without them."),
         )
-    first = different[min(different)]
-    count = (
-        say("{0} published tree heads agree", len(different))
-        if len(different) > 1
-        else say("One published tree head agrees")
+    agree = (
+        say("{0} tree heads that the trainer signed agree with it", len(sizes))
+        if len(sizes) > 1
+        else say("One tree head that the trainer signed agrees with it")
     )
-    return say("{0} with it, from step {1} on ({2}).", count, first.size - 1, first.signed_at)
+    return say(
+        "{0}, from step {1} on. They bind the trainer since somebody else had them; since when, this audit does not "
+        "know.",
+        agree,
+        min(sizes) - 1,
+    )
+
+
+_OTHER_RUN = say("Ask the trainer for the run whose history it published.")

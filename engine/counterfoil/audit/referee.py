@@ -7,6 +7,10 @@ before it, once with each provider's own log. A provider is right when the repla
 
 Both can be right: then their hardware rounded some value differently, and from there on theirs are different runs. The
 replay goes on with each of them until a step decides; a cheat must not get away because honest rounding came first.
+
+Equal results are equal states only where the state is digested. In between they are equal fingerprints, which a
+provider can arrange with values of its own (``docs/threat-model.md``, "Fingerprints"). So from one committed state to
+the next each run is replayed from its own state, by its own log, and nobody answers for a state that another log gave.
 """
 
 from __future__ import annotations
@@ -174,61 +178,129 @@ def rule(
         CommitmentError: No run stores the state that all commit to.
         NonFiniteError: A step leads to a value that does not fit float32.
     """
+    manifest = steps.job.manifest
     members = {number: providers[number] for number in (*parting.first, *parting.second)}
-    judges = {number: _Judge(steps, number, member) for number, member in members.items()}
-    telling: dict[int, Ruling] = {}
-    # Up to the step in which they part all signed the same results, so any of them may carry the state.
-    sides = [_Side(tuple(members), _agreed_state(initial, members.values(), parting.agreed_step))]
-    for step in range(parting.agreed_step + 1, steps.job.manifest.steps + 1):
+    begin = parting.agreed_step
+    state = _agreed_state(initial, members.values(), begin)
+    lanes = {number: _Lane(_Judge(steps, number, member), begin, state) for number, member in members.items()}
+    # Up to the step in which they part all signed the same results, so whoever comes to them shows them to be right.
+    sides = [_Side(tuple(members), lanes)]
+    for step in range(begin + 1, manifest.steps + 1):
         if step == parting.step:
-            sides = [_Side(group, sides[0].state) for group in (parting.first, parting.second)]
+            sides = [_Side(group, lanes) for group in (parting.first, parting.second)]
         for side in sides:
-            yield from side.judge(step, judges, telling, every=step == parting.step)
-        parting = replace(parting, ruled_step=step, rulings=tuple(telling[number] for number in sorted(telling)))
+            yield from side.judge(step, every=step == parting.step)
+        telling = tuple(lane.telling for _, lane in sorted(lanes.items()) if lane.telling is not None)
+        parting = replace(parting, ruled_step=step, rulings=telling)
         if parting.blame in (Blame.FIRST, Blame.SECOND, Blame.BOTH):
             return parting
         yield StepJudged(step)
-        if steps.job.manifest.is_checkpoint(step):
+        if manifest.is_committed(step):
+            for side in sides:
+                side.meet(step)
+        if manifest.is_checkpoint(step):
             for side in sides:
                 side.resume(step, members)
     return parting
 
 
+class _Lane:
+    """One run, replayed from the last state that it is known to share with others, by its own log.
+
+    Args:
+        judge: Judges its steps.
+        step: Where it stands.
+        state: The state there.
+    """
+
+    def __init__(self, judge: _Judge, step: int, state: State) -> None:
+        self._judge = judge
+        self.step = step
+        self.state: State | None = state
+        """The state after ``step``; None when this machine cannot tell, or the run is not what was ordered."""
+        self.telling: Ruling | None = None
+        """What tells most of the run, once it was asked for."""
+        self._last: Ruling | None = None
+
+    def advance(self, step: int) -> Generator[Event, None, bool]:
+        """Replay up to a step; returns whether all of them were right."""
+        while self.state is not None and self.step < step:
+            self.step += 1
+            self._last, self.state = yield from self._judge.rule(self.step, self.state)
+        return self.state is not None
+
+    def tell(self) -> None:
+        """Let the last ruling count, if it tells more than what was known."""
+        if self._last is not None and (self.telling is None or _weight(self._last) > _weight(self.telling)):
+            self.telling = self._last
+
+    def start(self, step: int, state: State) -> None:
+        """Go on from another step."""
+        self.step, self.state = step, state
+
+
 class _Side:
-    """Runs that agree in every step so far, and the state that they come to."""
+    """Runs that signed the same results in every step so far."""
 
-    def __init__(self, group: tuple[int, ...], state: State | None) -> None:
-        self.group = group
-        self.state = state
-        """The state after the last step; None when this machine cannot tell."""
+    def __init__(self, group: tuple[int, ...], lanes: Mapping[int, _Lane]) -> None:
+        self._lanes = {number: lanes[number] for number in group}
 
-    def judge(
-        self, step: int, judges: Mapping[int, _Judge], telling: dict[int, Ruling], *, every: bool
-    ) -> Generator[Event, None, None]:
-        """Judge a step by each run's own log until one leads to what all of them signed, or by every log."""
-        before, self.state = self.state, None
-        if before is None:
-            return
-        found: dict[int, Ruling] = {}
-        for number in self.group:
-            ruling, agreed = yield from judges[number].rule(step, before)
-            found[number] = ruling
+    def judge(self, step: int, *, every: bool) -> Generator[Event, None, None]:
+        """Judge a step by each run's own log until one leads to what all of them signed, or by every log.
+
+        The others stay where they are, and are replayed from there when they are needed.
+        """
+        right = False
+        for lane in self._lanes.values():
+            right |= yield from lane.advance(step)
             # All signed this result. That another one's log does not lead to it is for that one's own audit.
-            self.state = self.state if agreed is None else agreed
-            if agreed is not None and not every:
-                break
-        if every or self.state is None:
-            for number, ruling in found.items():
-                if number not in telling or _telling(ruling) > _telling(telling[number]):
-                    telling[number] = ruling
+            if right and not every:
+                return
+        if every:
+            self._share(step)
+        for lane in self._lanes.values():
+            lane.tell()
+
+    def meet(self, step: int) -> None:
+        """At a step whose state is digested, take the state of one that comes to it for all, who signed its digest."""
+        state = next(
+            (lane.state for lane in self._lanes.values() if lane.step == step and lane.state is not None), None
+        )
+        if state is not None:
+            for lane in self._lanes.values():
+                lane.start(step, state)
 
     def resume(self, step: int, members: Mapping[int, Provider]) -> None:
-        """Go on from the state that the runs store after a step, if they have come to none here."""
-        if self.state is None:
-            self.state = _stored((members[number] for number in self.group), step)
+        """Go on from the state that the runs store after a step, if none has come to it here."""
+        if any(lane.step == step and lane.state is not None for lane in self._lanes.values()):
+            return
+        state = _stored((members[number] for number in self._lanes), step)
+        for lane in self._lanes.values():
+            lane.start(step, state)
+
+    def _share(self, step: int) -> None:
+        """Keep one copy of states that are the same, bit for bit."""
+        held: list[State] = []
+        for lane in self._lanes.values():
+            if lane.state is None:
+                continue
+            same = next((state for state in held if _equal(state, lane.state)), None)
+            if same is None:
+                held.append(lane.state)
+            else:
+                lane.start(step, same)
 
 
-def _telling(ruling: Ruling) -> int:
+def _equal(one: State, other: State) -> bool:
+    """Whether two states have the same bits."""
+
+    def bits(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.reshape(-1).view(torch.uint8)
+
+    return one is other or all(torch.equal(bits(tensor), bits(other[name])) for name, tensor in one.items())
+
+
+def _weight(ruling: Ruling) -> int:
     """How much a ruling tells: most when its run is wrong, least when it is right."""
     return 2 if ruling.wrong else 0 if ruling.right else 1
 

@@ -926,7 +926,10 @@ class _Replay:
         )
         return joined(
             what,
-            say("The bundle was damaged or altered after it was signed."),
+            say(
+                "The file was damaged or altered after it was signed, or the trainer signed another state than it "
+                "stored."
+            ),
             say("Steps that could not be judged for it: {0}.", unreached) if unreached else "",
         )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from counterfoil.audit.values.account import accusation
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Dispute, Right, named_parts
+from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, without_log
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
 from counterfoil.rounding.counts import Counts
@@ -83,7 +84,7 @@ def conclude_adjudication(
             if dispute.step != step
             else ""
         )
-        return AdjudicationOutcome.CONFIRMED, joined(_confirmed(dispute), earlier)
+        return AdjudicationOutcome.CONFIRMED, joined(accusation(dispute, capsule=True), earlier)
     if counts.contradictions or counts.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
@@ -102,19 +103,6 @@ def conclude_adjudication(
             "dispute in it. Other steps of the run were not looked at.",
             step,
         ),
-    )
-
-
-def _confirmed(dispute: Dispute) -> str:
-    assert dispute.finding is not None, "nobody is accused without a finding"
-    if dispute.finding.right is Right.UNREADABLE:
-        return dispute.finding.sentence
-    return say(
-        "Step {0} is not what was ordered: replayed from the state that the run itself commits to, it gives "
-        "other values than the trainer signed (in {1}). A second replay with every reduction in another order "
-        "and exact arithmetic confirm this machine's result.",
-        dispute.step,
-        named_parts(dispute.parts),
     )
 
 

@@ -26,6 +26,7 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
 from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, CommitmentError, GivenFileError, RefusedError
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 
 _REMEDY = say("Ask the client for the data file that was written together with the order.")
@@ -39,7 +40,7 @@ def _missing_data(manifest: OrderManifest) -> BundleError:
         say(
             "The order keeps {0} in a data file, {1}, and none was given.",
             _named(manifest.outside),
-            repr(manifest.data_file),
+            quoted(str(manifest.data_file)),
         ),
         remedy=say(
             "Give it with --data FILE, or choose it in the window. The client wrote it together with the order."

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 
 _WHAT = "precision"
@@ -58,7 +59,7 @@ class Precision:
         limits = _LIMITS.get(self.compute)
         if limits is None:
             raise BundleError(
-                say("The compute dtype {0} is not supported; float64 and float32 are.", repr(self.compute))
+                say("The compute dtype {0} is not supported; float64 and float32 are.", quoted(self.compute))
             )
         low, high = limits.significand_bits
         if not low <= self.significand_bits <= high:

@@ -19,6 +19,7 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 from counterfoil.turns import Turns
 
@@ -32,6 +33,12 @@ MAX_PROGRAMS = 16
 """Programs that take turns in an order."""
 MAX_PATTERN = 1000
 """Steps after which their pattern starts again at the latest."""
+MAX_WORDS = 2000
+"""Characters of what an order says in words: title, recipe, optimizer."""
+MAX_ENVIRONMENT = 100
+"""Lines of what a trainer says of its machine."""
+MAX_ENVIRONMENT_TEXT = 10_000
+"""Characters of one of its names or values; the longest lists the library's functions that ran."""
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.\-:]{1,200}")
 """What the name of a state tensor or data array looks like; ``.`` and ``..`` are not names."""
 
@@ -43,7 +50,7 @@ def check_name(name: str) -> str:
         BundleError: It cannot: it is empty, long, or holds a character that could be a path.
     """
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name) or name in (".", ".."):
-        raise BundleError(say("The name {0} is not allowed in a bundle.", repr(name)))
+        raise BundleError(say("The name {0} is not allowed in a bundle.", quoted(str(name))))
     return name
 
 
@@ -55,7 +62,7 @@ def check_file_name(name: Any) -> str:
     """
     good = isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable() and not set(name) & set("/\\:")
     if not good or name in (".", ".."):
-        raise BundleError(say("A data file cannot be called {0}: that is not a plain file name.", repr(name)))
+        raise BundleError(say("A data file cannot be called {0}: that is not a plain file name.", quoted(str(name))))
     return str(name)
 
 
@@ -99,7 +106,7 @@ class ArraySpec:
         fields.end()
         if dtype not in dtypes:
             raise BundleError(
-                say("The {0} has the dtype {1}; supported are {2}.", what, repr(dtype), ", ".join(dtypes))
+                say("The {0} has the dtype {1}; supported are {2}.", what, quoted(dtype), ", ".join(dtypes))
             )
         if len(shape) > 16 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
             raise BundleError(say("The shape of the {0} is not a list of lengths.", what))
@@ -313,9 +320,9 @@ class OrderManifest:
             for name, spec in fields.take("data", dict).items()
         }
         result = cls(
-            title=fields.take("title", str),
-            recipe=fields.take("recipe", str),
-            optimizer=fields.take("optimizer", str),
+            title=fields.text("title", MAX_WORDS),
+            recipe=fields.text("recipe", MAX_WORDS),
+            optimizer=fields.text("optimizer", MAX_WORDS),
             seed=int(seed),
             steps=fields.integer("steps", 1, MAX_STEPS),
             batch_size=fields.integer("batch_size", 1, 2**31 - 1),
@@ -354,7 +361,9 @@ def _check_turns(programs: Turns[Digest], steps: int) -> None:
     for name in sorted(set(programs.pattern) ^ programs.parts.keys()):
         if name in programs.parts:
             raise BundleError(say("The pattern of the order's programs never names {0}.", repr(name)))
-        raise BundleError(say("The pattern of the order's programs names {0}, which is none of them.", repr(name)))
+        raise BundleError(
+            say("The pattern of the order's programs names {0}, which is none of them.", quoted(str(name)))
+        )
 
 
 def _turns_json(programs: Turns[Digest]) -> dict[str, Any]:
@@ -438,10 +447,10 @@ class StepRecord:
         try:
             loss = None if text is None else float.fromhex(text)
         except (ValueError, OverflowError) as error:
-            raise BundleError(say("The loss of a step record is not a number: {0}.", repr(text))) from error
+            raise BundleError(say("The loss of a step record is not a number: {0}.", quoted(text))) from error
         result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss)
         if result.to_json() != value:
-            raise BundleError(say("The loss of a step record, {0}, is not in canonical form.", repr(text)))
+            raise BundleError(say("The loss of a step record, {0}, is not in canonical form.", quoted(str(text))))
         return result
 
 
@@ -488,12 +497,16 @@ class RunClaim:
         environment = fields.take("environment", dict)
         if not all(isinstance(text, str) for text in environment.values()):
             raise BundleError(say("The environment of the run's claim holds something that is not text."))
+        if len(environment) > MAX_ENVIRONMENT or any(
+            len(text) > MAX_ENVIRONMENT_TEXT for pair in environment.items() for text in pair
+        ):
+            raise BundleError(say("The environment of the run's claim is longer than any machine's."))
         result = cls(
             order=fields.digest("order"),
             run_root=fields.digest("run_root"),
             steps=fields.integer("steps", 1, MAX_STEPS),
             environment=tuple(sorted(environment.items())),
-            signed_at=fields.take("signed_at", str),
+            signed_at=fields.time("signed_at"),
             public_key=fields.take("public_key", str),
         )
         fields.end()
@@ -536,7 +549,7 @@ class TreeHead:
             order=fields.digest("order"),
             size=fields.integer("size", 1, MAX_STEPS + 1),
             root=fields.digest("root"),
-            signed_at=fields.take("signed_at", str),
+            signed_at=fields.time("signed_at"),
             public_key=fields.take("public_key", str),
         )
         fields.end()

@@ -9,6 +9,7 @@ from typing import Any
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 
 MAX_FILE_BYTES = 2**53 - 1
@@ -72,7 +73,7 @@ def check_source_text(text: Any) -> str:
         BundleError: It is empty, longer than 200 characters, or holds what cannot be printed on a line.
     """
     if not isinstance(text, str) or not 1 <= len(text) <= MAX_TEXT or not text.isprintable():
-        raise BundleError(say("A source of the order cannot be called {0}.", repr(text)))
+        raise BundleError(say("A source of the order cannot be called {0}.", quoted(str(text))))
     return text
 
 

@@ -32,6 +32,7 @@ from counterfoil.cli.options import (
     SegmentsOption,
     ThreadsOption,
     TrainerKeyOption,
+    UnsignedOption,
     VerdictOption,
 )
 from counterfoil.cli.targets import check_target
@@ -48,6 +49,7 @@ def audit(
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
@@ -120,15 +122,16 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (csv, capsule, partial):
+    for target in (csv, capsule, partial, unsigned):
         if target is not None:
             check_target(target, force)
-    if subject_model is not None and verdict is None:
-        raise typer.BadParameter("--subject-model belongs to --verdict: the verdict names the model.")
+    _check_unsigned(unsigned, verdict)
+    if subject_model is not None and verdict is None and unsigned is None:
+        raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
-        _check_partial(crew, verdict, csv, capsule, resume)
+        _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.values.sampling import SegmentRequest
@@ -155,7 +158,7 @@ def audit(
     )
     if partial is not None:
         raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned)).exit_code)
 
 
 def merge(
@@ -167,6 +170,7 @@ def merge(
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
@@ -191,9 +195,10 @@ def merge(
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    for target in (csv, capsule):
+    for target in (csv, capsule, unsigned):
         if target is not None:
             check_target(target, force)
+    _check_unsigned(unsigned, verdict)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.values.request import AuditRequest
@@ -219,7 +224,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned)).exit_code)
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:
@@ -235,12 +240,15 @@ def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Wo
     return LocalWorkers(count or len(devices), devices)
 
 
-def _check_partial(
-    crew: Workers | None, verdict: Path | None, csv: Path | None, capsule: Path | None, resume: bool
-) -> None:
+def _check_unsigned(unsigned: Path | None, verdict: Path | None) -> None:
+    if unsigned is not None and verdict is not None:
+        raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
+
+
+def _check_partial(crew: Workers | None, targets: tuple[Path | None, ...], resume: bool) -> None:
     if crew is not None:
         raise typer.BadParameter("--partial is one worker's: start the command once for each device.")
-    if resume or any(target is not None for target in (verdict, csv, capsule)):
+    if resume or any(target is not None for target in targets):
         raise typer.BadParameter("--partial gives no verdict, no table and no capsule: 'counterfoil merge' does.")
 
 

@@ -49,8 +49,8 @@ TrainerKeyOption = Annotated[
 HeadsOption = Annotated[
     Path | None,
     typer.Option(
-        help="The tree heads that the trainer published while training (.jsonl): they show whether history was "
-        "rewritten.",
+        help="Tree heads of the trainer's (.jsonl) that somebody got while it trained: they show whether history was "
+        "rewritten since.",
         show_default=False,
     ),
 ]
@@ -97,6 +97,14 @@ NonceOption = Annotated[
 ]
 VerdictOption = Annotated[
     Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
+]
+UnsignedOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the verdict to this file without a signature, for 'counterfoil sign' on the machine that has the "
+        "key; it is no verdict before it is signed.",
+        show_default=False,
+    ),
 ]
 CsvOption = Annotated[
     Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.values.account import account_of
+from counterfoil.audit.values.account import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, Finding
+from counterfoil.audit.values.dispute import Dispute, Finding, Right
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
@@ -99,7 +99,9 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
 def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
     if dispute.inputs:
-        return f"none: the rows that the step reads differ already ({', '.join(dispute.inputs)})"
+        return f"none: {rows_named(dispute.inputs)}"
+    if operator is None and dispute.replay_leaf is None:
+        return "none: the step could not be replayed"
     if operator is None:
         return "none: all fingerprints agree"
     inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)
@@ -107,6 +109,12 @@ def _operator(dispute: Dispute) -> str:
         f"{operator.where}, number {operator.number} of {operator.total}; output {_shape(operator.shape)} from "
         f"{inputs or 'no tensor'}"
     )
+
+
+def _confirmed(dispute: Dispute) -> str:
+    if dispute.right is Right.UNREADABLE:
+        return "needs no replay"
+    return "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no"
 
 
 def _shape(shape: Sequence[int]) -> str:
@@ -118,7 +126,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     show_facts(
         out,
         {
-            "first disputed step": str(dispute.step),
+            "disputed step": str(dispute.step),
             "what differs": ", ".join(dispute.parts),
             "trainer's leaf": dispute.trainer_leaf.hex,
             "replay's leaf": "none: the step could not be replayed"
@@ -130,7 +138,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
         }
         | ({"found by": f"{len(dispute.path)} comparisons in the Merkle tree"} if dispute.path else {})
         | {
-            "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
+            "confirmed": _confirmed(dispute),
         },
     )
     if dispute.finding is not None:
@@ -218,9 +226,8 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
     show_places(out, report.replayed_at)
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
-        first = not any(step < report.dispute.step for step in report.mismatched_steps)
-        whole = report.sample is None or report.sample.whole
-        out.print(shown(account_of(report.dispute, whole=whole, first=first)))
+        earlier = sum(step < report.dispute.step for step in report.mismatched_steps)
+        out.print(shown(account_of(report.dispute, earlier=earlier)))
 
 
 def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) -> None:

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite.bracket import bracketed
-from counterfoil.definite.truth import rounded_between
-from counterfoil.exact.numbers import MP, Number
+from counterfoil.definite.truth import CONTEXT, Number, rounded_between
 
 ERROR = 2.0**-46
 """Largest relative error of these float64 values that is allowed for, as for functions."""
@@ -87,12 +86,12 @@ def exponential_of(word: int) -> float:
 
 def normal_of(first: int, second: int, *, sine: bool) -> float:
     """Return one of the two elements of :func:`normal` for two words."""
-    angle = MP.pi * (2 * second + 1) / WORDS
-    return _certain(MP.sqrt(-2 * _log_of(first)) * (MP.sin(angle) if sine else MP.cos(angle)))
+    angle = CONTEXT.pi * (2 * second + 1) / WORDS
+    return _certain(CONTEXT.sqrt(-2 * _log_of(first)) * (CONTEXT.sin(angle) if sine else CONTEXT.cos(angle)))
 
 
 def _log_of(word: int) -> Number:
-    return MP.log(MP.mpf(2 * word + 1) / (2 * WORDS))
+    return CONTEXT.log(CONTEXT.mpf(2 * word + 1) / (2 * WORDS))
 
 
 def _certain(value: Number) -> float:

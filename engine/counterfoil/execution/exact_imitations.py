@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import functions
-from counterfoil.definite.elements import QUANTISED_KINDS, quantised_arguments
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.limits import float64_block
 from counterfoil.definite.operators import Profile, rule_for
 from counterfoil.definite.products import Form
 from counterfoil.definite.single import from_float64
+from counterfoil.execution.exact_operands import QUANTISED_KINDS, quantised_arguments
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.operation import Compute, Operation
 from counterfoil.execution.reordering import Order, reordered

@@ -21,6 +21,7 @@ from counterfoil.bundle.schema import RunClaim, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CommitmentError, DataError, GivenFileError
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.timestamps import read_timestamp
 from counterfoil.wholefiles import whole_file
 
 ROWS_AT_ONCE = 1000
@@ -68,7 +69,7 @@ def read_curves(run: str | os.PathLike[str], cancel: CancelToken | None = None) 
         columns = {"loss": reader.losses()}
         columns |= {name: scalars[:, column] for column, name in enumerate(reader.manifest.scalar_names)}
         columns |= {"log_bytes": reader.log_sizes().astype(np.float64)}
-        return Curves(reader.manifest.title, _facts(reader, claim), columns, _moment(claim.signed_at))
+        return Curves(reader.manifest.title, _facts(reader, claim), columns, read_timestamp(claim.signed_at))
 
 
 def _facts(reader: BundleReader, claim: RunClaim) -> dict[str, str]:
@@ -83,13 +84,6 @@ def _facts(reader: BundleReader, claim: RunClaim) -> dict[str, str]:
         "steps": str(manifest.steps),
         "batch_size": str(manifest.batch_size),
     }
-
-
-def _moment(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError as error:
-        raise DataError(f"The run was signed at {text!r}, which is no time.") from error
 
 
 def write_csv(curves: Curves, path: str | os.PathLike[str]) -> None:

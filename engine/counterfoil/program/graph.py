@@ -17,6 +17,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import ProgramError
+from counterfoil.plaintext import quoted, spelled
 from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
 from counterfoil.program.operators import Operator, OperatorClass, classify, is_allowed
 from counterfoil.program.places import Place, places_of
@@ -135,7 +136,7 @@ class Node:
     @property
     def where(self) -> str:
         """The node in words, for messages: operator, pass and module."""
-        module = f" of {self.module}" if self.module else ""
+        module = f" of {spelled(self.module)}" if self.module else ""
         return f"{self.operator} ({self.phase}{module})"
 
 
@@ -361,7 +362,7 @@ _KEYWORDS = {
 
 def _shown(value: Any) -> str:
     """A value of a stranger for a sentence: no longer than a few words."""
-    return repr(value)[:80]
+    return quoted(value if isinstance(value, str) else repr(value))
 
 
 class _Parser:

@@ -59,7 +59,7 @@ def test_a_poisoned_label_behind_a_forged_fingerprint_is_wrong_by_exact_arithmet
     assert report.outcome is Outcome.DISPUTED
     finding = report.dispute.finding
     assert finding.right is Right.REPLAY
-    assert "exact arithmetic confirm" in report.reason
+    assert "A second replay with every reduction in another order gave this machine's result again." in report.reason
     # The loss is one element: the trainer's is recovered from its fingerprint, and is the loss that it recorded.
     (element,) = finding.elements
     assert element.trainer == pytest.approx(report.dispute.trainer_loss, rel=1e-6)

@@ -181,6 +181,8 @@ def test_searches_by_sum():
         assert (None if small is None else small.tolist()) == (chosen if len(chosen) in (2, 3) else None)
     assert subsets(numbers, 12345) == subsets(numbers[:0], 12345) == []
     assert len(subsets(np.array([3, 4, 4, 3], np.uint64), 7)) > 1
+    # Two that differ in the second half alone.
+    assert sorted(found.tolist() for found in subsets(np.array([1, 9, 4, 4], np.uint64), 4)) == [[2], [3]]
     assert pair_or_triple(numbers[:1], int(numbers[0])) is None
 
 

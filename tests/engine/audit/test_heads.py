@@ -78,7 +78,7 @@ def test_an_audit_says_since_when_history_stands(published, digits_job):
     result = audited(run, digits_job.order, heads=heads)
     assert result.report.outcome is Outcome.VERIFIED
     detail = result.check(CheckNumber.COMMITMENTS).detail
-    assert "3 published tree heads agree with it, from step 2 on (20" in detail
+    assert "3 tree heads that the trainer signed agree with it, from step 2 on. They bind the trainer since" in detail
     assert "tree head" not in audited(run, digits_job.order).check(CheckNumber.COMMITMENTS).detail
     checks = inspect(run, heads=heads).checks
     assert checks[CheckNumber.COMMITMENTS - 1].detail.startswith(detail)
@@ -90,7 +90,7 @@ def test_some_heads_are_as_good_as_all(published, digits_job, trainer_key):
     found = heads_of(heads, trainer_key.public)
     write_heads(heads, found[1:2], trainer_key)
     detail = audited(run, heads=heads).check(CheckNumber.COMMITMENTS).detail
-    assert "One published tree head agrees with it, from step 4 on" in detail
+    assert "One tree head that the trainer signed agrees with it, from step 4 on" in detail
 
 
 # Files that are none.

@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite.elements import definite_output
 from counterfoil.definite.operators import Profile, kinds
+from counterfoil.exact.elements import defined_output
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.operation import Operation, make_operation
 from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
@@ -75,7 +75,7 @@ def differing(name: str, args: list[Any], kwargs: dict[str, Any]) -> list[int]:
     for number, output in enumerate(flat(exactly(OWN)(operation, given, named))):
         if output is None:
             continue
-        element = definite_output(operation.node, arguments, number, BITS).element
+        element = defined_output(operation.node, arguments, number, BITS).element
         chosen = sorted({int(i) for i in torch.linspace(0, output.numel() - 1, min(output.numel(), MOST))})
         defined = torch.tensor([element(index) for index in chosen], dtype=output.dtype)
         if values_of(defined) != values_of(output.reshape(-1)[chosen]):

@@ -11,12 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite import elements
-from counterfoil.definite.elements import definite_output
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.operators import Profile, kinds, rule_for
-from counterfoil.definite.truth import value_of
-from counterfoil.exact import NotExactError
+from counterfoil.exact import NotExactError, elements
+from counterfoil.exact.elements import defined_output
+from counterfoil.exact.functions import FUNCTION_KINDS, value_of
 from counterfoil.execution.operation import make_operation
 from counterfoil.program.graph import Node, TensorType
 from support import definite_reference as reference
@@ -57,7 +56,7 @@ def test_the_tensor_operations_give_these(name: str, args: list[Any], bits: int)
         if output is None:
             continue
         flat = output.reshape(-1)
-        element = definite_output(node, arguments, number, bits).element
+        element = defined_output(node, arguments, number, bits).element
         chosen = some(len(flat))
         ours = torch.tensor([element(index) for index in chosen])
         assert bits_of(ours) == bits_of(flat[chosen])
@@ -65,7 +64,7 @@ def test_the_tensor_operations_give_these(name: str, args: list[Any], bits: int)
 
 def _may_be_scaled(name: str, x: Any) -> bool:
     """Over many powers of two, so that the bits that are lost show; functions stay where they are defined."""
-    return isinstance(x, Tensor) and x.dim() > 0 and x.is_floating_point() and name.split(".")[1] not in elements.KINDS
+    return isinstance(x, Tensor) and x.dim() > 0 and x.is_floating_point() and name.split(".")[1] not in FUNCTION_KINDS
 
 
 def test_every_kind_has_elements() -> None:
@@ -75,7 +74,7 @@ def test_every_kind_has_elements() -> None:
 def test_operators_of_class_exact_have_elements_too() -> None:
     x, y = draw(5, 7), draw(7)
     node = node_of("aten.add.Tensor", [x + y])
-    element = definite_output(node, {"self": x, "other": y, "alpha": 1}, 0, 20).element
+    element = defined_output(node, {"self": x, "other": y, "alpha": 1}, 0, 20).element
     assert bits_of(torch.tensor([element(i) for i in range(35)])) == bits_of(x + y)
 
 
@@ -84,19 +83,19 @@ def test_products_are_those_of_fractions(bits: int) -> None:
     """The reference quantises and multiplies by itself, and so by other code than this module."""
     a, b = wild((4, 9), 1), wild((9, 3), 2)
     node = node_of("aten.mm.default", [torch.empty(4, 3)])
-    element = definite_output(node, {"self": a, "mat2": b}, 0, bits).element
+    element = defined_output(node, {"self": a, "mat2": b}, 0, bits).element
     expected = reference.matmul(a.numpy(), b.numpy(), bits)
     assert bits_of(torch.tensor([element(i) for i in range(12)])) == bits_of(expected)
     # Control: one bit of an operand more or less is another product.
     assert bits_of(
-        torch.tensor([definite_output(node, {"self": a, "mat2": b}, 0, 7).element(i) for i in range(12)])
+        torch.tensor([defined_output(node, {"self": a, "mat2": b}, 0, 7).element(i) for i in range(12)])
     ) != (bits_of(expected))
 
 
 def test_sums_are_those_of_fractions() -> None:
     x = wild((6, 50), 3)
     node = node_of("aten.sum.dim_IntList", [torch.empty(6)])
-    element = definite_output(node, {"self": x, "dim": [1]}, 0, 20).element
+    element = defined_output(node, {"self": x, "dim": [1]}, 0, 20).element
     expected = [reference.total(row, sum_bits(50)) for row in x.tolist()]
     assert bits_of(torch.tensor([element(i) for i in range(6)])) == bits_of(torch.tensor(expected))
 
@@ -105,7 +104,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -3.5, 88.0, 1e-45, -1e-45, 1e-3
 FUNCTIONS_OF_TWO = ("pow", "atan2", "xlogy")
 
 
-@pytest.mark.parametrize("kind", sorted(elements.KINDS))
+@pytest.mark.parametrize("kind", sorted(FUNCTION_KINDS))
 def test_functions_at_the_ends_of_their_range(kind: str) -> None:
     rule = rule_for(kind)
     assert rule is not None
@@ -130,7 +129,7 @@ def test_values_that_no_sum_takes_are_left_out() -> None:
     """A source longer than its index: what is not added decides no exponent."""
     base, source, index = draw(3), torch.tensor([1.0, 2.0, 1e30]), torch.tensor([0, 0])
     node, arguments, outputs = called("aten.scatter_add.default", [base, 0, index, source], 20)
-    element = definite_output(node, arguments, 0, 20).element
+    element = defined_output(node, arguments, 0, 20).element
     assert outputs[0] is not None
     assert bits_of(torch.tensor([element(i) for i in range(3)])) == bits_of(outputs[0])
 
@@ -148,4 +147,4 @@ def test_what_is_not_defined_says_so() -> None:
         ("aten.index_add.default", {"self": x, "dim": 0, "index": places(3, 3), "source": x, "alpha": 2}),
     ):
         with pytest.raises(NotExactError):
-            definite_output(node_of(name, [x]), arguments, 0, 20).element(0)
+            defined_output(node_of(name, [x]), arguments, 0, 20).element(0)

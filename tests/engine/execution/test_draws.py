@@ -9,7 +9,7 @@ import torch
 
 from counterfoil.definite import draws
 from counterfoil.definite.bracket import bracketed, bracketed_by_torch
-from counterfoil.definite.drawn_elements import drawn_element
+from counterfoil.exact.draws import drawn_element
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.philox import words, words_by_torch
 from counterfoil.program.operators import DRAWS, EXPONENTIAL, NORMAL, UNIFORM

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.definite import functions
-from counterfoil.definite.elements import kinds
 from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.operators import Profile
+from counterfoil.definite.operators import Profile, kinds
 from counterfoil.definite.products import Form
 from counterfoil.execution import exact_imitations
 from counterfoil.execution.exactly import exactly

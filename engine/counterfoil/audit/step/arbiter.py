@@ -151,10 +151,10 @@ def _judge_exact(program: Program, manifest: OrderManifest, seen: Watched, step:
     if place.node is None:
         return findings.other_rows(place.name, step)
     node = program.nodes[place.node]
-    if place.sort is PlaceSort.DRAW:
-        right = is_as_defined(node, seen, manifest.seed, step)
-        return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     own = seen.value.double().cpu().numpy()
+    if place.sort is PlaceSort.DRAW:
+        right = is_as_defined(node, own, manifest.seed, step)
+        return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     if not len(own):
         return findings.nothing_can_differ(node)
     try:

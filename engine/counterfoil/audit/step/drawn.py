@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from counterfoil.definite.drawn_elements import drawn_element
+from counterfoil.exact.draws import drawn_element
 from counterfoil.program.graph import Node
-from counterfoil.rounding.rounder import Watched
 
 _MOST_ELEMENTS = 1024
 """Elements that are drawn again: a quarter of a second."""
 
 
-def is_as_defined(node: Node, seen: Watched, seed: int, step: int) -> bool:
+def is_as_defined(node: Node, own: npt.NDArray[np.float64], seed: int, step: int) -> bool:
     """Compare elements of a draw with what integers and 256 bits make of them.
 
     Args:
         node: The random operator.
-        seen: What this machine drew there.
+        own: float64 ``[n]``: what this machine drew there.
         seed: The order's seed.
         step: The step.
     """
-    own = seen.value.double().cpu().numpy()
     draw = node.args[1]
     assert isinstance(draw, int)
     indices = np.unique(np.linspace(0, max(len(own) - 1, 0), min(len(own), _MOST_ELEMENTS)).astype(np.int64))

@@ -24,8 +24,8 @@ from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.definite.elements import definite_output
 from counterfoil.exact import NotExactError
+from counterfoil.exact.elements import defined_output
 from counterfoil.program.graph import Node
 from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.rounder import Watched
@@ -68,7 +68,7 @@ def arbitrate_exactly(
         return findings.other_rows(place.name, claimed.step)
     node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
-        right = is_as_defined(node, watched, steps.job.manifest.seed, claimed.step)
+        right = is_as_defined(node, watched.value.double().cpu().numpy(), steps.job.manifest.seed, claimed.step)
         return findings.other_draws(node, claimed.step) if right else findings.machine_is_not_as_defined(node)
     if not watched.value.numel():
         return findings.nothing_can_differ(node)
@@ -97,7 +97,7 @@ def examine(node: Node, seen: Watched, trainer: int, bits: int) -> DefinedElemen
     described = node.outputs[output]
     assert described is not None
     own = seen.value.cpu().numpy()
-    defined = definite_output(node, seen.arguments, output, bits)
+    defined = defined_output(node, seen.arguments, output, bits)
     alone = changed_alone(own, seen.key, (trainer - seen.fingerprint) % 2**64)
     if alone is None:
         count = min(max(BUDGET // max(defined.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)

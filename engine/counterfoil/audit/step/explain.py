@@ -161,18 +161,20 @@ def _changes(indices: Int64Array, other: FloatArray, after: FloatArray, key: int
 def subsets(changes: UInt64Array, difference: int) -> list[Int64Array]:
     """Return the positions of the subsets of at most ``MOST_UNLOGGED`` numbers that have this sum mod 2^64.
 
-    Of subsets that differ in the second half of the numbers alone, only one is found.
+    Of three or more that differ in the second half of the numbers alone, two are found.
     """
     middle = len(changes) // 2
     left, right = _subset_sums(changes[:middle]), _subset_sums(changes[middle:])
     order = np.argsort(right)
     ordered = right[order]
     needed = np.uint64(difference) - left
-    places = np.minimum(np.searchsorted(ordered, needed), len(ordered) - 1)
+    places = np.searchsorted(ordered, needed)
     found = []
-    for hit in np.flatnonzero(ordered[places] == needed).tolist():
-        chosen = hit | int(order[places[hit]]) << middle
-        found.append(np.array([position for position in range(len(changes)) if chosen >> position & 1], np.int64))
+    for place in (places, places + 1):
+        inside = np.minimum(place, len(ordered) - 1)
+        for hit in np.flatnonzero((place < len(ordered)) & (ordered[inside] == needed)).tolist():
+            chosen = hit | int(order[place[hit]]) << middle
+            found.append(np.array([position for position in range(len(changes)) if chosen >> position & 1], np.int64))
     return found
 
 

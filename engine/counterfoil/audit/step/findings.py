@@ -82,12 +82,12 @@ def unreadable_log(step: int, problem: str) -> Finding:
 
 
 def other_rows(name: str, step: int) -> Finding:
-    """The trainer read another batch."""
+    """The trainer signed another batch."""
     return Finding(
         Right.REPLAY,
         say(
-            "The rows of {0} that the trainer used at step {1} are not the ordered ones. The order commits to its "
-            "data and to the rows of every step, so no arithmetic is needed to tell.",
+            "The fingerprint that the trainer signed for the rows of {0} at step {1} is not that of the ordered ones. "
+            "The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.",
             repr(name),
             step,
         ),
@@ -95,12 +95,13 @@ def other_rows(name: str, step: int) -> Finding:
 
 
 def other_draws(node: Node, step: int) -> Finding:
-    """The trainer drew other random numbers."""
+    """The trainer signed other random numbers."""
     return Finding(
         Right.REPLAY,
         say(
-            "The random numbers that the trainer used at step {0} at the operator {1} are not those that the "
-            "order's seed gives. Each of them is defined by seed, step and place, the same on every machine.",
+            "The fingerprint that the trainer signed for the random numbers of step {0} at the operator {1} is not "
+            "that of those that the order's seed gives. Each of them is defined by seed, step and place, the same on "
+            "every machine.",
             step,
             node.where,
         ),
@@ -337,8 +338,8 @@ def too_many_omissions(rounded: Sequence[Elements]) -> Finding:
     return missing[0].finding(
         Right.REPLAY,
         say(
-            "At {0} operators of this step the trainer rounded values to the other side of a midpoint and left "
-            "these decisions out of its log, which no conforming recorder does.",
+            "At {0} operators of this step the trainer's fingerprints show values that were rounded to the other side "
+            "of a midpoint, and its log leaves these decisions out, which no conforming recorder does.",
             len(missing),
         ),
     )

@@ -8,6 +8,7 @@ from enum import Enum
 
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
+from counterfoil.plaintext import spelled
 from counterfoil.sentence import Sentence, enumeration, say
 
 
@@ -137,7 +138,7 @@ class DisputedOperator:
     @property
     def where(self) -> str:
         """Name, pass and module in words."""
-        return f"{self.name} ({self.phase}{f' of {self.module}' if self.module else ''})"
+        return f"{self.name} ({self.phase}{f' of {spelled(self.module)}' if self.module else ''})"
 
 
 _PARTS = {"state": say("state"), "loss": say("loss"), "fingerprints": say("fingerprints"), "log": say("log")}
@@ -254,7 +255,7 @@ def stands_alone(confirmed: bool, right: Right | None) -> bool:
 
 @dataclass(frozen=True)
 class Dispute:
-    """The first step at which the replay and the trainer's commitment part.
+    """A step at which the replay and the trainer's commitment part: one that accuses by itself, or else the first.
 
     Attributes:
         step: Step number, 1 for the first step of training.
@@ -279,7 +280,7 @@ class Dispute:
         trainer_state: The trainer's state root at ``compared_at``.
         replay_state: The replay's.
         finding: What is proven; None when this machine's result was not confirmed.
-        inputs: Names of the data arrays whose rows in the trainer's batch are not the ordered ones.
+        inputs: Names of the data arrays whose rows have other fingerprints in what was signed than in the order.
     """
 
     step: int
@@ -300,11 +301,21 @@ class Dispute:
     inputs: tuple[str, ...] = ()
 
     @property
+    def right(self) -> Right | None:
+        """Who is right; None where there is no finding."""
+        return None if self.finding is None else self.finding.right
+
+    @property
+    def shows_state(self) -> bool:
+        """Whether the state that the trainer signed after the step is another than the ordered step gives."""
+        return "state" in self.parts
+
+    @property
     def accuses(self) -> bool:
         """Whether the trainer is to blame: the replay was confirmed, and the finding is proven."""
-        return accuses(self.confirmed, None if self.finding is None else self.finding.right)
+        return accuses(self.confirmed, self.right)
 
     @property
     def stands_alone(self) -> bool:
         """Whether it accuses, and this step alone shows it, so that a capsule can hand it on."""
-        return stands_alone(self.confirmed, None if self.finding is None else self.finding.right)
+        return stands_alone(self.confirmed, self.right)

@@ -16,6 +16,7 @@ import numpy as np
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED
 from counterfoil.dtypes import CODES, tensor_bytes
 from counterfoil.errors import BundleError
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -350,7 +351,7 @@ def parse_link(body: bytes, path: str) -> bytes:
     if kind:
         shown = name.decode("ascii", "backslashreplace")
         raise BundleError(
-            say("{0} in {1} is a link to somewhere else; a bundle holds hard links only.", repr(shown), path)
+            say("{0} in {1} is a link to somewhere else; a bundle holds hard links only.", quoted(shown), path)
         )
     if len(body) != at + 1 + length + ADDRESS_BYTES:
         _damaged(path, "link")

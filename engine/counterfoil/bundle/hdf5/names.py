@@ -8,6 +8,7 @@ from counterfoil.bundle.hdf5.checksum import lookup3_all
 from counterfoil.bundle.hdf5.format import ADDRESS_BYTES, parse_link
 from counterfoil.bundle.schema import NAME_PATTERN
 from counterfoil.errors import BundleError
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 
 Link = tuple[str, int]
@@ -46,6 +47,6 @@ def _name(name: bytes, path: str) -> str:
     shown = name.decode("ascii", "backslashreplace")
     if not NAME_PATTERN.fullmatch(shown) or shown in (".", ".."):
         raise BundleError(
-            say("{0} holds an object with the name {1}, which is not allowed in a bundle.", path, repr(shown))
+            say("{0} holds an object with the name {1}, which is not allowed in a bundle.", path, quoted(shown))
         )
     return shown

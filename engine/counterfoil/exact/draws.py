@@ -1,15 +1,19 @@
-"""Single elements of random draws, in Python's integers: what judges a draw, and shares no code with what makes it."""
+"""Single elements of random draws, in Python's integers and with mpmath: what judges a draw.
+
+It shares no code with what makes it (an import contract holds that); ``docs/numerics.md``, "Randomness", defines both.
+"""
 
 from __future__ import annotations
 
-from counterfoil.definite.draws import exponential_of, normal_of
+from counterfoil.exact.functions import nearest
+from counterfoil.exact.numbers import MP, Number
 from counterfoil.program.operators import EXPONENTIAL, NORMAL, UNIFORM
 
 _MASK = 0xFFFFFFFF
 
 
 def drawn_element(operator: str, index: int, *, seed: int, step: int, draw: int) -> float:
-    """Return an element of a draw, as ``docs/numerics.md``, "Randomness", defines it.
+    """Return an element of a draw.
 
     Args:
         operator: One of the random operators.
@@ -26,10 +30,17 @@ def drawn_element(operator: str, index: int, *, seed: int, step: int, draw: int)
     if operator == UNIFORM:
         return (words[place] >> 8) / 2**24
     if operator == EXPONENTIAL:
-        return exponential_of(words[place])
+        return nearest(-MP.log(_between_0_and_1(words[place])))
     assert operator == NORMAL, "no random operator"
-    first = place // 2 * 2
-    return normal_of(words[first], words[first + 1], sine=place % 2 == 1)
+    # Words 0 and 1 make elements 0 and 1, words 2 and 3 the others: the first of two is the cosine's.
+    first, second = (_between_0_and_1(word) for word in (words[:2] if place < 2 else words[2:]))
+    radius, turn = MP.sqrt(-2 * MP.log(first)), 2 * MP.pi * second
+    return nearest(radius * (MP.sin(turn) if place % 2 else MP.cos(turn)))
+
+
+def _between_0_and_1(word: int) -> Number:
+    """p(w) = (w + 1/2) / 2^32."""
+    return MP.mpf(2 * word + 1) / 2**33
 
 
 def _block(number: int, seed: int, step: int, draw: int) -> tuple[int, int, int, int]:

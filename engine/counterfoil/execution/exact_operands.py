@@ -1,15 +1,14 @@
-"""Single elements of what the exact profiles compute, by their definitions, in integers and fractions.
+"""The operands of sums and products through Q_b, for the imitations of other machines.
 
-What judges a dispute. It shares no code with the tensor operations that it judges: a product or a sum is the exact form
-(:mod:`counterfoil.exact`) of operands that were quantised here by themselves, rounded once. Only what is asked for is
-computed; of an operand that is quantised every element is looked at, since the largest one decides about all.
+What an imitated machine computes with. Neither what this machine quantises with nor what judges it: numpy divides by
+the unit and rounds, where :mod:`counterfoil.definite.quantise` adds a large number, and integers are cut in
+:mod:`counterfoil.exact.quantisation`. An imitation that shared code with either would confirm its mistakes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,70 +16,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.definite.limits import sum_bits
-from counterfoil.definite.truth import KINDS, as_fraction, value_of
-from counterfoil.exact import ExactOutput, NotExactError, Number, exact_output
-from counterfoil.exact.ieee import Value, converted, quotient, rounded
-from counterfoil.exact.operators import FUNCTION_COST, axes_of
-from counterfoil.program.graph import Node
-from counterfoil.program.operators import OperatorClass
+from counterfoil.definite.refusals import not_finite
 
 Array = npt.NDArray[Any]
 Arguments = dict[str, Any]
-_COMPUTE = "float32"
 _LEAST_EXPONENT = -148
 """E of zeros, and of the smallest subnormal number. Where zeros share E with others, theirs has to be the least."""
-_FUNCTION_OPERANDS = {"pow": ("self", "exponent"), "atan2": ("self", "other"), "xlogy": ("self", "other")}
-
-
-@dataclass(frozen=True)
-class DefiniteOutput:
-    """The elements of one output of an operator of an exact profile.
-
-    Attributes:
-        element: Returns the defined element of a flat C-order index as its dtype holds it: a float with its sign where
-            it is zero, infinite or not a number where that is the definition.
-        cost: Products, or what takes as long, that an element needs.
-    """
-
-    element: Callable[[int], Value]
-    cost: int
-
-
-def definite_output(node: Node, arguments: Arguments, output: int, bits: int) -> DefiniteOutput:
-    """Return what computes single elements of one output of an operator.
-
-    Args:
-        node: The operator: of class exact, or a single operation of the exact profiles.
-        arguments: Its arguments by name, with defaults filled in; floating-point tensors are float32.
-        output: Which of its outputs.
-        bits: S of the profile.
-
-    Raises:
-        NotExactError: No definition is known for this use of the operator.
-    """
-    kind = node.entry.kind
-    if node.entry.operator_class is OperatorClass.EXACT:
-        found = exact_output(node, arguments, output)
-        if found.value is None:
-            raise NotExactError("nobody has written down its definition")
-        return DefiniteOutput(found.value, found.cost)
-    if kind == "div":
-        return DefiniteOutput(_pointwise(node, arguments, output, ("self", "other"), _quotient), FUNCTION_COST)
-    if kind in _QUANTISED:
-        found = exact_output(node, quantised_arguments(kind, arguments, bits), output)
-        return DefiniteOutput(_once_rounded(found), found.cost)
-    if kind in kinds():
-        names = _FUNCTION_OPERANDS.get(kind, ("self",))
-        return DefiniteOutput(
-            _pointwise(node, arguments, output, names, lambda *operands: value_of(kind, *operands)), FUNCTION_COST
-        )
-    raise NotExactError("it is no single operation of the exact profiles")
-
-
-def kinds() -> frozenset[str]:
-    """The kinds of rounded operators that have a definition here."""
-    return KINDS | frozenset(_QUANTISED) | {"div"}
 
 
 def quantised_arguments(kind: str, arguments: Arguments, bits: int) -> Arguments:
@@ -97,7 +38,7 @@ def quantised_arguments(kind: str, arguments: Arguments, bits: int) -> Arguments
         The same, what is added or multiplied in float64, on the CPU.
 
     Raises:
-        NotExactError: A value is infinite or not a number, or the operator is no single operation when used like this.
+        NonFiniteError: A value is infinite or not a number.
     """
     return _QUANTISED[kind](arguments, bits)
 
@@ -106,6 +47,11 @@ def exponent_of(x: Array) -> int:
     """Return E: the smallest integer of -148 or more with ``2^E > max|x|``, so -148 where all is zero."""
     largest = float(np.abs(x).max()) if x.size else 0.0
     return math.frexp(largest)[1] if largest else _LEAST_EXPONENT
+
+
+def _bits_of_terms(count: int) -> int:
+    """Return b of a sum of so many terms: their magnitudes, of 2^b units at most, add up to 2^53 units at most."""
+    return min(51, 53 - math.ceil(math.log2(max(count, 1))))
 
 
 def quantised(x: Array, exponent: int | Array, bits: int) -> Array:
@@ -122,33 +68,6 @@ def quantised(x: Array, exponent: int | Array, bits: int) -> Array:
     return np.asarray(np.ldexp(np.rint(np.ldexp(x.astype(np.float64), bits - exponent)), exponent - bits))
 
 
-def _once_rounded(exact: ExactOutput) -> Callable[[int], Value]:
-    def element(index: int) -> Value:
-        value: Number = exact.element(index)
-        return rounded(as_fraction(value), _COMPUTE) + 0.0
-
-    return element
-
-
-def _pointwise(
-    node: Node, arguments: Arguments, output: int, names: Sequence[str], function: Callable[..., float]
-) -> Callable[[int], Value]:
-    """A function of the operands at one place; numbers take the nearest float32 value first."""
-    described = node.outputs[output]
-    assert described is not None
-    operands = []
-    for name in names:
-        given = arguments[name]
-        array = _array(given) if isinstance(given, Tensor) else np.array(converted(given, _COMPUTE))
-        operands.append(np.broadcast_to(array, described.shape).reshape(-1))
-
-    return lambda index: function(*(converted(operand[index].item(), _COMPUTE) for operand in operands))
-
-
-def _quotient(x: float, y: float) -> float:
-    return quotient(x, y, _COMPUTE)
-
-
 # Which elements share an exponent, and how many bits they keep.
 
 
@@ -157,14 +76,14 @@ def _array(x: Tensor) -> Array:
     return array
 
 
-def _whole(x: Array, bits: int, *others: Array) -> Array:
-    """All elements of a tensor, and of others, have one exponent."""
-    return quantised(_finite(x), max(map(exponent_of, (x, *map(_finite, others)))), bits)
+def _whole(x: Array, bits: int) -> Array:
+    """All elements of a tensor have one exponent."""
+    return quantised(_finite(x), exponent_of(x), bits)
 
 
 def _by_group(x: Array, bits: int, axes: Sequence[int]) -> Array:
     """Elements that differ in their places along some axes only have one exponent."""
-    moved = np.moveaxis(_finite(x), axes, range(x.ndim - len(axes), x.ndim)) if axes else x
+    moved = np.moveaxis(_finite(x), axes, range(x.ndim - len(axes), x.ndim)) if axes else _finite(x)
     rows = moved.reshape(math.prod(moved.shape[: x.ndim - len(axes)]), -1)
     exponents = np.frexp(np.abs(rows).max(1, initial=0))[1]
     done = quantised(rows, exponents[:, None], bits).reshape(moved.shape)
@@ -173,7 +92,7 @@ def _by_group(x: Array, bits: int, axes: Sequence[int]) -> Array:
 
 def _finite(x: Array) -> Array:
     if not np.isfinite(x).all():
-        raise NotExactError("a value that reaches it is infinite or not a number")
+        raise not_finite()
     return x
 
 
@@ -194,34 +113,36 @@ def _batched(arguments: Arguments, bits: int) -> Arguments:
 
 
 def _convolution(arguments: Arguments, bits: int) -> Arguments:
-    if arguments["bias"] is not None:
-        raise NotExactError("a bias is an operation of its own")
+    assert arguments["bias"] is None, "a bias is an operation of its own"
     return _product("input", "weight")(arguments, bits)
 
 
 def _convolution_backward(arguments: Arguments, bits: int) -> Arguments:
-    if arguments["output_mask"][2]:
-        raise NotExactError("the gradient of a bias is an operation of its own")
+    assert not arguments["output_mask"][2], "the gradient of a bias is an operation of its own"
     return _product("grad_output", "input", "weight")(arguments, bits)
+
+
+def _summed(dims: Sequence[int] | None, rank: int) -> list[int]:
+    """The axes that are summed: all where none are named."""
+    return sorted({axis % rank for axis in dims}) if dims and rank else list(range(rank))
 
 
 def _sum(arguments: Arguments, bits: int) -> Arguments:
     x = _array(arguments["self"])
-    axes = axes_of(arguments.get("dim"), x.ndim)
-    return _with(arguments, self=_by_group(x, sum_bits(math.prod(x.shape[axis] for axis in axes)), axes))
+    axes = _summed(arguments.get("dim"), x.ndim)
+    return _with(arguments, self=_by_group(x, _bits_of_terms(math.prod(x.shape[axis] for axis in axes)), axes))
 
 
 def _cumsum(arguments: Arguments, bits: int) -> Arguments:
     x = _array(arguments["self"])
     axes = (arguments["dim"] % x.ndim,) if x.ndim else ()
-    return _with(arguments, self=_by_group(x, sum_bits(math.prod(x.shape[axis] for axis in axes)), axes))
+    return _with(arguments, self=_by_group(x, _bits_of_terms(math.prod(x.shape[axis] for axis in axes)), axes))
 
 
 def _embedding(arguments: Arguments, bits: int) -> Arguments:
-    if arguments["scale_grad_by_freq"]:
-        raise NotExactError("a division is an operation of its own")
+    assert not arguments["scale_grad_by_freq"], "a division is an operation of its own"
     count = arguments["indices"].numel()
-    return _with(arguments, grad_output=_whole(_array(arguments["grad_output"]), sum_bits(count)))
+    return _with(arguments, grad_output=_whole(_array(arguments["grad_output"]), _bits_of_terms(count)))
 
 
 def _onto(arguments: Arguments, name: str, added: Array, meeting: int) -> Arguments:
@@ -233,7 +154,7 @@ def _onto(arguments: Arguments, name: str, added: Array, meeting: int) -> Argume
         added: The elements of it that are.
         meeting: The most of them that shapes let meet.
     """
-    base, held, bits = _array(arguments["self"]), _array(arguments[name]), sum_bits(meeting + 1)
+    base, held, bits = _array(arguments["self"]), _array(arguments[name]), _bits_of_terms(meeting + 1)
     # What is not added has no say, and no part in the result either.
     exponent = max(exponent_of(_finite(base)), exponent_of(_finite(added)))
     inside = np.where(np.abs(held) < math.ldexp(1.0, exponent), held, 0)
@@ -241,8 +162,7 @@ def _onto(arguments: Arguments, name: str, added: Array, meeting: int) -> Argume
 
 
 def _index_add(arguments: Arguments, bits: int) -> Arguments:
-    if arguments["alpha"] != 1:
-        raise NotExactError("a product is an operation of its own")
+    assert arguments["alpha"] == 1, "a product is an operation of its own"
     return _onto(arguments, "source", _array(arguments["source"]), arguments["index"].numel())
 
 
@@ -255,8 +175,7 @@ def _scatter_add(arguments: Arguments, bits: int) -> Arguments:
 
 def _index_put(arguments: Arguments, bits: int) -> Arguments:
     given = [index for index in arguments["indices"] if index is not None]
-    if not arguments["accumulate"] or any(index.dtype == torch.bool for index in given):
-        raise NotExactError("it is no sum of values that meet at integer indices")
+    assert arguments["accumulate"], "to overwrite is an exact operator"
     values, meeting = _array(arguments["values"]), math.prod(np.broadcast_shapes(*(tuple(i.shape) for i in given)))
     return _onto(arguments, "values", values if meeting else values.reshape(-1)[:0], meeting)
 
@@ -264,7 +183,7 @@ def _index_put(arguments: Arguments, bits: int) -> Arguments:
 def _max_pool(axes: int) -> Callable[[Arguments, int], Arguments]:
     def rule(arguments: Arguments, bits: int) -> Arguments:
         g = _array(arguments["grad_output"])
-        return _with(arguments, grad_output=_whole(g, sum_bits(math.prod(g.shape[g.ndim - axes :]))))
+        return _with(arguments, grad_output=_whole(g, _bits_of_terms(math.prod(g.shape[g.ndim - axes :]))))
 
     return rule
 
@@ -276,12 +195,12 @@ def _overlapping(kernel: Sequence[int], stride: Sequence[int], dilation: Sequenc
 
 def _col2im(arguments: Arguments, bits: int) -> Arguments:
     met = _overlapping(*(arguments[name] for name in ("kernel_size", "stride", "dilation")))
-    return _with(arguments, self=_whole(_array(arguments["self"]), sum_bits(met)))
+    return _with(arguments, self=_whole(_array(arguments["self"]), _bits_of_terms(met)))
 
 
 def _unfold_backward(arguments: Arguments, bits: int) -> Arguments:
     met = _overlapping([arguments["size"]], [arguments["step"]], [1])
-    return _with(arguments, grad_in=_whole(_array(arguments["grad_in"]), sum_bits(met)))
+    return _with(arguments, grad_in=_whole(_array(arguments["grad_in"]), _bits_of_terms(met)))
 
 
 _QUANTISED: Mapping[str, Callable[[Arguments, int], Arguments]] = {
@@ -303,6 +222,6 @@ _QUANTISED: Mapping[str, Callable[[Arguments, int], Arguments]] = {
     "col2im": _col2im,
     "unfold_backward": _unfold_backward,
 }
-"""By kind: the arguments as quantisation leaves them, in float64. The exact form of the operator does the rest."""
+"""By kind: the arguments as quantisation leaves them, in float64."""
 QUANTISED_KINDS = frozenset(_QUANTISED)
 """The kinds of sums and products."""
