@@ -293,19 +293,30 @@ def _report(
         )
     else:
         outcome = DeliveryOutcome.DELIVERED
-        sentence = say(
-            "What was delivered is all that training changed, in the final state of the verified run, after step {0}: "
-            "{1} tensors, each {2}."
-            if found.frozen
-            else "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
-            reader.manifest.steps,
-            len(found.compared),
+        how = (
             joined(
                 *(say("{0} ({1})", relation.words, count) for relation, count in sorted(same.items(), key=_by_value)),
                 between=", ",
             )
             if len(same) > 1
-            else next(iter(same)).words,
+            else next(iter(same)).words
+        )
+        last, number = reader.manifest.steps, len(found.compared)
+        sentence = (
+            say(
+                "What was delivered is all that training changed, in the final state of the verified run, after step "
+                "{0}: {1} tensors, each {2}.",
+                last,
+                number,
+                how,
+            )
+            if found.frozen
+            else say(
+                "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
+                last,
+                number,
+                how,
+            )
         )
     return DeliveryReport(
         outcome=outcome,
