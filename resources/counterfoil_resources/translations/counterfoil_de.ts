@@ -239,7 +239,7 @@
         </message>
         <message>
             <source>&amp;Conclude as refused</source>
-            <translation>&amp;Als abgelehnt abschließen</translation>
+            <translation>Als abgelehnt abs&amp;chließen</translation>
         </message>
         <message>
             <source>&amp;Export signed verdict…</source>
@@ -295,7 +295,7 @@
         </message>
         <message>
             <source>Compare with the order you &amp;know</source>
-            <translation>Mit dem &amp;bekannten Auftrag vergleichen</translation>
+            <translation>Mit dem bekannten Auftrag &amp;vergleichen</translation>
         </message>
         <message>
             <source>Export step &amp;table…</source>
