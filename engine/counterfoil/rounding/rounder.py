@@ -36,6 +36,7 @@ from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.known import Known
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
+from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
@@ -63,19 +64,6 @@ def place_keys(key: int, places: int) -> list[int]:
     keys = np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)
     found: list[int] = keys.tolist()
     return found
-
-
-@dataclass(frozen=True)
-class Values:
-    """Values of single elements of one rounding site.
-
-    Attributes:
-        indices: int64 ``[k]``, ascending: flat C-order indices.
-        values: float64 ``[k]``.
-    """
-
-    indices: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

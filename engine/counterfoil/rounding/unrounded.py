@@ -13,7 +13,8 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.infinities import hold_infinity
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Values, Watched
+from counterfoil.rounding.neighbours import Values
+from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Watched
 from counterfoil.sentence import say
 
 

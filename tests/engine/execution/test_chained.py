@@ -24,7 +24,8 @@ from counterfoil.program.graph import Program, TensorType, Value
 from counterfoil.program.update import AdamW
 from counterfoil.rounding import tiles
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, Values
+from counterfoil.rounding.neighbours import Values
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
 from counterfoil.training.initial import fan_in_uniform
 from support.chains import (
     CPU,

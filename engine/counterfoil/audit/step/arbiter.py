@@ -40,8 +40,8 @@ from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, is_explained, scale_exponent
 from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Neighbours, neighbours
-from counterfoil.rounding.rounder import Observation, Values, Watched
+from counterfoil.rounding.neighbours import Neighbours, Values, neighbours
+from counterfoil.rounding.rounder import Observation, Watched
 
 MOST_OMISSIONS = 16
 """Operators of one step whose decisions may be missing from the log before that alone accuses."""

@@ -30,8 +30,9 @@ from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
 from counterfoil.rounding.counts import Counts, added
 from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.profiles import decode_log, own_margins, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, Observation, Values, Watched, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, Watched, step_key
 from counterfoil.sentence import say
 from counterfoil.turns import Turns
 
