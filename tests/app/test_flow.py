@@ -417,6 +417,8 @@ def test_dispute_capsule_is_saved(
 
     monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getSaveFileName", choose)
     target = tmp_path / "honest-dispute.cfoil"
+    window.docks["dispute"].raise_()
+    qtbot.waitUntil(lambda: window.dispute.save.isVisible() and window.dispute.save.settled)
     with qtbot.waitSignal(window.session.exports.finished):
         qtbot.mouseClick(window.dispute.save, LEFT)
     assert asked == [str(target)]

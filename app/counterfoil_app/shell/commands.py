@@ -143,7 +143,7 @@ class Commands(QObject):
             Row(
                 "keys",
                 Face(
-                    self.tr("&Keys\u2026"),
+                    self.tr("Key&s\u2026"),
                     "key",
                     self.tr("The keys that you know: trainers', auditors', clients' and your own"),
                 ),
@@ -243,7 +243,7 @@ class Commands(QObject):
     def _compare_known_face(self, session: Session) -> Face:
         known = session.known_order
         tip = "" if known is None else self.tr("The run names an order that you have used: {0}").format(known)
-        return Face(self.tr("Compare with the order you &know"), "compare", tip)
+        return Face(self.tr("Compare with the order &you know"), "compare", tip)
 
     def _replay_face(self, session: Session) -> Face:
         tip = self.tr("Replay {0} on this machine from the beginning, and compare it")

@@ -246,10 +246,6 @@
             <translation>Urteil &amp;unterschreiben…</translation>
         </message>
         <message>
-            <source>&amp;Keys…</source>
-            <translation>Sch&amp;lüssel…</translation>
-        </message>
-        <message>
             <source>&amp;Open a run…</source>
             <translation>Lauf ö&amp;ffnen…</translation>
         </message>
@@ -294,7 +290,7 @@
             <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
         </message>
         <message>
-            <source>Compare with the order you &amp;know</source>
+            <source>Compare with the order &amp;you know</source>
             <translation>Mit dem bekannten Auftrag &amp;vergleichen</translation>
         </message>
         <message>
@@ -304,6 +300,10 @@
         <message>
             <source>Go on with a replay that was paused or stopped</source>
             <translation>Eine angehaltene oder abgebrochene Nachrechnung fortsetzen</translation>
+        </message>
+        <message>
+            <source>Key&amp;s…</source>
+            <translation>Sch&amp;lüssel…</translation>
         </message>
         <message>
             <source>Let the replay wait; Resume lets it go on</source>
@@ -3552,6 +3552,22 @@ Lauf zu finden</translation>
             <translation>Ein Argument des Programms ist von unbekannter Art.</translation>
         </message>
         <message>
+            <source>An element of the verdict's finding has a quantum or a midpoint that cannot be.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>An element of the verdict's finding has another error than its values have.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>An element of the verdict's finding has two exact values.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>An element of the verdict's finding was rounded under an exact profile.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>An empty passphrase protects nothing.</source>
             <translation>Ein leeres Passwort schützt nichts.</translation>
         </message>
@@ -4460,6 +4476,10 @@ Lauf zu finden</translation>
             <translation>Die Entscheidung wurde angehalten, bevor sie zu einem Ende kam.</translation>
         </message>
         <message>
+            <source>The adjudication's dispute compares what a capsule does not hold.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
             <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
         </message>
@@ -4594,6 +4614,10 @@ Lauf zu finden</translation>
         <message>
             <source>The dispute capsule that was kept with the progress is another one.</source>
             <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
+        </message>
+        <message>
+            <source>The elements of the verdict's finding do not bear out who is right.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The engine's process sent something else than messages.</source>
@@ -4822,6 +4846,10 @@ Lauf zu finden</translation>
         <message>
             <source>The inclusion proof is longer than the Merkle tree is high.</source>
             <translation>Der Einschlussbeweis ist länger, als der Merkle-Baum hoch ist.</translation>
+        </message>
+        <message>
+            <source>The inclusion proof is not as long as the Merkle tree is high.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The inclusion proof is shorter than the Merkle tree is high.</source>
@@ -5504,6 +5532,10 @@ Lauf zu finden</translation>
             <translation>Der Tensor {0} hat den Typ {1}, der keinen Digest hat.</translation>
         </message>
         <message>
+            <source>The tensors of the verdict's dispute are not in order, or one stands there twice.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
             <translation>Dem torch {0} dieses Rechners fehlt der Operator {1}.</translation>
         </message>
@@ -5608,6 +5640,10 @@ Lauf zu finden</translation>
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict gives a check another title than it has.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
             <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
@@ -5644,24 +5680,76 @@ Lauf zu finden</translation>
             <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht bestätigt haben.</translation>
         </message>
         <message>
-            <source>The verdict's comparisons do not begin at the run root.</source>
-            <translation>Die Vergleiche des Urteils beginnen nicht bei der Laufwurzel.</translation>
+            <source>The verdict's comparisons do not lead from the run root to the disputed leaf.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's dispute does not name the parts of the leaf once and in order.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's dispute is confirmed without a finding, or has one without being confirmed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's dispute names a data array twice.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
             <translation>Der Streitfall des Urteils nennt einen Operator, obwohl schon verschieden ist, was der Schritt las.</translation>
         </message>
         <message>
+            <source>The verdict's dispute names tensors that differ after a step whose state does not.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict's dispute names tensors that it did not compare.</source>
             <translation>Der Streitfall des Urteils nennt Tensoren, die es nicht verglichen hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names what differs first, and the fingerprints do not, or the other way round.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's dispute says of the loss what its two losses do not say.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict's dispute was compared at a step that cannot be.</source>
             <translation>Der Streitfall des Urteils wurde bei einem unmöglichen Schritt verglichen.</translation>
         </message>
         <message>
+            <source>The verdict's finding has a bound under an exact profile, or none under another.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's finding has a margin or a bound that cannot be.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's finding has a margin, a bound or elements, although nothing was recomputed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's finding is about a log that cannot be read, and has elements.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's finding is about an operator, and the dispute names none.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict's finding is about more elements than were recomputed, or than there are.</source>
             <translation>Der Befund des Urteils gilt mehr Elementen, als nachgerechnet wurden oder als es gibt.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding shows an element that is the same on both sides.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's finding shows an element twice, or elements of different tensors.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict's sample is incomplete, or says more than its selection allows.</source>
@@ -5686,6 +5774,18 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict's subjects should be the bundle file and the run.</source>
             <translation>Gegenstände des Urteils sollten die Bündeldatei und der Lauf sein.</translation>
+        </message>
+        <message>
+            <source>The verdict's tensor {0} differs in more elements than it has, or in one that it lacks.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's tensor {0} does not differ as it says.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The verdict's tensor {0} has differences that do not fit each other.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict's third subject is not the model of a verified run.</source>
@@ -7114,10 +7214,6 @@ Lauf zu finden</translation>
         <message>
             <source>verdict</source>
             <translation>Urteil</translation>
-        </message>
-        <message>
-            <source>verdict's comparison</source>
-            <translation>Vergleich des Urteils</translation>
         </message>
         <message>
             <source>verdict's coverage</source>
