@@ -77,6 +77,7 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
+from counterfoil.audit.values.sampling import NonceSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
@@ -328,12 +329,12 @@ class FakeEngine:
         steps = [step for number in chosen for step in range(5 * number - 4, min(5 * number, self.steps) + 1)]
         return steps or list(range(1, self.steps + 1))
 
-    def selection(self, plan: AuditRequest) -> tuple[Selection, str, int]:
+    def selection(self, plan: AuditRequest) -> tuple[Selection, str, int, NonceSource | None]:
         if plan.segments.numbers:
-            return Selection.LISTED, "", 0
+            return Selection.LISTED, "", 0, None
         if plan.segments.count or plan.segments.confidence:
-            return Selection.RANDOM, "ab" * 32, 1
-        return Selection.ALL, "", 0
+            return Selection.RANDOM, "ab" * 32, 1, NonceSource.DRAWN
+        return Selection.ALL, "", 0, None
 
     def close(self) -> None:
         self.closed += 1
@@ -342,7 +343,7 @@ class FakeEngine:
         """What was chosen; None in a run that has no segments."""
         total = -(-self.steps // 5)
         if self.spans:
-            return Sample(total, self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
+            return Sample(total, self.spans, Selection.RANDOM, digest("nonce").hex, 1, NonceSource.DRAWN)
         return Sample(total, tuple((n, n) for n in chosen), *self.selection(plan)) if self.steps >= 5 else None
 
     def recognise(self, path: Path) -> Recognised:

@@ -267,6 +267,10 @@ def phase(name: str) -> str:
 
 def part(name: str) -> str:
     """A part of a step's record in words."""
-    return {"state": _tr("state"), "loss": _tr("loss"), "fingerprints": _tr("fingerprints"), "log": _tr("log")}.get(
-        name, name
-    )
+    return {
+        "state": _tr("state"),
+        "loss": _tr("loss"),
+        "fingerprints": _tr("fingerprints"),
+        "log": _tr("log"),
+        "result": _tr("result"),
+    }.get(name, name)

@@ -16,6 +16,7 @@ from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
+    BeaconOption,
     CapsuleOption,
     ClientOrderOption,
     ConfidenceOption,
@@ -27,7 +28,9 @@ from counterfoil.cli.options import (
     JsonOption,
     NonceOption,
     OptionalKeyOption,
+    ProgressOption,
     RecheckOption,
+    ResumeOption,
     RunArgument,
     SegmentsOption,
     ThreadsOption,
@@ -59,6 +62,7 @@ def audit(
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
+    beacon: BeaconOption = None,
     subject_model: Annotated[
         Path | None,
         typer.Option(
@@ -67,21 +71,8 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
-            "verdict as one that was not.",
-        ),
-    ] = False,
-    progress: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep the progress of the audit in this file while it runs, and look for it there.",
-            show_default="a file of its own in your state folder",
-        ),
-    ] = None,
+    resume: ResumeOption = False,
+    progress: ProgressOption = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -134,13 +125,14 @@ def audit(
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
-    from counterfoil.audit.values.sampling import SegmentRequest
-
-    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
     from counterfoil.audit import kept
+    from counterfoil.audit.beacons import read_beacon
     from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
     from counterfoil.program.limits import limits_for
 
+    drawn = None if beacon is None else read_beacon(beacon)
+    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce, drawn)
     request = AuditRequest(
         run=run,
         order=order,
@@ -180,7 +172,10 @@ def merge(
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
+    beacon: BeaconOption = None,
     recheck: RecheckOption = 1,
+    resume: ResumeOption = False,
+    progress: ProgressOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -190,8 +185,8 @@ def merge(
     """Auditor: give a verdict on a run that was replayed in parts on your own machines.
 
     The makers of the parts are trusted where they say that a segment came out right: --recheck N replays N segments,
-    drawn at random, here too. A segment in which they say anything else is replayed here, so that a part accuses
-    nobody. Exit codes as those of audit.
+    drawn at random, here too. A segment of which they say anything else, on which they disagree, or that is in no part,
+    is replayed here, so that a part accuses nobody. Exit codes as those of audit.
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
@@ -201,6 +196,8 @@ def merge(
     _check_unsigned(unsigned, verdict)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
+    from counterfoil.audit import kept
+    from counterfoil.audit.beacons import read_beacon
     from counterfoil.audit.values.request import AuditRequest
     from counterfoil.audit.values.sampling import SegmentRequest
     from counterfoil.audit.values.workers import PartFiles
@@ -213,9 +210,13 @@ def merge(
         threads=threads,
         trainer_key=public,
         data=data,
-        segments=SegmentRequest.parse(segments, confidence, bad_fraction, nonce),
+        segments=SegmentRequest.parse(
+            segments, confidence, bad_fraction, nonce, None if beacon is None else read_beacon(beacon)
+        ),
         heads=heads,
         limits=limits_for(allow_large),
+        progress=progress if progress is not None else kept.state_folder(),
+        resume=resume,
         workers=PartFiles(tuple(parts)),
         recheck=recheck,
     )

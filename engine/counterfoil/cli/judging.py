@@ -130,6 +130,8 @@ def _run(request: AuditRequest, console: Console) -> AuditFinished:
                         )
                     if event.sample is not None and event.sample.nonce:
                         console.print(f"Sample drawn with the nonce {event.sample.nonce}")
+                        if event.drawn_before and not request.resume:
+                            console.print("It is the sample of an earlier audit that did not come to its end.")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
                     bar.update(done, event.check.detail)
                 case events.OperatorDone():

@@ -114,6 +114,8 @@ def _operator(dispute: Dispute) -> str:
 def _confirmed(dispute: Dispute) -> str:
     if dispute.right is Right.UNREADABLE:
         return "needs no replay"
+    if dispute.replay_leaf is None and dispute.confirmed:
+        return "yes, it comes to no result"
     return "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no"
 
 

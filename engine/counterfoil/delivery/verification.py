@@ -291,6 +291,13 @@ def _report(
             "verified.",
             reader.manifest.steps,
         )
+    elif not basis.reaches_end:
+        outcome = DeliveryOutcome.INCONCLUSIVE
+        sentence = say(
+            "The weights are the final state of the run, after step {0}, but nobody replayed the segment that ends in "
+            "it: what was verified of the run says nothing about them.",
+            reader.manifest.steps,
+        )
     else:
         outcome = DeliveryOutcome.DELIVERED
         how = (

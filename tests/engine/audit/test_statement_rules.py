@@ -19,8 +19,9 @@ from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.beacon import QUICKNET
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
+from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.cli.jsonform import as_json
 from counterfoil.commit.digest import Digest
@@ -55,10 +56,13 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
     )  # fmt: skip
 
 
+ROUND = {"chain": QUICKNET, "round": 7, "signature": "ab" * 48}
+
+
 def sampled_statement() -> dict[str, Any]:
     """A verdict on a sample of three of the twelve segments."""
     nonce, root = "ab" * 32, trees()[0].root
-    sample = Sample(12, tuple(ranges(draw_segments(12, 3, nonce, root))), Selection.RANDOM, nonce, 1)
+    sample = Sample(12, tuple(ranges(draw_segments(12, 3, nonce, root))), Selection.RANDOM, nonce, 1, NonceSource.DRAWN)
     report = replace(
         verified_report(),
         sample=sample,
@@ -116,6 +120,22 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     ),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(badSegments=2), "another probability"),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonce=""), "incomplete, or says more"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource=None), "incomplete, or says more"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon"), "incomplete, or says"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(beacon=ROUND), "incomplete, or says more"),
+    (
+        7,
+        "sampled",
+        lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon", beacon=ROUND),
+        "not the randomness",
+    ),
+    (
+        7,
+        "sampled",
+        lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon", beacon=ROUND | {"chain": "0" * 64}),
+        "a beacon that is not known",
+    ),
+    (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="drawn"), "incomplete, or says"),
     (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(chosen=[[1, 11]]), "lists fewer"),
     (8, "verified", lambda s: s["predicate"]["counts"].update(logEntries="1"), "do not add up to its log entries"),
     (8, "verified", lambda s: s["predicate"].update(withoutBound=["sum", "mm"]), "not a sorted list"),

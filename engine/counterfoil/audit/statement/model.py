@@ -13,9 +13,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import LAST_ROUND
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
 from counterfoil.bundle.schema import MAX_STEPS
@@ -270,6 +271,14 @@ class PredicateFields(Strict, frozen=True):
     environment: EnvironmentFields
 
 
+class BeaconFields(Strict, frozen=True):
+    """A round of a public beacon: the hash of its chain, its number and its signature."""
+
+    chain: DigestText
+    round: Annotated[int, Meta(ge=1, le=LAST_ROUND)]
+    signature: Annotated[str, Meta(pattern=r"\A[0-9a-f]{96}\Z")]
+
+
 class SampleFields(Strict, frozen=True):
     """The segments that were chosen."""
 
@@ -277,6 +286,8 @@ class SampleFields(Strict, frozen=True):
     chosen: tuple[Span, ...]
     selection: Selection
     nonce: str
+    nonce_source: NonceSource | None
+    beacon: BeaconFields | None
     bad_segments: Annotated[int, Meta(ge=0)]
     passing_probability: Number
 

@@ -26,16 +26,18 @@ from counterfoil.audit.statement.model import (
 )
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import CHAINS, Beacon
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import NAMED_SITES
-from counterfoil.audit.values.sampling import NONCE, Selection, draw_segments, ranges
+from counterfoil.audit.values.sampling import NONCE, NonceSource, Selection, draw_segments, ranges
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, descent_to, verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
 from counterfoil.intoto import RUN_PREDICATE
 from counterfoil.sentence import say
+from counterfoil.timestamps import timestamp
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
@@ -46,6 +48,8 @@ _DIGITS = Fraction(1, 10**24)
 """How far a number of 25 digits may lie from what it was written from, relatively."""
 _LEAF = ("state", "loss", "fingerprints")
 _LEAF_PARTS = {chosen for count in range(1, 4) for chosen in combinations(_LEAF, count)}
+_UNREPLAYED = (("log",), ("result",))
+"""What differs where there is no leaf of the replay's: the log cannot be read, or the step comes to no result."""
 _REMEDY = say("Rely on nothing that it says, and tell whoever signed it.")
 
 Broken = Iterator[str]
@@ -147,8 +151,12 @@ def sample(verdict: Verdict) -> Broken:
         or random != bool(NONCE.fullmatch(fields.nonce))
         or random != bool(fields.bad_segments)
         or (fields.nonce and not random)
+        or random != (fields.nonce_source is not None)
+        or (fields.nonce_source is NonceSource.BEACON) != (fields.beacon is not None)
     ):
         yield say("The verdict's sample is incomplete, or says more than its selection allows.")
+    if chosen.beacon is not None:
+        yield from _wrong_beacon(chosen.beacon, fields.nonce, verdict.signed_at)
     if fields.selection is Selection.ALL and not chosen.whole:
         yield say("The verdict says that all segments were chosen, and lists fewer.")
     if random:
@@ -158,6 +166,15 @@ def sample(verdict: Verdict) -> Broken:
             yield say("The verdict's sample is not the one that its nonce and the run root draw.")
     if float_text(chosen.passing) != fields.passing_probability.hex:
         yield say("The verdict states another probability than its sample has.")
+
+
+def _wrong_beacon(beacon: Beacon, nonce: str, signed_at: str) -> Broken:
+    if beacon.chain not in CHAINS:
+        yield say("The verdict's nonce is of a beacon that is not known.")
+    elif beacon.nonce != nonce:
+        yield say("The verdict's nonce is not the randomness of its beacon's round.")
+    elif timestamp(beacon.published) > signed_at:
+        yield say("The verdict's nonce is of a round that was published after the verdict.")
 
 
 def account(verdict: Verdict) -> Broken:
@@ -225,12 +242,16 @@ def dispute(said: Signed) -> Broken:
         yield say("The verdict's dispute is confirmed without a finding, or has one without being confirmed.")
     if fields.finding is not None:
         yield from _wrong_finding(fields.finding, said)
-        if not fields.names_a_place and "log" not in fields.parts and not _follows_from_leaf(fields.finding):
+        if not fields.names_a_place and fields.parts not in _UNREPLAYED and not _follows_from_leaf(fields.finding):
             yield say("The verdict's finding is about an operator, and the dispute names none.")
     right = None if fields.finding is None else fields.finding.right
     unread = fields.replay_leaf is None
-    if unread != (fields.parts == ("log",)) or unread != (right is Right.UNREADABLE):
+    if unread != (fields.parts in _UNREPLAYED):
         yield say("The verdict disputes a step without a replay, or its log although it was replayed.")
+    if (fields.parts == ("log",)) != (right is Right.UNREADABLE):
+        yield say("The verdict's finding is about the log, and its parts are not, or the other way round.")
+    if right is Right.NO_RESULT and fields.parts != ("result",):
+        yield say("The verdict finds that a step has no result, and has one.")
     if fields.trainer_leaf == fields.replay_leaf:
         yield say("The verdict disputes a step whose Merkle leaves are equal.")
 
@@ -238,16 +259,16 @@ def dispute(said: Signed) -> Broken:
 def _wrong_parts(fields: DisputeFields) -> Broken:
     """What differs in the leaf, against what is said of the step."""
     parts = fields.parts
-    if parts != ("log",) and parts not in _LEAF_PARTS:
+    if parts not in _UNREPLAYED and parts not in _LEAF_PARTS:
         yield say("The verdict's dispute does not name the parts of the leaf once and in order.")
-    if fields.names_a_place != ("fingerprints" in parts):
+    if parts != ("result",) and fields.names_a_place != ("fingerprints" in parts):
         yield say(
             "The verdict's dispute names what differs first, and the fingerprints do not, or the other way round."
         )
     if len(set(fields.inputs)) != len(fields.inputs):
         yield say("The verdict's dispute names a data array twice.")
     losses = {fields.trainer_loss.hex, fields.replay_loss.hex}
-    if "log" not in parts and (len(losses) == 1) == ("loss" in parts) and losses != {"nan"}:
+    if parts not in _UNREPLAYED and (len(losses) == 1) == ("loss" in parts) and losses != {"nan"}:
         yield say("The verdict's dispute says of the loss what its two losses do not say.")
 
 
@@ -493,6 +514,8 @@ def verified(verdict: Verdict) -> Broken:
         yield _contradiction(verdict, say("it says VERIFIED, but not every chosen step was replayed"))
     if covered.mismatched_steps or predicate.dispute is not None:
         yield _contradiction(verdict, say("it says VERIFIED, but a step differs"))
+    if verdict.model is not None and verdict.sample is not None and not verdict.sample.reaches_end:
+        yield _contradiction(verdict, say("it names a model, and nobody replayed the segment that ends in it"))
     if _faulty_log(verdict):
         yield _contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
     if predicate.steering.suspects if predicate.steering is not None else predicate.exact_bits is None:

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
@@ -198,7 +199,16 @@ class Verdict(Signed):
         fields = self.statement.predicate.coverage.sample
         if fields is None:
             return None
-        return Sample(fields.segments, fields.chosen, fields.selection, fields.nonce, fields.bad_segments)
+        said = fields.beacon
+        return Sample(
+            fields.segments,
+            fields.chosen,
+            fields.selection,
+            fields.nonce,
+            fields.bad_segments,
+            fields.nonce_source,
+            None if said is None else Beacon(said.chain, said.round, said.signature),
+        )
 
     @property
     def steering(self) -> Steering | None:

@@ -68,6 +68,7 @@ class Basis:
         key_id: Id of the key that signed it; empty for a replay on this machine.
         warnings: What it leaves open.
         trainer_key: SHA-256 key id of who signed the run.
+        reaches_end: Whether the last segment was replayed, so that it is about the final state.
     """
 
     run_root: Digest
@@ -77,6 +78,7 @@ class Basis:
     key_id: str = ""
     warnings: tuple[str, ...] = ()
     trainer_key: str = ""
+    reaches_end: bool = True
 
 
 @dataclass(frozen=True)
