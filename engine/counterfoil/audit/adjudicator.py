@@ -19,7 +19,6 @@ import torch
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import (
     Keys,
-    accepted_by,
     check_acceptance,
     check_claim,
     held_order,
@@ -33,7 +32,7 @@ from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
-from counterfoil.audit.values.orders import GivenOrder, OrderFinding, compare_orders
+from counterfoil.audit.values.orders import GivenOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.precision import ExactPrecision
@@ -203,6 +202,7 @@ class _Case:
             client_key=self.signer,
             given_client_key=self.given_client_key,
             accepted_at="" if self.acceptance is None else self.acceptance.accepted_at,
+            accepted_client="" if self.acceptance is None else self.acceptance.client_key or "",
         )
 
 
@@ -238,7 +238,7 @@ def _hear(
     claim = yield from case.attempt(
         CheckNumber.SIGNATURE,
         lambda: _check_signatures(case, contents, known.trainer),
-        lambda found: joined(signed_by(found, known.trainer), accepted_by(case.acceptance) if case.acceptance else ""),
+        lambda found: joined(signed_by(found, known.trainer), _accepted(case.acceptance)),
     )
     case.claim = claim
     yield from case.attempt(
@@ -288,6 +288,11 @@ def _compare_order(case: _Case, contents: CapsuleContents, known: Keys) -> Gener
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
         raise
     yield case.note(CheckNumber.ORDER, found.state, found.detail)
+
+
+def _accepted(acceptance: Acceptance | None) -> str:
+    assert acceptance is not None, "check 5 has passed"
+    return accepted_by(acceptance.key_id, acceptance.client_key or "", acceptance.accepted_at)
 
 
 def _check_signatures(case: _Case, contents: CapsuleContents, trainer_key: PublicKey | None) -> RunClaim:

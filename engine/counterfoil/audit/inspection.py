@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
-from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, compare_orders
+from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import (
@@ -417,23 +417,10 @@ def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> t
         accepted = ""  # check 2 has failed: whose signature the trainer accepted cannot be told
     else:
         acceptance = check_acceptance(reader.acceptance(), claim, inspection.signed_order)
-        inspection.acceptance, accepted = acceptance, accepted_by(acceptance)
+        inspection.acceptance = acceptance
+        accepted = accepted_by(acceptance.key_id, acceptance.client_key or "", acceptance.accepted_at)
     inspection.claim, inspection.trainer_key = claim, key_id
     return CheckState.PASSED, joined(signed_by(claim, trainer_key), accepted)
-
-
-def accepted_by(acceptance: Acceptance) -> str:
-    """Say what the trainer accepted, and where trainer and client are one."""
-    if acceptance.client_key is None:
-        return say("It accepted the order, which was unsigned, as it says on {0}.", acceptance.accepted_at)
-    accepted = say(
-        "It accepted the order, signed with the key {0}, as it says on {1}.",
-        acceptance.client_key[:12],
-        acceptance.accepted_at,
-    )
-    if acceptance.client_key != acceptance.key_id:
-        return accepted
-    return joined(accepted, say("That is the trainer's own key: client and trainer are one."))
 
 
 def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey | None) -> RunClaim:
@@ -697,6 +684,7 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         steps=reader.manifest.steps,
         checkpoints=reader.checkpoint_steps(),
         trainer_key=inspection.trainer_key,
+        trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
         signed_at=claim.signed_at if claim is not None else "",
         environment=claim.environment if claim is not None else (),
         recorded=recorded(reader),

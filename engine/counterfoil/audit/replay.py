@@ -330,6 +330,7 @@ class _Progress:
             client_key=inspection.client_key if inspection else "",
             given_client_key=known.key_id if known else "",
             accepted_at=inspection.acceptance.accepted_at if inspection and inspection.acceptance else "",
+            accepted_client=(inspection.acceptance.client_key or "") if inspection and inspection.acceptance else "",
             sample=self.sample,
             steering=self._steering(),
             without_bound=self._without_bound(),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
+from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress, DeliveryReport
 from counterfoil.audit.values.trust import signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
@@ -81,20 +81,24 @@ def verify_weights(
     if json:
         jsonform.print_json(report, self_signed=self_signed)
     else:
-        show_delivery(report, signed=key is not None, given=verdict is not None, self_signed=self_signed)
+        show_delivery(report, signed=key is not None, given=verdict is not None)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise Done(SELF_SIGNED)
     raise Done(report.outcome.exit_code)
 
 
-def show_delivery(report: DeliveryReport, *, signed: bool, given: bool, self_signed: bool = False) -> None:
+def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
     """Show what a comparison of weights found."""
-    from counterfoil.cli.reports import show_facts
+    from counterfoil.cli.reports import TRUST_STYLES, show_facts, show_trust
 
     out = terminal.console()
-    style = "bold red" if self_signed else _STYLES[report.outcome.exit_code]
+    style = _STYLES[report.outcome.exit_code]
+    if report.outcome is DeliveryOutcome.DELIVERED and report.trust is not None:
+        style = TRUST_STYLES[report.trust.level]
     out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.sentence)}", soft_wrap=True)
+    if report.trust is not None:
+        show_trust(out, report.trust)
     if given and not signed:
         out.print("The verdict was not looked at: give the auditor's public key with --key.", soft_wrap=True)
     for warning in report.warnings:

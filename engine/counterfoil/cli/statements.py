@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.statement.signed import Verdict, trust_in
+from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
@@ -94,13 +94,12 @@ def verify(
             check_bundle_file(checked, bundle, cancel, show)
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_in(checked)
-    self_signed = trust.trainer is TrainerTrust.AUDITOR
+    self_signed = checked.trust.trainer is TrainerTrust.AUDITOR
     if json:
-        jsonform.print_json(checked, trust, self_signed=self_signed, afterwards=later)
+        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later)
     else:
         console = terminal.console()
-        reports.show_verdict(console, checked, trust)
+        reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
         if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
@@ -148,7 +147,7 @@ def sign(
     console = terminal.console()
     from counterfoil.cli import reports
 
-    reports.show_verdict(console, checked, trust_in(checked))
+    reports.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
     if signed_by_trainer(checked.key_id, checked.trainer_key):
         reports.show_self_signed(terminal.console(stderr=True))

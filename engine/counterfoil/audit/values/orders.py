@@ -2,6 +2,8 @@
 
 Two things can be known from elsewhere: the client's own order file, and the client's public key. docs/threat-model.md
 lists what comes of each case under "Whose order".
+
+So too the trainer's key, which may become known after the replay.
 """
 
 from __future__ import annotations
@@ -190,6 +192,38 @@ def _other_order(held: HeldOrder, given: GivenOrder, known: str) -> OrderMismatc
             "this order."
         ),
     )
+
+
+def accepted_by(trainer_key: str, client_key: str, accepted_at: str) -> str:
+    """Say what a trainer accepted, and where trainer and client are one.
+
+    Args:
+        trainer_key: Key id of who accepted the order.
+        client_key: Key id of who had signed it as its client; empty for an unsigned order.
+        accepted_at: When, by the trainer's clock.
+    """
+    if not client_key:
+        return say("It accepted the order, which was unsigned, as it says on {0}.", accepted_at)
+    accepted = say("It accepted the order, signed with the key {0}, as it says on {1}.", client_key[:12], accepted_at)
+    if client_key != trainer_key:
+        return accepted
+    return joined(accepted, say("That is the trainer's own key: client and trainer are one."))
+
+
+def with_trainer_key(report: R) -> R:
+    """Return a report as it would be had the trainer's key, with which its signature holds, been given from the start.
+
+    Raises:
+        OrderMismatchError: No signature of the run was found to hold.
+    """
+    if not report.trainer_key:
+        raise OrderMismatchError(say("No signature of the run was found to hold, so no key can be known for it."))
+    signed = say("Signed by {0}, {1}.", report.trainer_key[:12], say("the key you gave"))
+    accepted = accepted_by(report.trainer_key, report.accepted_client, report.accepted_at) if report.accepted_at else ""
+    detail = joined(signed, accepted)
+    found = Check(CheckNumber.SIGNATURE, CheckState.PASSED, detail)
+    checks = tuple(found if check.number is CheckNumber.SIGNATURE else check for check in report.checks)
+    return replace(report, given_key=report.trainer_key, checks=checks)
 
 
 def with_client_order(report: R, client: Digest) -> R:

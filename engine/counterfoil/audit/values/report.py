@@ -10,6 +10,7 @@ from typing import Literal
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, OrderSource, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 
@@ -118,6 +119,7 @@ class Report:
             ``client_key`` is what the files name.
         accepted_at: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was
             not read or does not hold.
+        accepted_client: Key id of who had signed the order then, as the acceptance says; empty for an unsigned one.
     """
 
     outcome: Enum
@@ -142,11 +144,17 @@ class Report:
     client_key: str = ""
     given_client_key: str = ""
     accepted_at: str = ""
+    accepted_client: str = ""
 
     @property
     def trainer_key_source(self) -> Literal["given", "bundle"]:
         """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
         return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, before anybody signs it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "")
 
 
 @dataclass(frozen=True, kw_only=True)
