@@ -514,6 +514,8 @@ def verified(verdict: Verdict) -> Broken:
         yield _contradiction(verdict, say("it says VERIFIED, but not every chosen step was replayed"))
     if covered.mismatched_steps or predicate.dispute is not None:
         yield _contradiction(verdict, say("it says VERIFIED, but a step differs"))
+    if verdict.model is not None and verdict.sample is not None and not verdict.sample.reaches_end:
+        yield _contradiction(verdict, say("it names a model, and nobody replayed the segment that ends in it"))
     if _faulty_log(verdict):
         yield _contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
     if predicate.steering.suspects if predicate.steering is not None else predicate.exact_bits is None:

@@ -126,6 +126,11 @@ class Sample:
         return self.count == self.total
 
     @property
+    def reaches_end(self) -> bool:
+        """Whether the last segment is replayed, which ends in the run's final state."""
+        return self.spans[-1][1] == self.total
+
+    @property
     def passing(self) -> float:
         """Probability that a run with :attr:`bad` bad segments shows none in such a sample; 1.0 unless random."""
         return passing_probability(self.total, self.bad, self.count) if self.bad else 1.0
