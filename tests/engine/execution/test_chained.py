@@ -182,7 +182,7 @@ def test_any_chain_may_be_left_to_its_operators(
 
 
 def test_what_is_filled_like_a_state_that_another_chain_reads(kernels: Kernels) -> None:
-    """Chains alone read the state, so it lies there as it is stored, and the operator that is filled like it takes it."""
+    """Chains alone read the state, so it lies there as it is stored, and what is filled like it takes it."""
     nodes = [
         ("aten.abs.default", (Value(1),), "float32"),
         ("aten.neg.default", (Value(FIRST),), "float32"),
