@@ -30,7 +30,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError, Sample
 from counterfoil.audit.values.dispute import named_parts
-from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.sentence import joined, say
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words
@@ -243,7 +243,7 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
     )
     assert engine_words.translated("") == ""
     assert engine_words.translated("All 3 judged steps match.") == "All 3 judged steps match.", "a plain text"
-    drawn = Sample(12, ((1, 3),), Selection.RANDOM, "0" * 64, 2)
+    drawn = Sample(12, ((1, 3),), Selection.RANDOM, "0" * 64, 2, NonceSource.DRAWN)
     sample = engine_words.translated(drawn.describe())
     assert drawn.describe().endswith("at least 2 bad segments would have passed with probability 0.545.")
     assert sample.startswith("Von allen (12 Segmente) wurden 3 zuf")
@@ -350,7 +350,7 @@ def test_german_window_shows_no_english(
     assert window.session.selected_step is not None
     assert english(visible_texts(window), german) == set()
     assert len(list(visible_texts(window))) > 500
-    assert "ist nicht das Ergebnis des bestellten Schritts" in window.header.sentence.text()
+    assert "etwas anderes berechnet als bestellt" in window.header.sentence.text()
     for show in (
         window.shell.show_preferences,
         window.shell.show_about,

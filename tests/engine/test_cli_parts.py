@@ -104,7 +104,7 @@ def test_where_parts_disagree_the_audit_replays(
     given = ["--run", str(cheat), "--order", str(digits_job.order), "--threads", "1", "--recheck", "0"]
     for order in ([honest, forged], [forged, honest], [forged, forged, honest]):
         assert main(["merge", *map(str, order), *given]) == 1
-        assert "first disputed step  3" in capsys.readouterr().out
+        assert "disputed step   3" in capsys.readouterr().out
     # The control: this is what trusting the maker of a single part means, and the verdict names it.
     assert main(["merge", str(forged), *given]) == 0
     assert "as a part file says: 1-3" in " ".join(capsys.readouterr().out.split())

@@ -52,10 +52,10 @@ def once(integers: Array, unit: Array) -> Array:
 
 
 def exponent(x: Array, shared: Sequence[int]) -> Array:
-    """E: the smallest integer with 2^E > max abs x over the elements that share it."""
+    """E: the smallest integer of -148 or more with 2^E > max abs x over the elements that share it."""
     largest = np.abs(x.astype(np.float64)).max(tuple(shared), keepdims=True, initial=0)
     need(np.isfinite(largest).all(), "an infinite value is added or multiplied exactly")
-    return np.frexp(largest)[1]
+    return np.where(largest == 0, -148, np.frexp(largest)[1])
 
 
 def quantised(x: Array, bits: int, shared: Sequence[int]) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import opened_for_change
 from support.jobs import Job, audited, record_job
+from support.statements import keeps_every_rule
 
 DISPUTED = 3
 """The step at which the trainer of :func:`record_cheat` flips the labels."""
@@ -78,6 +79,7 @@ def adjudicated(path: Path, **settings: Any) -> AdjudicationReport:
     """Adjudicate a capsule; on one thread unless told otherwise."""
     *_, finished = adjudicate(path, **({"threads": 1} | settings))
     assert isinstance(finished, AdjudicationFinished)
+    keeps_every_rule(finished.report)
     return finished.report
 
 

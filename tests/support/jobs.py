@@ -44,6 +44,7 @@ from counterfoil.training.recorder import record
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil_resources.digits import load_digits
 from support.bundles import change, opened_for_change
+from support.statements import keeps_every_rule
 
 Array = NDArray[Any]
 TINY_GPT2 = Gpt2Size(layers=1, heads=2, width=16, context=12)
@@ -265,6 +266,7 @@ def audited(
             run_audit(request, cancel) if perturbation is None else imitated_audit(request, perturbation, cancel)
         )
     assert isinstance(events[-1], AuditFinished)
+    keeps_every_rule(events[-1].report)
     return Audited(events[-1].report, events)
 
 

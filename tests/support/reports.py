@@ -22,7 +22,7 @@ STEP = 37
 def trees() -> tuple[MerkleTree, MerkleTree]:
     """Return the trainer's and the replay's tree; they part at step 37."""
     trainer = [leaf_hash(f"step {step}".encode()) for step in range(STEPS + 1)]
-    replay = [*trainer[:STEP], *(leaf_hash(f"replay {step}".encode()) for step in range(STEP, STEPS + 1))]
+    replay = [*trainer[:STEP], leaf_hash(f"replay {STEP}".encode()), *trainer[STEP + 1 :]]
     return MerkleTree(trainer), MerkleTree(replay)
 
 
@@ -92,7 +92,7 @@ def dispute() -> Dispute:
         step=step,
         trainer_leaf=leaf_hash(b"step 37"),
         replay_leaf=leaf_hash(b"replay 37"),
-        parts=("state", "loss"),
+        parts=("state", "loss", "fingerprints"),
         path=path,
         inclusion_proof=trainer.inclusion_proof(step),
         compared_at=40,

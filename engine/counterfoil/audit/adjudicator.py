@@ -18,7 +18,7 @@ import torch
 
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import check_claim, key_id_of, read_client_order, signed_by
-from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
+from counterfoil.audit.step.judgement import Judgement, dispute_of, judge, look_at_state
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import AdjudicationReport
@@ -268,7 +268,11 @@ def _replay(
     with step_replayer(job, machine, cancel=cancel) as steps:
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
-            judgement = yield from judge(steps, record, state, log, fingerprints)
+            signed = record.step == job.first and job.first > 1
+            look = look_at_state(job, contents.agreed_step, state) if signed else None
+            judgement = (
+                (yield from judge(steps, record, state, log, fingerprints)) if look is None else Judgement(None, look)
+            )
             _count(tally, judgement)
             if judgement.look is not None:
                 program = job.programs.of(record.step)

@@ -21,9 +21,9 @@ from enum import Enum
 
 import torch
 
-from counterfoil.audit.step.judgement import Omissions, judge
+from counterfoil.audit.step.judgement import Omissions, judge, parts_of
 from counterfoil.audit.step.locate import first_differing_operator
-from counterfoil.audit.step.replayer import State, StepReplayer, differing_parts
+from counterfoil.audit.step.replayer import State, StepReplayer
 from counterfoil.audit.values.dispute import DisputedOperator, Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.reader import BundleReader
@@ -331,7 +331,7 @@ class _Judge:
             confirmed=judged.agreed is not None or accuses,
             trainer_leaf=leaf_hash(record.to_bytes()),
             replay_leaf=None if judged.step is None else judged.step.leaf,
-            parts=("log",) if judged.step is None else differing_parts(record, judged.step.record),
+            parts=() if judged.look is None else parts_of(record, judged.step, judged.look),
             operator=operator,
             corrections=judged.counts.corrections,
             contradictions=judged.counts.contradictions,

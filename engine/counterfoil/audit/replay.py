@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import torch
 
+from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.evidence import gather
@@ -33,19 +34,30 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
+from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.parts.crew import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
 from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment
 from counterfoil.audit.step.compare import compare_states, detail_difference
-from counterfoil.audit.step.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
+from counterfoil.audit.step.judgement import (
+    Omissions,
+    SecondLook,
+    dispute_of,
+    look_at_end,
+    look_at_state,
+    no_result,
+    second_look,
+    unreadable,
+)
 from counterfoil.audit.step.replayer import (
     Ahead,
     Arrays,
     Logs,
     ReplayedStep,
     State,
+    StepEndedError,
     StepReplayer,
     differing_parts,
     read_log,
@@ -75,7 +87,7 @@ from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
@@ -183,6 +195,7 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     progress.settle_keeping()
     keeper = progress.keeper
     kept, problem = (keeper.kept, keeper.problem) if keeper else (None, "")
+    problem = problem or ("" if progress.nonce is None else progress.nonce.problem)
     yield AuditFinished(report, progress.evidence, kept, problem, progress.steps)
 
 
@@ -216,6 +229,7 @@ class _Progress:
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
     keeper: Keeper | None = None
     basis: Basis | None = None
+    nonce: KeptNonce | None = None
     imitation: str | None = None
     places: dict[int, Where] = field(default_factory=dict)
     """Who replayed each segment, and where, by number."""
@@ -227,6 +241,8 @@ class _Progress:
 
     def settle_keeping(self) -> None:
         """Keep the progress of an audit that was interrupted; one that came to its end needs none."""
+        if self.nonce is not None and not self.interrupted:
+            self.nonce.remove()
         if self.keeper is not None and self.interrupted:
             self.keeper.flush()
         elif self.keeper is not None:
@@ -348,7 +364,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     assert inspection.claim is not None
     progress.steps = StepTable(recorded(inspection.reader))
     kept = _take_up(request, progress, inspection.claim.run_root, manifest)
-    progress.sample = kept.sample if kept else request.segments.resolve(manifest, inspection.claim.run_root)
+    progress.sample, drawn_before = _choose(request, progress, inspection.claim, manifest, kept)
     planned = planned_steps(manifest, progress.sample)
     progress.started = True
     yield AuditStarted(
@@ -359,11 +375,39 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         planned,
         progress.sample,
         progress.keeper.kept if progress.keeper else None,
+        drawn_before,
     )
     with ExitStack() as stack:
         if order.manifest.outside:
             order = yield from _with_data(order, request, progress, stack, cancel)
         yield from _judge(request, inspection, order, progress, machine, cancel, kept)
+
+
+def _choose(
+    request: AuditRequest, progress: _Progress, claim: RunClaim, manifest: OrderManifest, kept: KeptAudit | None
+) -> tuple[Sample, bool]:
+    """Choose the segments, and keep a nonce that is drawn until the audit comes to its end.
+
+    Returns:
+        The sample, and whether it was drawn by an earlier audit that did not come to its end.
+
+    Raises:
+        DataError: The run has no such segments, or the beacon's round is not what it should be.
+    """
+    asked = request.segments
+    if asked.beacon is not None:
+        check_beacon(asked.beacon, claim.signed_at)
+    nonce = ""
+    if asked.draws and request.progress is not None:
+        progress.nonce = KeptNonce(request.progress, manifest.digest, claim.run_root, asked)
+        nonce = progress.nonce.find()
+    if kept is not None:
+        return kept.sample, asked.draws
+    if progress.nonce is None or nonce:
+        return asked.resolve(manifest, claim.run_root, nonce), bool(nonce)
+    # What cannot be drawn is said before a nonce is.
+    asked.resolve(manifest, claim.run_root)
+    return asked.resolve(manifest, claim.run_root, progress.nonce.draw()), False
 
 
 def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
@@ -535,8 +579,8 @@ class _Replay:
         """Steps of which it says something else than their log, with the entries of that."""
         self._damaged: list[int] = []
         """Steps whose stored state is not the one that the run commits to."""
-        self._ended: CounterfoilError | None = None
-        """Why the first step from which the replay could not go on came to no result."""
+        self._ended: NonFiniteError | ProgramError | None = None
+        """Why the first step that came to no result, and accuses nobody, did not."""
         self._unreached: list[int] = []
         """Chosen steps before which no state to start from was left."""
 
@@ -765,7 +809,14 @@ class _Replay:
         state = yield from self._state_before(part)
         chain: Chain = Ended() if state is None else Agreed(state, state)
         outcome: ReplayedStep | None = None
-        for step in range(part.first, part.last + 1):
+        first = part.first
+        look = None if state is None or first == 1 else look_at_state(self._order, first - 1, state)
+        if look is not None:
+            yield self._judged(self._row(first, StepMatch.MISMATCH, None, time.perf_counter()))
+            if self._asks_arbiter:
+                yield from self._dispute(first, None, look, state)
+            chain, first = Ended(), first + 1
+        for step in range(first, part.last + 1):
             chain, outcome = yield from self._step(step, chain, part.last)
         trainer = yield from self._stored(part.last)
         # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
@@ -792,6 +843,9 @@ class _Replay:
             return after(chain, Lost()), None
         # A step after the end of its chain has no state to start from; it says nothing of the trainer.
         outcome = None if isinstance(chain, Ended) else (yield from self._attempt(step, chain, logs))
+        if isinstance(outcome, CounterfoilError):
+            assert isinstance(chain, Agreed)
+            return (yield from self._no_result(step, chain, logs, outcome, begun))
         if outcome is None:
             yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
             return after(chain, Lost()), None
@@ -836,6 +890,25 @@ class _Replay:
         if self._asks_arbiter:
             yield from self._dispute(step, None, unreadable(step, error), committed)
 
+    def _no_result(
+        self, step: int, chain: Agreed[State], logs: Logs, error: NonFiniteError | ProgramError, begun: float
+    ) -> Generator[Event, None, tuple[Chain, ReplayedStep | None]]:
+        """A step that comes to no result from the agreed state, although the trainer signed one; returns as _step."""
+        look = None
+        if isinstance(error, StepEndedError) and self._asks_arbiter:
+            record, theirs = self._records[step], self._reader.fingerprints(step)
+            look = self._omissions.note(step, (yield from look_at_end(self._steps, record, chain.state, logs, theirs)))
+        if look is None or not (look.accuses or look.reached):
+            yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
+            self._ended = self._ended or no_result(step, error, look)
+            return after(chain, Lost()), None
+        yield self._judged(self._row(step, StepMatch.MISMATCH, None, begun))
+        yield from self._dispute(step, None, look, chain.committed)
+        if look.reached is None:
+            return after(chain, Lost()), None
+        found: Reached[State] = Reached(look.reached.result.state, True, self._order.manifest.is_committed(step))
+        return after(chain, found), look.reached
+
     def _state_before(self, part: Segment) -> Generator[Event, None, State | None]:
         """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one.
 
@@ -853,23 +926,18 @@ class _Replay:
 
     def _attempt(
         self, step: int, chain: Agreed[State] | Drifting[State], logs: Logs
-    ) -> Generator[Event, None, ReplayedStep | None]:
-        """Replay a step; None where it comes to no result, as one may whose replay has parted from the trainer."""
+    ) -> Generator[Event, None, ReplayedStep | NonFiniteError | ProgramError | None]:
+        """Replay a step; returns the error where it comes to no result, or None if it need not come to one.
+
+        It need not where the replay has parted from the trainer.
+        """
         ahead, self._ahead = self._ahead, None
         try:
             if ahead is not None:
                 return (yield from ahead.finish())
             return (yield from self._steps.replay(self._records[step], chain.state, logs))
         except (NonFiniteError, ProgramError) as error:
-            if isinstance(chain, Agreed) and self._ended is None:
-                self._ended = type(error)(
-                    say("Step {0} cannot be replayed, although the trainer recorded it. {1}", step, error.sentence),
-                    remedy=say(
-                        "Replay the run on another machine; if it ends there too, ask the trainer how it went on."
-                    ),
-                    detail=error.detail,
-                )
-            return None
+            return error if isinstance(chain, Agreed) else None
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:
         leaf, loss = (None, float("nan")) if outcome is None else (outcome.leaf, outcome.result.loss)

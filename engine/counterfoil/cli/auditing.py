@@ -16,6 +16,7 @@ from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
+    BeaconOption,
     CapsuleOption,
     ClientOrderOption,
     ConfidenceOption,
@@ -27,11 +28,14 @@ from counterfoil.cli.options import (
     JsonOption,
     NonceOption,
     OptionalKeyOption,
+    ProgressOption,
     RecheckOption,
+    ResumeOption,
     RunArgument,
     SegmentsOption,
     ThreadsOption,
     TrainerKeyOption,
+    UnsignedOption,
     VerdictOption,
 )
 from counterfoil.cli.targets import check_target
@@ -48,6 +52,7 @@ def audit(
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
@@ -57,6 +62,7 @@ def audit(
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
+    beacon: BeaconOption = None,
     subject_model: Annotated[
         Path | None,
         typer.Option(
@@ -65,21 +71,8 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
-            "verdict as one that was not.",
-        ),
-    ] = False,
-    progress: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep the progress of the audit in this file while it runs, and look for it there.",
-            show_default="a file of its own in your state folder",
-        ),
-    ] = None,
+    resume: ResumeOption = False,
+    progress: ProgressOption = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -94,7 +87,7 @@ def audit(
         typer.Option(
             metavar="ADDRESS",
             help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
-            "path. Needs counterfoil[cluster].",
+            r"path. Needs counterfoil\[cluster].",
             show_default=False,
         ),
     ] = None,
@@ -120,24 +113,26 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (csv, capsule, partial):
+    for target in (csv, capsule, partial, unsigned):
         if target is not None:
             check_target(target, force)
-    if subject_model is not None and verdict is None:
-        raise typer.BadParameter("--subject-model belongs to --verdict: the verdict names the model.")
+    _check_unsigned(unsigned, verdict)
+    if subject_model is not None and verdict is None and unsigned is None:
+        raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
-        _check_partial(crew, verdict, csv, capsule, resume)
+        _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
-    from counterfoil.audit.values.sampling import SegmentRequest
-
-    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
     from counterfoil.audit import kept
+    from counterfoil.audit.beacons import read_beacon
     from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
     from counterfoil.program.limits import limits_for
 
+    drawn = None if beacon is None else read_beacon(beacon)
+    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce, drawn)
     request = AuditRequest(
         run=run,
         order=order,
@@ -155,7 +150,7 @@ def audit(
     )
     if partial is not None:
         raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned)).exit_code)
 
 
 def merge(
@@ -167,6 +162,7 @@ def merge(
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
@@ -176,7 +172,10 @@ def merge(
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
+    beacon: BeaconOption = None,
     recheck: RecheckOption = 1,
+    resume: ResumeOption = False,
+    progress: ProgressOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -186,16 +185,19 @@ def merge(
     """Auditor: give a verdict on a run that was replayed in parts on your own machines.
 
     The makers of the parts are trusted where they say that a segment came out right: --recheck N replays N segments,
-    drawn at random, here too. A segment in which they say anything else is replayed here, so that a part accuses
-    nobody. Exit codes as those of audit.
+    drawn at random, here too. A segment of which they say anything else, on which they disagree, or that is in no part,
+    is replayed here, so that a part accuses nobody. Exit codes as those of audit.
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    for target in (csv, capsule):
+    for target in (csv, capsule, unsigned):
         if target is not None:
             check_target(target, force)
+    _check_unsigned(unsigned, verdict)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
+    from counterfoil.audit import kept
+    from counterfoil.audit.beacons import read_beacon
     from counterfoil.audit.values.request import AuditRequest
     from counterfoil.audit.values.sampling import SegmentRequest
     from counterfoil.audit.values.workers import PartFiles
@@ -208,9 +210,13 @@ def merge(
         threads=threads,
         trainer_key=public,
         data=data,
-        segments=SegmentRequest.parse(segments, confidence, bad_fraction, nonce),
+        segments=SegmentRequest.parse(
+            segments, confidence, bad_fraction, nonce, None if beacon is None else read_beacon(beacon)
+        ),
         heads=heads,
         limits=limits_for(allow_large),
+        progress=progress if progress is not None else kept.state_folder(),
+        resume=resume,
         workers=PartFiles(tuple(parts)),
         recheck=recheck,
     )
@@ -219,7 +225,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned)).exit_code)
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:
@@ -235,12 +241,15 @@ def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Wo
     return LocalWorkers(count or len(devices), devices)
 
 
-def _check_partial(
-    crew: Workers | None, verdict: Path | None, csv: Path | None, capsule: Path | None, resume: bool
-) -> None:
+def _check_unsigned(unsigned: Path | None, verdict: Path | None) -> None:
+    if unsigned is not None and verdict is not None:
+        raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
+
+
+def _check_partial(crew: Workers | None, targets: tuple[Path | None, ...], resume: bool) -> None:
     if crew is not None:
         raise typer.BadParameter("--partial is one worker's: start the command once for each device.")
-    if resume or any(target is not None for target in (verdict, csv, capsule)):
+    if resume or any(target is not None for target in targets):
         raise typer.BadParameter("--partial gives no verdict, no table and no capsule: 'counterfoil merge' does.")
 
 

@@ -16,6 +16,7 @@ from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import sign_verdict
 from counterfoil.errors import CounterfoilError
 from counterfoil.terminal import shown
+from counterfoil.wholefiles import write_whole
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished, WorkersReported
@@ -36,6 +37,7 @@ class Wanted:
         verdict: Where the signed verdict goes.
         key: Who signs it.
         model: A folder that the verdict names if its weights are the run's.
+        unsigned: Where the verdict goes without a signature, to be signed elsewhere.
     """
 
     json: bool = False
@@ -44,6 +46,7 @@ class Wanted:
     verdict: Path | None = None
     key: SignerProcess | None = None
     model: Path | None = None
+    unsigned: Path | None = None
 
 
 def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
@@ -58,7 +61,7 @@ def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
     trust = trust_of(
         report.checks,
         report.trainer_key,
-        named=request.trainer_key is not None,
+        named=report.given_key != "",
         auditor_key="" if wanted.key is None else wanted.key.public.key_id,
     )
     if wanted.json:
@@ -83,16 +86,26 @@ def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
 
             write_capsule(evidence, wanted.capsule)
             console.print(f"Wrote {shown(str(wanted.capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
-    if wanted.verdict is not None and wanted.key is not None:
-        if report.bundle_digest is None:
-            # There is nothing that a verdict could be about; the exit code says the rest.
-            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
-        else:
-            from counterfoil.audit.statement.verdict import preview_verdict
-
-            model = None if wanted.model is None else _delivered(wanted.model, request.run, report, console)
-            sign_verdict(preview_verdict(report, datetime.now(UTC), model), wanted.key, wanted.verdict, console)
+    if wanted.verdict is not None or wanted.unsigned is not None:
+        _write_verdict(request, wanted, report, console)
     return report.outcome
+
+
+def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, console: Console) -> None:
+    if report.bundle_digest is None:
+        # There is nothing that a verdict could be about; the exit code says the rest.
+        console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
+        return
+    from counterfoil.audit.statement.verdict import preview_verdict
+
+    model = None if wanted.model is None else _delivered(wanted.model, request.run, report, console)
+    statement = preview_verdict(report, datetime.now(UTC), model)
+    if wanted.unsigned is not None:
+        write_whole(wanted.unsigned, statement, what="the statement")
+        console.print(f"Wrote {shown(str(wanted.unsigned))}, which nobody signed yet. Where the key is:")
+        console.print(f"counterfoil sign {shown(wanted.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
+    elif wanted.verdict is not None and wanted.key is not None:
+        sign_verdict(statement, wanted.key, wanted.verdict, console)
 
 
 def _run(request: AuditRequest, console: Console) -> AuditFinished:
@@ -117,6 +130,8 @@ def _run(request: AuditRequest, console: Console) -> AuditFinished:
                         )
                     if event.sample is not None and event.sample.nonce:
                         console.print(f"Sample drawn with the nonce {event.sample.nonce}")
+                        if event.drawn_before and not request.resume:
+                            console.print("It is the sample of an earlier audit that did not come to its end.")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
                     bar.update(done, event.check.detail)
                 case events.OperatorDone():

@@ -91,12 +91,29 @@ NonceOption = Annotated[
     str | None,
     typer.Option(
         help="The randomness of the sample, 64 hexadecimal digits, to draw one again. It must not be known to the "
-        "trainer before the run is signed.",
+        "trainer before the run is signed, and the verdict says that it was given.",
         show_default="a fresh one",
+    ),
+]
+BeaconOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Draw the sample by a round of the public beacon drand (chain quicknet), a JSON file as it is published: "
+        "anybody can check that nobody chose it. The round must be later than the run's signature. Needs the extra "
+        "'beacon' of Counterfoil.",
+        show_default=False,
     ),
 ]
 VerdictOption = Annotated[
     Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
+]
+UnsignedOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the verdict to this file without a signature, for 'counterfoil sign' on the machine that has the "
+        "key; it is no verdict before it is signed.",
+        show_default=False,
+    ),
 ]
 CsvOption = Annotated[
     Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
@@ -114,5 +131,20 @@ RecheckOption = Annotated[
     typer.Option(
         min=0,
         help="How many of the segments that others replayed, drawn at random, are replayed here too.",
+    ),
+]
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
+        "verdict as one that was not.",
+    ),
+]
+ProgressOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep the progress of the audit in this file while it runs, and look for it there.",
+        show_default="a file of its own in your state folder",
     ),
 ]

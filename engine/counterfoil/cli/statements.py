@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.statement.signed import trust_in
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.values.beacon import Beacon
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import ask_passphrase, open_key
@@ -21,6 +22,7 @@ from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing import load_public_key, public_path
 from counterfoil.terminal import shown
+from counterfoil.timestamps import timestamp
 from counterfoil.wholefiles import write_whole
 
 
@@ -76,15 +78,26 @@ def verify(
             check_bundle_file(checked, bundle, cancel, show)
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_in(checked)
     if json:
-        jsonform.print_json(checked, trust)
+        jsonform.print_json(checked, checked.trust)
     else:
         console = terminal.console()
-        reports.show_verdict(console, checked, trust)
+        reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
+        if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
+            console.print(_beacon_words(checked.sample.beacon))
     raise Done(checked.outcome.exit_code)
+
+
+def _beacon_words(beacon: Beacon) -> str:
+    from counterfoil.audit.beacons import can_check
+
+    said = (
+        f"Round {beacon.round} of the beacon {beacon.name}, published at {timestamp(beacon.published)}, drew the sample"
+    )
+    # A signature that does not hold is an error before.
+    return f"{said}; its signature {'holds' if can_check() else 'was not checked: install counterfoil[beacon]'}."
 
 
 def sign(
@@ -113,5 +126,5 @@ def sign(
     console = terminal.console()
     from counterfoil.cli import reports
 
-    reports.show_verdict(console, checked, trust_in(checked))
+    reports.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")

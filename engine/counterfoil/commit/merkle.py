@@ -335,3 +335,39 @@ def first_difference(trainer: MerkleTree, replay: MerkleTree) -> tuple[int | Non
         else:
             last = middle - 1
     return first, tuple(path)
+
+
+def descent_to(
+    index: int, size: int, proof: Sequence[Digest], trainer: Digest, replay: Digest
+) -> tuple[MerkleComparison, ...]:
+    """Return what :func:`first_difference` finds in two trees that differ in one Merkle leaf, from an inclusion proof.
+
+    All siblings on the way are the same in both trees, so the proof has the hash of each.
+
+    Args:
+        index: Position of the leaf.
+        size: Number of leaves of either tree.
+        proof: Inclusion proof of the leaf in one of them, lowest sibling first.
+        trainer: The leaf hash in one tree.
+        replay: The leaf hash in the other.
+
+    Raises:
+        ProofError: The index or the proof's length does not fit the size.
+    """
+    if len(proof) != inclusion_proof_length(index, size):
+        raise ProofError(say("The inclusion proof is not as long as the Merkle tree is high."))
+    spans = [(0, size - 1)]
+    while (first := spans[-1][0]) < (last := spans[-1][1]):
+        middle = first + split(last - first + 1)
+        spans.append((first, middle - 1) if index < middle else (middle, last))
+    nodes = [MerkleComparison(*spans.pop(), trainer, replay)]
+    rows = [nodes]
+    for sibling, (first, last) in zip(proof, reversed(spans), strict=True):
+        below = nodes[-1]
+        if below.first_leaf == first:
+            nodes = [MerkleComparison(first, last, node_hash(below.trainer, sibling), node_hash(below.replay, sibling))]
+        else:
+            rows[-1] = [MerkleComparison(first, below.first_leaf - 1, sibling, sibling), below]
+            nodes = [MerkleComparison(first, last, node_hash(sibling, below.trainer), node_hash(sibling, below.replay))]
+        rows.append(nodes)
+    return tuple(node for level in reversed(rows) for node in level)

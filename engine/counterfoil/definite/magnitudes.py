@@ -10,7 +10,7 @@ import numpy as np
 from counterfoil.kernelcache import kernel
 
 LEAST_EXPONENT = -148
-"""E of the smallest subnormal number; also that of zeros, where it changes nothing."""
+"""E of the smallest subnormal number, and of zeros: of zeros and what is added to them the latter alone decides."""
 INFINITE = 0x7F800000
 """The bits of infinity; those of NaN are greater."""
 

@@ -153,7 +153,7 @@ def _embedding_dense_backward(arguments: Arguments, profile: Profile) -> Tensor:
     assert not arguments["scale_grad_by_freq"], "a division is an operation of its own"
     g, rows = arguments["grad_output"], arguments["indices"].reshape(-1)
     count, width = arguments["num_weights"], g.shape[-1]
-    found = sums.total_by_place(g.reshape(-1, width), rows, count, rows.numel())
+    found = sums.total_by_place(g.reshape(rows.numel(), width), rows, count, rows.numel())
     if 0 <= arguments["padding_idx"] < count:
         found[arguments["padding_idx"]] = 0
     return found
@@ -164,8 +164,10 @@ def _index_add(arguments: Arguments, profile: Profile) -> Tensor:
     base, source = (x if x.dim() else x[None] for x in (arguments["self"], arguments["source"]))
     axis, index = arguments["dim"], arguments["index"].reshape(-1)
     first = base.movedim(axis, 0)
-    values = source.movedim(axis, 0).reshape(len(index), -1)
-    found = sums.total_by_place(values, index, len(first), len(index), first.reshape(len(first), -1))
+    # Of nothing the library works out no length.
+    width = math.prod(first.shape[1:])
+    values = source.movedim(axis, 0).reshape(len(index), width)
+    found = sums.total_by_place(values, index, len(first), len(index), first.reshape(len(first), width))
     return found.view(first.shape).movedim(0, axis).reshape(arguments["self"].shape)
 
 

@@ -11,15 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
+from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import FileChangedError, WeightsError
 from counterfoil.obstacles import file_changed
+from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 
 IGNORED = (".git", ".gitattributes", ".github", ".gitignore", "model.sig")
 """Names at the top of a folder that the digest leaves out."""
 MAX_FILES = 100_000
+_HOLD_WEIGHTS = (WEIGHTS_SUFFIX, *PICKLES, *OTHER_WEIGHTS)
 
 
 def model_digest(
@@ -36,7 +39,8 @@ def model_digest(
         DeliveryProgress for each file; the digest comes last.
 
     Raises:
-        WeightsError: It is no folder, or holds something that is neither a file nor a folder.
+        WeightsError: It is no folder, holds something that is neither a file nor a folder, or, beside what was
+            compared, other files of weights, at whatever depth.
         FileChangedError: The weights are not those that were compared.
         CancelledError: The token was cancelled.
     """
@@ -50,6 +54,11 @@ def model_digest(
         except OSError as error:
             raise WeightsError(say("The file {0} cannot be read.", path), detail=str(error)) from error
         name = path.relative_to(root).as_posix()
+        if compared is not None and name not in seen and name.lower().endswith(_HOLD_WEIGHTS):
+            raise WeightsError(
+                say("The folder holds weights that were compared with nothing: {0}.", quoted(name)),
+                remedy=say("Take them out of the folder: its digest would stand for them too."),
+            )
         if seen.pop(name, digest) != digest:
             raise _changed(name)
         digests.append(digest.value)

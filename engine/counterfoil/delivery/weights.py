@@ -112,7 +112,7 @@ class Weights:
         return self._holders[name].read(self.tensors[name])
 
     def _check_index(self) -> None:
-        for path in [self._path / other for other in self.others if other.endswith(INDEX_SUFFIX)]:
+        for path in [self._path / other for other in self.others if other.lower().endswith(INDEX_SUFFIX)]:
             data = read_input(path, say("an index of weights"), GivenFileError, most=MAX_INDEX_BYTES)
             try:
                 index = canonical.parse(data)
@@ -145,7 +145,8 @@ def _named(path: Path) -> tuple[list[tuple[str, Path]], tuple[str, ...]]:
         names = sorted(os.listdir(path))
     except OSError as error:
         raise GivenFileError(say("The folder {0} cannot be read.", path), detail=str(error)) from error
-    weights = [name for name in names if name.endswith(WEIGHTS_SUFFIX)]
+    # On some systems a name in other letters is the same name, so a library may load it.
+    weights = [name for name in names if name.lower().endswith(WEIGHTS_SUFFIX)]
     for name in names:
         if name.lower().endswith(PICKLES):
             raise _pickle(name)

@@ -1,4 +1,7 @@
-"""Exact values of single elements of an operator's outputs, from its definition and not from any library's kernel."""
+"""Exact values of single elements of an operator's outputs, from its definition and not from any library's kernel.
+
+What judges. Nothing here is used by what computes, and nothing of that here, so that no mistake confirms itself.
+"""
 
 from counterfoil.exact import (
     accumulation,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-import torch
 
 from counterfoil.exact.numbers import Array, NotExactError, Number, fixed, number
 from counterfoil.exact.operators import Call, ExactOutput, exact_form
@@ -55,8 +54,8 @@ def _onto(base: Array, meetings: _Meetings, factor: Number) -> ExactOutput:
 @exact_form("embedding_dense_backward")
 def _embedding_dense_backward(call: Call) -> ExactOutput:
     rows = call["indices"].reshape(-1)
-    g = call["grad_output"].reshape(len(rows), -1)
     width = call.shape[1]
+    g = call["grad_output"].reshape(len(rows), width)
     meetings = _Meetings(rows, np.arange(len(rows)))
 
     def element(index: int) -> Number:
@@ -73,10 +72,12 @@ def _embedding_dense_backward(call: Call) -> ExactOutput:
 @exact_form("index_put")
 def _index_put(call: Call) -> ExactOutput:
     base = call["self"]
-    # Integer indexing of the places themselves says where each value goes.
-    places = torch.arange(base.size).reshape(base.shape)
-    indices = [None if index is None else torch.from_numpy(index) for index in call["indices"]]
-    chosen = torch.ops.aten.index.Tensor(places, indices).numpy()
+    # Indexing of the places themselves says where each value goes. A byte is a mask, as a bool is.
+    places = np.arange(base.size).reshape(base.shape)
+    masked = [
+        index.astype(bool) if index is not None and index.dtype == np.uint8 else index for index in call["indices"]
+    ]
+    chosen = places[tuple(slice(None) if index is None else index for index in masked)]
     meetings = _Meetings(chosen, np.broadcast_to(call["values"], chosen.shape))
     if call["accumulate"]:
         return _onto(base, meetings, number(1))

@@ -1,7 +1,7 @@
 """The exact form of each operator: which have one, and how an element of it is computed.
 
 The rules stand beside this module, by the nature of the operator. A rule computes what the operator is defined to be;
-it shares no code with what it judges, but for the indices that torch derives by integer arithmetic.
+it shares no code with what it judges.
 
 An operator of class rounded has a rule for its exact mathematical value. One of class exact has a *definition*: it says
 what the element is bit for bit, the sign of a zero included.
@@ -202,4 +202,5 @@ def rows_over(x: Array, axes: Sequence[int]) -> Array:
     """Return ``x`` as ``[rows, n]``: the n elements that meet over ``axes``, a row for each place in the other axes."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     moved = x.transpose(*kept, *axes) if x.ndim else x
-    return moved.reshape(math.prod(x.shape[axis] for axis in kept), -1)
+    # Of nothing numpy works out no length.
+    return moved.reshape(*(math.prod(x.shape[axis] for axis in chosen) for chosen in (kept, axes)))

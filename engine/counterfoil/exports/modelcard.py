@@ -8,14 +8,32 @@ from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.plaintext import one_line
 
+MOST_CODE = 10
+"""Characters at most in which one is shown."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&])")
 _MEANINGS = {
-    Outcome.VERIFIED: "the training was executed again and came out as the trainer signed it, bit for bit",
+    Outcome.VERIFIED: "the whole training was executed again and came out as the trainer signed it, bit for bit",
     Outcome.DISPUTED: "a step of the training was executed again and came out different",
     Outcome.INCONCLUSIVE: "nothing was concluded about the training",
     Outcome.REFUSED: "nothing was concluded about the training: the run could not be judged",
     Outcome.ERROR: "nothing was concluded about the training: the audit failed",
 }
+
+
+_TITLES = {Outcome.VERIFIED: "Verified training", Outcome.DISPUTED: "Disputed training"}
+
+
+def _title(verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.VERIFIED and verdict.sample is not None and not verdict.sample.whole:
+        return "Training verified in part"
+    return _TITLES.get(verdict.outcome, "Training that was not verified")
+
+
+def _result(verdict: Verdict) -> str:
+    sample = verdict.sample
+    if verdict.outcome is Outcome.VERIFIED and sample is not None and not sample.whole:
+        return f"**{_plain(verdict.headline)}**: only these were executed again. {_plain(sample.describe())}"
+    return f"**{verdict.outcome.value}**: {_MEANINGS[verdict.outcome]}"
 
 
 def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
@@ -28,12 +46,18 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
     """
     model = verdict.model
     rows = {
-        "Result": f"**{verdict.outcome.value}**: {_MEANINGS[verdict.outcome]}",
+        "Result": _result(verdict),
         "In words": _plain(verdict.reason),
         "Job": _plain(verdict.title),
         "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
         "Order": _digest(verdict.order_digest)
-        + (", compared with the client's own" if verdict.order_source == "client" else ", taken from the run"),
+        + (", the client's own" if verdict.order_source == "client" else ", taken from the run itself"),
+        "Trainer": _key(verdict.trainer_key)
+        + (
+            ", which the auditor was given"
+            if verdict.trainer_key_source == "given"
+            else ", which the run itself names; the auditor was given none"
+        ),
         "Run root": _digest(verdict.run_root),
         "Weights": f"OpenSSF Model Signing digest `{model[1].hex}`" if model is not None else "not compared",
         "Signed": f"{verdict.signed_at}, with the Ed25519 key `{verdict.key_id}`",
@@ -41,7 +65,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
     lines = [f"| {name} | {text} |" for name, text in rows.items()]
     return "\n".join(
         [
-            "## Verified training",
+            f"## {_title(verdict)}",
             "",
             "The training of this model was audited with Counterfoil: an auditor replays recorded steps bit for bit.",
             "What a verdict promises, and what not, is in its threat model.",
@@ -61,9 +85,13 @@ def _digest(digest: object) -> str:
     return "not read" if digest is None else f"`{digest}`"
 
 
+def _key(key_id: str) -> str:
+    return f"key `{key_id}`" if key_id else "no signature that holds"
+
+
 def _plain(text: str) -> str:
-    """A text that may quote a stranger, as text: one line in which nothing is markup."""
-    return _SPECIAL.sub(r"\\\1", one_line(text))
+    """A text that may quote a stranger, as text: one line in which nothing is markup. Nothing of it is cut off."""
+    return _SPECIAL.sub(r"\\\1", one_line(text, len(text) * MOST_CODE))
 
 
 def _code(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from counterfoil.audit.statement.model import VERIFIER_ID, json_of
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.sampling import Selection
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
 from counterfoil.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
@@ -19,7 +20,11 @@ from counterfoil.sentence import say
 REPLAYED = "COUNTERFOIL_TRAINING_REPLAYED"
 """Every step was replayed and came out as it was signed."""
 SAMPLE = "COUNTERFOIL_TRAINING_SAMPLE_REPLAYED"
-"""Only the steps of a sample were."""
+"""Only the steps of a sample were, which was drawn at random."""
+PART = "COUNTERFOIL_SAMPLE_OF_{0}_IN_{1}_SEGMENTS"
+"""How large it was."""
+TRAINER_KEY = "COUNTERFOIL_TRAINER_KEY_GIVEN"
+"""The auditor gave the trainer's key; without it the key is the one that the run itself names."""
 CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
 """The order was compared with the client's own."""
 WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
@@ -27,9 +32,29 @@ WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
 
 
 def properties(verdict: Verdict) -> list[str]:
-    """Return what holds of a run by a verdict that says VERIFIED."""
-    whole = verdict.steps_replayed == verdict.steps_ordered
-    found = [REPLAYED if whole else SAMPLE]
+    """Return what holds of a run by a verdict that says VERIFIED.
+
+    Raises:
+        DataError: The auditor listed the segments that were replayed: nothing holds of the run.
+    """
+    sample = verdict.sample
+    assert sample is not None, "rule 12 of a verdict"
+    if sample.whole:
+        found = [REPLAYED]
+    elif sample.selection is Selection.RANDOM:
+        found = [SAMPLE, PART.format(sample.count, sample.total)]
+    else:
+        raise DataError(
+            say(
+                "The verdict is about {0} of {1} segments, which the auditor listed: nothing follows for the others, "
+                "and the format knows only the run.",
+                sample.count,
+                sample.total,
+            ),
+            remedy=say("Hand on the verdict itself."),
+        )
+    if verdict.given_key:
+        found.append(TRAINER_KEY)
     if verdict.order_source == "client":
         found.append(CLIENT_ORDER)
     if verdict.model is not None:
@@ -41,7 +66,8 @@ def svr_statement(verdict: Verdict) -> dict[str, Any]:
     """Return the in-toto statement of a Simple Verification Result v0.1.
 
     Raises:
-        DataError: The verdict does not say VERIFIED, and the format names only what holds.
+        DataError: The verdict does not say VERIFIED, and the format names only what holds; or it is about segments
+            that the auditor listed.
     """
     if verdict.outcome is not Outcome.VERIFIED:
         raise DataError(
@@ -63,7 +89,7 @@ def vsa_statement(verdict: Verdict, file_name: str, file_digest: Digest) -> dict
         file_digest: SHA-256 of that.
 
     Raises:
-        DataError: The verdict says INCONCLUSIVE, REFUSED or ERROR, which is neither.
+        DataError: The verdict says INCONCLUSIVE, REFUSED or ERROR, which is neither, or is about listed segments.
     """
     results = {Outcome.VERIFIED: "PASSED", Outcome.DISPUTED: "FAILED"}
     if verdict.outcome not in results:

@@ -39,13 +39,13 @@ from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_cpu import INFINITY
 from counterfoil.rounding.kernel_triton import OWN_TYPES, SLOTS, Pass, Slot
 from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.rounder import (
     Kernels,
     Observation,
     RecordingRounder,
     ReplayingRounder,
     Rounder,
-    Values,
     Watched,
     place_keys,
 )

@@ -1,4 +1,4 @@
-"""Single elements and the two grid points beside them, in numpy: for logged decisions, evidence and disputes."""
+"""Single elements and the two grid points beside them, in numpy: for disputes. No kernel computes with this."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ from counterfoil.rounding.grid import Grid
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of single elements of one rounding site.
+
+    Attributes:
+        indices: int64 ``[k]``, ascending: flat C-order indices.
+        values: float64 ``[k]``.
+    """
+
+    indices: npt.NDArray[np.int64]
+    values: FloatArray
 
 
 @dataclass(frozen=True)

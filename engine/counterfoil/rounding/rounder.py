@@ -36,6 +36,7 @@ from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.known import Known
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
+from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
@@ -63,19 +64,6 @@ def place_keys(key: int, places: int) -> list[int]:
     keys = np.uint64(key) + np.arange(1, places + 1, dtype=np.uint64) * np.uint64(_PLACE_FACTOR)
     found: list[int] = keys.tolist()
     return found
-
-
-@dataclass(frozen=True)
-class Values:
-    """Values of single elements of one rounding site.
-
-    Attributes:
-        indices: int64 ``[k]``, ascending: flat C-order indices.
-        values: float64 ``[k]``.
-    """
-
-    indices: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -208,6 +196,25 @@ def _device_kernel() -> DeviceKernel:
     return TritonKernel()
 
 
+@dataclass(frozen=True)
+class Unfit:
+    """An output of an operator of class rounded that fits no step, kept for a closer look.
+
+    Attributes:
+        node: The operator.
+        output: Which of its outputs.
+        arguments: Its arguments by name.
+        scale: This machine's own S; 0 under an exact profile, which has none.
+        value: ``[n]``: the output, flat.
+    """
+
+    node: Node
+    output: int
+    arguments: dict[str, Any]
+    scale: float
+    value: Tensor
+
+
 class Fingerprinting:
     """Fingerprints the places of a step, and knows which rounding site is next."""
 
@@ -221,9 +228,12 @@ class Fingerprinting:
         self._site = 0
         self.fingerprints = np.zeros(len(program.places), np.uint64)
         """uint64 ``[places]``: the fingerprints of the step so far."""
+        self.unfit: Unfit | None = None
+        """What ended the step, if an output of an operator of class rounded did."""
 
     def begin_step(self, key: int) -> None:
         """Start a step with its fingerprint key."""
+        self.unfit = None
         self._key = key
         self._keys = place_keys(key, len(self._program.places))
         self._site = 0
@@ -295,9 +305,13 @@ class Rounder(Fingerprinting):
             self._scale = scales[position]
             self._infinities = Infinities.of(flat) if passing else None
             exponent = scale_exponent(self._scale)
-            if exponent is None:
-                raise _non_finite(node, flat, self._scale)
-            fingerprint = self._round(node, exponent, flat)
+            try:
+                if exponent is None:
+                    raise _non_finite(node, flat, self._scale)
+                fingerprint = self._round(node, exponent, flat)
+            except NonFiniteError:
+                self.unfit = Unfit(node, position, arguments(), self._scale, flat)
+                raise
             self.fingerprints[self._program.site_places[self._site]] = fingerprint
             self._site += 1
             if self._largest is not None:

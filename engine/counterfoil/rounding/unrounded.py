@@ -13,7 +13,8 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.infinities import hold_infinity
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Values, Watched
+from counterfoil.rounding.neighbours import Values
+from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Unfit, Watched
 from counterfoil.sentence import say
 
 
@@ -76,7 +77,11 @@ class Unrounded(Fingerprinting):
             found, finite = self._kernels.fingerprint_finite(flat, self._keys[place])
             self.fingerprints[place] = found
             if not finite:
-                _check_infinities(node, arguments(), flat)
+                try:
+                    _check_infinities(node, arguments(), flat)
+                except NonFiniteError:
+                    self.unfit = Unfit(node, position, arguments(), 0.0, flat)
+                    raise
             if place == self._observe:
                 self.watched = self._watched(place, output, arguments)
             self._site += 1

@@ -121,6 +121,11 @@ SAID: tuple[tuple[str, Callable[[Dispute], bool]], ...] = (
         lambda it: replayed_and_proven(it) and it.parts == ("fingerprints",),
     ),
     ("that nobody can read", lambda it: it.right is Right.UNREADABLE),
+    ("which comes to none when it is computed as ordered", lambda it: it.right is Right.NO_RESULT),
+    (
+        "is the one that was ordered cannot be checked",
+        lambda it: it.accuses and it.replay_leaf is None,
+    ),
     ("the trainer's rounding log is not complete", lambda it: it.accuses and it.right is Right.OMISSIONS),
     ("so nobody is accused", lambda it: it.confirmed and not it.accuses),
     ("did not give its own result a second time", lambda it: not it.confirmed),
@@ -134,8 +139,9 @@ def disputes() -> Iterator[Dispute]:
     compared = {"no state compared": (None, ()), "equal": (40, ()), "different": (40, dispute().tensors)}
     for right, parts, at, rows in product(Right, PARTS, compared.values(), (True, False)):
         where = {"inputs": ("labels",), "operator": None} if rows else {"operator": operator}
-        leaf = {"replay_leaf": None, "parts": ("log",)} if right is Right.UNREADABLE else {"parts": parts}
-        where = where if "fingerprints" in parts else {"operator": None}
+        unread = {Right.UNREADABLE: ("log",), Right.NO_RESULT: ("result",)}.get(right)
+        leaf = {"parts": parts} if unread is None else {"replay_leaf": None, "parts": unread}
+        where = where if "fingerprints" in parts and right is not Right.UNREADABLE else {"operator": None}
         yield dispute(finding=replace(FOUND, right=right), compared_at=at[0], tensors=at[1], **where, **leaf)
     yield dispute(confirmed=False, finding=None)
 

@@ -31,7 +31,8 @@ from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.guaranteed import node_bounds
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, Values, step_key
+from counterfoil.rounding.neighbours import Values
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, step_key
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.loaded import load_order as load
 from counterfoil.training.order import OrderDraft

@@ -224,7 +224,7 @@ def test_a_changed_label_is_found(job: Job, tmp_path: Path, trainer_key: Signing
     run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, tamper=FLIP)
     dispute = disputed(audited(run, job.order))
     assert dispute.inputs == ("labels",)
-    assert "The rows of 'labels'" in dispute.finding.sentence
+    assert "the rows of 'labels'" in dispute.finding.sentence
 
 
 def test_a_changed_label_behind_a_forged_fingerprint_is_found(

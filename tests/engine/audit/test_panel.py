@@ -76,7 +76,7 @@ def test_the_one_who_departed_is_found(digits_job, provider, step):
         ruling = next(ruling for ruling in parting.rulings if not ruling.right)
         assert ruling.parts == ("state", "loss", "fingerprints")
         assert ruling.operator is None
-        assert "The rows of 'labels'" in ruling.finding.sentence
+        assert "the rows of 'labels'" in ruling.finding.sentence
         assert ruling.confirmed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counterfoil.audit.values.beacon import QUICKNET, Beacon
 from counterfoil.audit.values.sampling import (
+    NonceSource,
     Sample,
     SegmentRequest,
     Selection,
@@ -141,7 +144,57 @@ def test_a_nonce_is_fresh_each_time():
     samples = [SegmentRequest(count=3).resolve(order, ROOT) for _ in range(2)]
     assert samples[0].nonce != samples[1].nonce
     again = SegmentRequest(count=3, nonce=samples[0].nonce).resolve(order, ROOT)
-    assert again == samples[0]
+    assert again == replace(samples[0], source=NonceSource.GIVEN)
+
+
+def test_the_sentence_says_where_the_nonce_came_from():
+    order = manifest(60, 5)
+    drawn = SegmentRequest(count=3).resolve(order, ROOT)
+    assert "drawn at random after the run was signed; a run with" in drawn.describe()
+    assert "given to the audit; if the trainer could not know it" in replace(drawn, source=NonceSource.GIVEN).describe()
+    round_ = Beacon(QUICKNET, 1, "ab" * 48)
+    by_beacon = SegmentRequest(count=3, beacon=round_).resolve(order, ROOT)
+    assert by_beacon.nonce == round_.nonce
+    assert "round 1 of the public beacon quicknet, published at 2023-08-23T15:09:27Z; if" in by_beacon.describe()
+    # Who is not told claims nothing.
+    assert "given to the audit" in replace(drawn, source=None).describe()
+    for wrong in (
+        {"nonce": NONCE, "beacon": round_, "count": 3},
+        {"beacon": round_},
+        {"beacon": round_, "numbers": (1,)},
+    ):
+        with pytest.raises(DataError):
+            SegmentRequest(**wrong)
+
+
+def test_the_number_of_bad_segments_is_exact():
+    """The share is the decimal number that somebody wrote: 7 of 100 are 0.07 of them."""
+    for thousandths in range(1, 1001):
+        fraction = thousandths / 1000
+        for total in (1, 3, 10, 100, 123, 200, 500, 1000, 4321, 10**6):
+            expected = max(1, -(-thousandths * total // 1000))
+            assert bad_segments(total, fraction) == expected, (total, fraction)
+    assert (bad_segments(100, 0.07), sample_size(100, 7, 0.99)) == (7, 47)
+    assert bad_segments(10**6, 1e-07) == 1
+    assert bad_segments(3, 1.0) == 3
+
+
+@given(st.integers(1, 80), st.data(), st.integers(1, 999))
+def test_the_sample_is_the_least_that_has_the_confidence(total, data, thousandths):
+    bad = data.draw(st.integers(1, total))
+    allowed = 1 - Fraction(thousandths, 1000)
+    found = sample_size(total, bad, thousandths / 1000)
+    passing = [Fraction(comb(total - bad, count), comb(total, count)) for count in range(total + 1)]
+    assert passing[found] <= allowed
+    assert found == 1 or passing[found - 1] > allowed
+
+
+def test_a_sample_at_the_very_edge():
+    """3 of 4 segments miss one bad one with probability 1/4 exactly; float64 numbers say 0.1 + 0.2 > 0.3 as well."""
+    assert sample_size(4, 1, 0.75) == 3
+    assert sample_size(10, 1, 0.7) == 7
+    assert sample_size(10, 1, 0.3) == 3
+    assert sample_size(1000, 1, 0.999) == 999
 
 
 # Requests.
@@ -203,3 +256,24 @@ def test_requests_that_make_no_sense(arguments):
     with pytest.raises(DataError) as raised:
         SegmentRequest.parse(**arguments).resolve(manifest(60, 5), ROOT)
     assert str(raised.value)
+
+
+def test_a_list_of_segments_has_a_length():
+    """10,000 characters; and nothing is made of more numbers than a run may have."""
+    longest = ",".join(["7"] * 5_000)
+    assert len(longest) == 9_999
+    assert tuple(SegmentRequest.parse(longest + "1").resolve(manifest(400, 5), ROOT).numbers()) == (7, 71)
+    with pytest.raises(DataError, match=r"The segments '7,7,.*cannot be read"):
+        SegmentRequest.parse(longest + "11")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("5-10000004", 10**7), ("5-10000005", 0), ("999999999-999999999", 1), ("1000000000-1000000000", 0)],
+)
+def test_a_range_of_segments_has_a_length(text, count):
+    if count:
+        assert len(SegmentRequest.parse(text).numbers) == count
+    else:
+        with pytest.raises(DataError, match="not a range"):
+            SegmentRequest.parse(text)

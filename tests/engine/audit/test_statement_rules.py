@@ -19,8 +19,9 @@ from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.beacon import QUICKNET
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
+from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.cli.jsonform import as_json
 from counterfoil.commit.digest import Digest
@@ -55,10 +56,13 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
     )  # fmt: skip
 
 
+ROUND = {"chain": QUICKNET, "round": 7, "signature": "ab" * 48}
+
+
 def sampled_statement() -> dict[str, Any]:
     """A verdict on a sample of three of the twelve segments."""
     nonce, root = "ab" * 32, trees()[0].root
-    sample = Sample(12, tuple(ranges(draw_segments(12, 3, nonce, root))), Selection.RANDOM, nonce, 1)
+    sample = Sample(12, tuple(ranges(draw_segments(12, 3, nonce, root))), Selection.RANDOM, nonce, 1, NonceSource.DRAWN)
     report = replace(
         verified_report(),
         sample=sample,
@@ -116,6 +120,22 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     ),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(badSegments=2), "another probability"),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonce=""), "incomplete, or says more"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource=None), "incomplete, or says more"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon"), "incomplete, or says"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(beacon=ROUND), "incomplete, or says more"),
+    (
+        7,
+        "sampled",
+        lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon", beacon=ROUND),
+        "not the randomness",
+    ),
+    (
+        7,
+        "sampled",
+        lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon", beacon=ROUND | {"chain": "0" * 64}),
+        "a beacon that is not known",
+    ),
+    (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="drawn"), "incomplete, or says"),
     (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(chosen=[[1, 11]]), "lists fewer"),
     (8, "verified", lambda s: s["predicate"]["counts"].update(logEntries="1"), "do not add up to its log entries"),
     (8, "verified", lambda s: s["predicate"].update(withoutBound=["sum", "mm"]), "not a sorted list"),
@@ -127,9 +147,9 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (9, "disputed", lambda s: s["predicate"]["dispute"].update(comparedAt=36), "at a step that cannot be"),
     (9, "disputed", lambda s: s["predicate"]["dispute"].update(inputs=["labels"]), "differs already"),
     (9, "disputed", lambda s: s["predicate"]["dispute"]["operator"].update(number=194), "must lie in 1 to 193"),
-    (9, "disputed", lambda s: s["predicate"]["dispute"].update(parts=["log"]), "without a replay"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(replayLeaf=None), "without a replay"),
     (9, "confirmed", lambda s: s["predicate"]["dispute"].update(step=61), "must lie in 1 to 60"),
-    (10, "disputed", lambda s: s["predicate"]["dispute"]["comparisons"].pop(0), "do not begin at the run root"),
+    (10, "disputed", lambda s: s["predicate"]["dispute"]["comparisons"].pop(0), "do not lead from the run root"),
     (10, "disputed", lambda s: s["predicate"]["dispute"]["inclusionProof"].pop(), "does not prove"),
     (10, "confirmed", lambda s: s["predicate"]["dispute"].update(trainerLeaf="00" * 32), "does not prove"),
     (
@@ -146,7 +166,12 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     ),
     (12, "verified", lambda s: s["predicate"].update(steering=None), "does not belong to the replayed steps"),
     (12, "disputed", lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[]), "check 8 is not what"),
-    (13, "disputed", lambda s: s["predicate"]["dispute"].update(confirmed=False), "not what its dispute says"),
+    (
+        13,
+        "disputed",
+        lambda s: s["predicate"]["dispute"].update(confirmed=False, finding=None),
+        "not what its dispute says",
+    ),
     (13, "disputed", lambda s: s["predicate"].update(dispute=None), "names no step"),
     (14, "verified", lambda s: s["predicate"]["checks"][6].update(state="warning"), "must be passed"),
     (15, "confirmed", lambda s: s["predicate"].update(result="INCONCLUSIVE"), "not what its dispute says"),

@@ -6,10 +6,15 @@ no gradient reaches is zero altogether.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given as drawn_from
+from hypothesis import settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 from counterfoil.definite.operators import Profile, kinds
@@ -20,14 +25,14 @@ from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
 from counterfoil.program.graph import Node, TensorType
 from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify
 from support.definite_calls import CALLS, EXACT_CALLS, SITUATIONS, function_calls, in_situation
-from support.definite_reference import bits_of
+from support.definite_reference import bits_of, wild
 from support.exact_calls import Call
 
 MAGNITUDES = (1.0, 1e-3, 1e-5, 1e-8, 1e-30, 1e-44)
 """The last gives subnormal numbers."""
 BITS = 20
 OWN = Profile.on(torch.device("cpu"), BITS)
-MOST = 24
+MOST = 12
 ONTO = ("index_add", "scatter_add", "index_put")
 """Kinds that add to what is there."""
 FUNCTIONS = kinds() - {name.split(".")[1] for name, _ in CALLS}
@@ -94,14 +99,76 @@ def test_the_judge_and_the_maker_agree(kind: str) -> None:
                 assert differing(name, changed, kwargs) == [], (name, magnitude, situation)
 
 
+Given = tuple[Operation, list[Any], dict[str, Any]]
+
+
+@cache
+def on_this_machine() -> list[tuple[str, Given, list[Any]]]:
+    """Uses of every kind, at magnitudes of gradients, and what this machine gives."""
+    found = []
+    for name, args, kwargs in SINGLE:
+        onto = name.split(".")[1] in ONTO
+        for magnitude in MAGNITUDES[:4] if onto else (1e-3, 1e-8):
+            for situation in SITUATIONS[:4] if onto else SITUATIONS[:1]:
+                given = prepared(name, in_situation(name, args, magnitude, situation), kwargs)
+                own = [None if x is None else values_of(x) for x in flat(exactly(OWN)(*given))]
+                found.append((f"{name}, {magnitude}, {situation}", given, own))
+    return found
+
+
 @pytest.mark.parametrize("imitation", IMITATIONS)
 def test_honest_machines_agree(imitation: str) -> None:
-    for name, args, kwargs in SINGLE:
-        for magnitude in MAGNITUDES[1::2]:
-            for situation in SITUATIONS[:4] if name.split(".")[1] in ONTO else SITUATIONS[:1]:
-                operation, given, named = prepared(name, in_situation(name, args, magnitude, situation), kwargs)
-                own = flat(exactly(OWN)(operation, given, named))
-                other = flat(exactly_perturbed(imitation, OWN)(operation, given, named))
-                assert [None if x is None else values_of(x) for x in own] == [
-                    None if x is None else values_of(x) for x in other
-                ], (name, magnitude, situation)
+    compute = exactly_perturbed(imitation, OWN)
+    for what, given, own in on_this_machine():
+        assert [None if x is None else values_of(x) for x in flat(compute(*given))] == own, what
+
+
+NUMBERS = (0.1, 2**60 + 2**36 + 1, -(2**60 + 2**36), 2**24 + 1, 1 + 2.0**-24 + 2.0**-50, 0.7 * 2.0**-149, 1e-50, -0.0)
+"""Whose nearest float32 number another rounding on the way, or none, would miss."""
+MEETING = torch.tensor([1.0, -2.5, 0.0, -0.0, 2.0**60, 2.0**60 + 2.0**37, -(2.0**60), 2.0**24, 1 + 2.0**-23, 2.0**-149])
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_enter_as_the_nearest_float32(number: float) -> None:
+    x, mask = MEETING, MEETING > 0
+    uses: list[tuple[str, list[Any], dict[str, Any]]] = [
+        *((f"aten.{kind}.Scalar", [x, number], {}) for kind in (
+            "add", "sub", "rsub", "mul", "div", "eq", "ne", "lt", "le", "gt", "ge", "fmod", "remainder", "fill",
+        )),
+        *((f"aten.{kind}.default", [x, number], {}) for kind in ("clamp_min", "clamp_max", "leaky_relu", "full_like")),
+        ("aten.div.Scalar_mode", [x, number], {"rounding_mode": "floor"}),
+        ("aten.where.ScalarOther", [mask, x, number], {}),
+        ("aten.masked_fill.Scalar", [x, mask, number], {}),
+        ("aten.threshold.default", [x, number, number], {}),
+        ("aten.hardtanh_backward.default", [x, x, -1.5, number], {}),
+        ("aten.constant_pad_nd.default", [x, [1, 2], number], {}),
+        ("aten.scatter.value", [x, 0, torch.tensor([1, 2]), number], {}),
+        ("aten.pow.Tensor_Scalar", [x, number], {}),
+        ("aten.pow.Scalar", [number, x], {}),
+    ]  # fmt: skip
+    for name, args, kwargs in uses:
+        assert differing(name, args, kwargs) == [], name
+
+
+@settings(max_examples=30, deadline=None)
+@drawn_from(st.data())
+def test_sums_by_index_of_any_shape(data: st.DataObject) -> None:
+    """Shapes decide how many bits a term keeps, and which elements share an exponent."""
+    lengths = st.lists(st.integers(1, 4), min_size=1, max_size=3)
+    shape = data.draw(lengths)
+    axis, count = data.draw(st.integers(-len(shape), len(shape) - 1)), data.draw(st.integers(0, 9))
+    seed, scale = data.draw(st.integers(0, 99)), data.draw(st.sampled_from((0.0, 1.0, 1e-6, 1e-40)))
+    base = wild(tuple(shape), seed) * scale
+    longer = [count if n == axis % len(shape) else length for n, length in enumerate(shape)]
+    index = torch.from_numpy(np.random.default_rng(seed).integers(0, shape[axis], count))
+    added = wild(tuple(longer), seed + 1, -60, -30)
+    along = index.view([-1 if n == axis % len(shape) else 1 for n in range(len(shape))]).expand(longer)
+    beyond = torch.cat([added, torch.full_like(added[:1], 1e30)]) if axis % len(shape) else added
+    before: list[Tensor | None] = [None] * (axis % len(shape))
+    for name, args in (
+        ("aten.index_add.default", [base, axis, index, added]),
+        ("aten.scatter_add.default", [base, axis, along, beyond]),
+        ("aten.index_put.default", [base, [*before, index - shape[axis]], added, True]),
+        ("aten.embedding_dense_backward.default", [wild((count, 3), seed, -60, -30), index, 5, -1, False]),
+    ):
+        assert differing(name, args, {}) == [], (name, shape, axis, count)

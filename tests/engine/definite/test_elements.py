@@ -100,7 +100,25 @@ def test_sums_are_those_of_fractions() -> None:
     assert bits_of(torch.tensor([element(i) for i in range(6)])) == bits_of(torch.tensor(expected))
 
 
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -3.5, 88.0, 1e-45, -1e-45, 1e-30, 3.4e38, -3.4e38, math.inf, -math.inf]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    -2.0,
+    0.5,
+    -3.5,
+    88.0,
+    1e-45,
+    -1e-45,
+    1e-30,
+    3.4e38,
+    -3.4e38,
+    math.inf,
+    -math.inf,
+    math.nan,
+]
 FUNCTIONS_OF_TWO = ("pow", "atan2", "xlogy")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from counterfoil.definite import forms, products
-from counterfoil.definite.digits import INT8_BLOCK, float32_block
+from counterfoil.definite.digits import INT8_BLOCK, INT8_DIGIT_BITS, digit_count, float32_block
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import float64_block
@@ -203,6 +203,38 @@ def test_int32_adds_as_many_as_it_is_said_to() -> None:
     # Control: with digits of a whole byte the same block does not fit.
     wide = torch.full((1, INT8_BLOCK), -128, dtype=torch.int8)
     assert int(torch._int_mm(wide, wide.t().contiguous())) != 2**31
+
+
+@pytest.mark.parametrize(("digit_bits", "count"), [(3, 3), (6, 3), (9, 2), (10, 2)])
+def test_every_digit_of_a_window_counts_for_the_block(digit_bits: int, count: int) -> None:
+    """The middle window adds as many products as there are digits for each term: too many for float32, and odd."""
+    digit, base = (1 << digit_bits) - 1, 2 << digit_bits
+    number = sum(digit * base**place for place in range(count))
+    bits, inner = number.bit_length(), float32_block(digit_bits) - 1
+    assert digit_count(bits, digit_bits) == count
+    left, right = whole(torch.full((1, inner), number), bits), whole(torch.full((inner, 1), number), bits)
+    expected = inner * number * number
+    assert expected < 2**63
+    assert int(by_float32(left, right, digit_bits)) == expected
+    # Control: the window as one piece, which each digit's products alone would have had room for.
+    window = torch.full((1, count * inner), float(digit), dtype=torch.float32)
+    assert int(window @ window.t()) != count * inner * digit**2
+
+
+def test_every_digit_of_a_window_counts_for_int32() -> None:
+    """So does it where a processor shifts one operand to unsigned: int32 is asked for no more than it adds there."""
+    asked = []
+
+    def multiplied(a: Tensor, b: Tensor) -> Tensor:
+        asked.append(a.shape[-1])
+        return (a.double() @ b.double()).to(torch.int64)
+
+    bits, inner = 20, INT8_BLOCK
+    left, right = whole(torch.full((1, inner), 2**bits), bits), whole(torch.full((inner, 1), 2**bits), bits)
+    total = products._by_digits(left, right, INT8_DIGIT_BITS, INT8_BLOCK, multiplied)
+    assert int(total) == inner * 4**bits
+    assert max(asked) <= INT8_BLOCK
+    assert len(asked) > 2 * digit_count(bits) - 1, "in one piece"
 
 
 def test_more_than_fits_is_refused() -> None:

@@ -86,9 +86,8 @@ def test_draws_are_those_of_the_vectors() -> None:
 )
 def test_quantisation_is_that_of_fractions(values: list[float], bits: int, more: int) -> None:
     x = np.array(values, np.float32)
-    exponent = max(
-        [-148, *(e for e in range(-160, 129) if Fraction(2) ** (e - 1) <= max(map(abs, map(Fraction, values))))]
-    )
+    largest = max(abs(Fraction(value)) for value in values)
+    exponent = next(e for e in range(-148, 129) if Fraction(2) ** e > largest)
     assert exponents_of(x, (0,)).tolist() == [exponent]
     # Elements may share the exponent of larger ones that stand elsewhere.
     shared = min(exponent + more, 128)

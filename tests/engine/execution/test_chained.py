@@ -26,7 +26,8 @@ from counterfoil.program.update import AdamW
 from counterfoil.rounding import tiles
 from counterfoil.rounding.chains import run_chain
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, Values
+from counterfoil.rounding.neighbours import Values
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
 from counterfoil.training.initial import fan_in_uniform
 from support.chains import (
     CPU,
@@ -291,6 +292,40 @@ def test_what_a_log_hides_is_found_in_a_chain_too(adamw: tuple[Program, StepInpu
         for exponent in (log.exponent + 1, log.exponent - 1, log.exponent + 7, -32768):
             other = same(sides.replayed(inputs, changed(logs, site, exponent=exponent)))
             assert other.counts[site].contradictions >= 1
+
+
+def test_a_logged_direction_is_taken_up_to_two_tau_in_a_chain(kernels: Kernels) -> None:
+    """Values so many tau above a midpoint, all of them logged as rounded down: at 2 tau taken, beyond it not."""
+    taus = np.array([0.25, 0.75, 1.0, 1.25, 1.75, 2.0, 2.25, 2.75, 4.0, 1000.0])
+    # (1 + t) (1 + 2^-24) lies t 2^-24 above the midpoint between 1 + t and the next float32.
+    values = (1.0 + taus * 2.0 ** (24 - PRECISION.margin_bits)).astype(np.float32)
+    program = program_of(
+        [
+            ("aten.mul.Tensor", (Value(0), 1.0 + 2.0**-24), "float32"),
+            ("aten.div.Tensor", (Value(2), 1.0), "float32"),
+            ("aten.neg.default", (Value(3),), "float32"),
+        ],
+        (taus.size,),
+        states=1,
+        scalars=1,
+        updates={0: 4},
+    )
+    with counted() as (run, seen):
+        sides = Sides(program, kernels, run)
+        inputs = inputs_of(program, [values], [0.5])
+        same(sides.recorded(inputs))
+        recorded = same(sides.recorded(inputs))
+        (site,) = next(chain.sites for chain in chains_of(sides.together) if chain.sites)
+        assert sides.logs[site].indices.tolist() == np.flatnonzero(taus <= 1).tolist()
+        assert sides.logs[site].exponent == 0
+        down = changed(sides.logs, site, indices=np.arange(taus.size), ups=np.zeros(taus.size, np.bool_))
+        followed = same(sides.replayed(inputs, down))
+    assert seen["together"] >= 2
+    counts = followed.counts[site]
+    assert (counts.corrections, counts.contradictions) == ((taus <= 2).sum(), (taus > 2).sum())
+    own, steered = (-np.frombuffer(dict(one.state)["s0"], np.float32) for one in (recorded, followed))
+    assert own.tolist() == (values + np.float32(2.0**-23)).tolist()
+    assert steered.tolist() == np.where(taus <= 2, values, own).tolist()
 
 
 def test_whoever_looks_at_a_site_sees_it_alone(adamw: tuple[Program, StepInputs], kernels: Kernels) -> None:

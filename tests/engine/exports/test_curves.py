@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -98,6 +99,45 @@ def test_a_verdict_names_the_delivered_model(digits_job, model, tmp_path, capsys
     assert "does not name the model" in capsys.readouterr().out
     assert main(check) == 0
     assert json.loads(capsys.readouterr().out)["model"] is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["below/model.safetensors", "below/deeper/Model.SafeTensors", "onnx/model.onnx", "model.gguf", "old/weights.PT"],
+)
+def test_weights_that_nobody_compared_are_in_no_digest(digits_job, model, tmp_path, name):
+    folder = tmp_path / "model"
+    shutil.copytree(model, folder)
+    assert digest_of(folder, compared(folder, digits_job.run)) == digest_of(model)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes((folder / "model.safetensors").read_bytes())
+    with pytest.raises(WeightsError, match="weights that were compared with nothing"):
+        digest_of(folder, compared(folder, digits_job.run))
+
+
+def test_weights_in_other_letters_are_looked_at(digits_job, model, tmp_path):
+    """Where a name in other letters is the same name a library loads them."""
+    folder = tmp_path / "model"
+    shutil.copytree(model, folder)
+    (folder / "other.SAFETENSORS").write_bytes((folder / "model.safetensors").read_bytes())
+    with pytest.raises(WeightsError, match="Two files hold the tensor"):
+        compared(folder, digits_job.run)
+
+
+def test_no_model_in_a_verdict_on_segments_that_do_not_lead_to_it(digits_job, model, tmp_path, capsys):
+    generate_key(tmp_path / "auditor.pem", None)
+    command = ["audit", str(digits_job.run), "--verdict", str(tmp_path / "v.json"), "--force"]
+    command += ["--key", str(tmp_path / "auditor.pem"), "--subject-model", str(model), "--segments"]
+    check = ["verify", str(tmp_path / "v.json"), "--key", str(tmp_path / "auditor.pub.pem"), "--json"]
+    for segments, named in (("1-1", False), ("3-3", True)):
+        assert main([*command, segments]) == 0
+        assert ("nobody replayed the segment that" in " ".join(capsys.readouterr().out.split())) is not named
+        assert main(check) == 0
+        assert (json.loads(capsys.readouterr().out)["model"] is not None) is named
+    verdict = ["--verdict", str(tmp_path / "v.json"), "--key", str(tmp_path / "auditor.pub.pem")]
+    for segments, code in (("1-1", 2), ("3-3", 0)):
+        main([*command, segments])
+        assert main(["verify-weights", str(model), str(digits_job.run), *verdict]) == code
 
 
 def test_a_model_that_changes_behind_the_comparison(digits_job, model, tmp_path):

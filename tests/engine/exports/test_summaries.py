@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,13 +18,22 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
 from counterfoil.cli import main
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError
+from counterfoil.errors import DataError, SignatureError
 from counterfoil.exports.modelcard import model_card
-from counterfoil.exports.summary import CLIENT_ORDER, REPLAYED, SAMPLE, WEIGHTS, svr_statement, vsa_statement
+from counterfoil.exports.summary import (
+    CLIENT_ORDER,
+    REPLAYED,
+    SAMPLE,
+    TRAINER_KEY,
+    WEIGHTS,
+    svr_statement,
+    vsa_statement,
+)
 from counterfoil.signing import generate_key, load_private_key, load_public_key
-from support.reports import checks, disputed_report, verified_report
+from support.reports import checks, disputed_report, trees, verified_report
 
 TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MODEL = ("model", Digest.of(b"model"))
@@ -77,6 +87,68 @@ def test_what_passes_and_what_is_neither(folder):
         with pytest.raises(DataError, match="INCONCLUSIVE"):
             made(open_ended)
     assert SAMPLE != REPLAYED
+
+
+def _sampled(selection: Selection, spans=((2, 2),)) -> AuditReport:
+    """A report of one segment of twelve, of five steps each."""
+    nonce = "ab" * 32 if selection is Selection.RANDOM else ""
+    if nonce:
+        spans = tuple(ranges(draw_segments(12, 1, nonce, trees()[0].root)))
+    return replace(
+        verified_report(),
+        sample=Sample(12, spans, selection, nonce, 1 if nonce else 0),
+        steps_planned=5,
+        steps_replayed=5,
+        checks=checks(COVERAGE=CheckState.WARNING),
+    )
+
+
+def test_one_segment_that_the_auditor_listed_is_no_summary(folder):
+    listed = _read(folder, _sampled(Selection.LISTED))
+    for made in (svr_statement, lambda said: vsa_statement(said, "v.json", Digest.of(b"verdict"))):
+        with pytest.raises(DataError, match="about 1 of 12 segments, which the auditor listed"):
+            made(listed)
+
+
+def test_a_random_sample_says_how_large_it_was(folder):
+    drawn = _read(folder, _sampled(Selection.RANDOM))
+    levels = [SAMPLE, "COUNTERFOIL_SAMPLE_OF_1_IN_12_SEGMENTS", CLIENT_ORDER]
+    assert svr_statement(drawn)["predicate"]["properties"] == levels
+    assert vsa_statement(drawn, "v.json", Digest.of(b"verdict"))["predicate"]["verifiedLevels"] == levels
+
+
+def test_whether_the_trainers_key_was_given(folder):
+    report = verified_report()
+    assert TRAINER_KEY not in svr_statement(_read(folder, report))["predicate"]["properties"]
+    given = _read(folder, replace(report, given_key=report.trainer_key))
+    assert svr_statement(given)["predicate"]["properties"] == [REPLAYED, TRAINER_KEY, CLIENT_ORDER]
+    assert "which the run itself names" in model_card(_read(folder, report), "k", "v")
+    assert "which the auditor was given" in model_card(given, "k", "v")
+
+
+def test_no_model_beside_segments_that_do_not_lead_to_it(folder):
+    with pytest.raises(SignatureError, match="nobody replayed the segment that ends in it"):
+        _read(folder, _sampled(Selection.LISTED), MODEL)
+    assert _read(folder, _sampled(Selection.LISTED, ((12, 12),)), MODEL).model == MODEL
+
+
+def test_a_model_card_says_no_more_than_the_verdict(folder):
+    whole = model_card(_read(folder, verified_report()), "k", "v")
+    assert whole.startswith("## Verified training\n")
+    assert "the whole training was executed again" in whole
+    drawn = model_card(_read(folder, _sampled(Selection.RANDOM)), "k", "v")
+    assert drawn.startswith("## Training verified in part\n")
+    assert "**VERIFIED for 1 of 12 segments**: only these were executed again" in drawn
+    assert re.search(r"would have passed with probability .*\d", drawn)
+    assert "bit for bit |" not in drawn
+    listed = model_card(_read(folder, _sampled(Selection.LISTED)), "k", "v")
+    assert "nothing follows for the others" in listed
+    long = "Every one of the steps matched. " * 20 + "The probability is 0\\.25"
+    assert r"The probability is 0" in model_card(_read(folder, replace(verified_report(), reason=long)), "k", "v")
+    disputed = model_card(_read(folder, disputed_report()), "k", "v")
+    assert disputed.startswith("## Disputed training\n")
+    assert "VERIFIED" not in disputed
+    assert model_card(_read(folder, _inconclusive()), "k", "v").startswith("## Training that was not verified\n")
 
 
 def _bundle(folder: Path, kind: str, *more: str) -> dict:

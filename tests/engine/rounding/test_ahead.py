@@ -25,8 +25,9 @@ from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
 from counterfoil.rounding.log import SiteLog, encode
+from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, Values
+from counterfoil.rounding.rounder import Kernels, RecordingRounder
 from counterfoil.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from support.triton_device import DEVICES, ON_DEVICE
 

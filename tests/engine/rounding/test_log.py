@@ -86,9 +86,48 @@ def test_a_flipped_bit_never_decodes_to_the_same_log(
         decoded = decode(bytes(encoded), elements)
     except LogError:
         return
-    # Another Rice parameter may spell the same entries: the bytes still differ, and the Merkle leaf commits to bytes.
+    # Another Rice parameter may spell the same entries, and nothing else may: no bit of padding, no longer number. The
+    # Merkle leaf commits to the bytes.
     if all(same(a, b) for a, b in zip(sites, decoded, strict=True)):
-        assert encode(decoded) != bytes(encoded)
+        assert bit // 8 in places_of_parameters(sites)
+
+
+def places_of_parameters(sites: list[SiteLog]) -> list[int]:
+    """Where the Rice parameters of sites with entries stand: behind their exponent and their count."""
+    places = []
+    for number, one in enumerate(sites):
+        if len(one.indices):
+            code = 0 if one.exponent == ZERO_SCALE else 1 + max(2 * one.exponent, -2 * one.exponent - 1)
+            numbers = sum(max(1, -(-value.bit_length() // 7)) for value in (code, len(one.indices)))
+            places.append(len(encode(sites[:number])) + numbers)
+    return places
+
+
+@pytest.mark.parametrize("junk", range(1, 8))
+def test_the_last_byte_of_entries_is_filled_with_zeros(junk: int) -> None:
+    """One entry, a gap of 0 and k = 0: two bits of the byte are in use."""
+    encoded = bytearray(encode([site(3, [0], [True])]))
+    assert encoded[-2:] == b"\0\2"
+    encoded[-1] |= 1 << (junk if junk > 1 else 2)
+    with pytest.raises(LogError, match="bits that are not zero"):
+        decode(bytes(encoded), [5])
+
+
+@pytest.mark.parametrize("place", [1, 2], ids=["exponent", "count"])
+def test_numbers_have_one_spelling(place: int) -> None:
+    encoded = encode([site(3, [0], [True])])
+    assert decode(encoded, [5])[0].exponent == 3
+    longer = encoded[:place] + bytes([encoded[place] | 0x80, 0]) + encoded[place + 1 :]
+    with pytest.raises(LogError, match="shortest form"):
+        decode(longer, [5])
+
+
+def test_what_is_encoded_has_the_parameter_of_the_page() -> None:
+    """k = ceil(log2(g ln 2)) of the mean gap g, 0 at least: who writes a log spells it in one way."""
+    for gap, wanted in ((1, 0), (2, 1), (3, 2), (1000, 10), (10**6, 20)):
+        indices = list(range(gap - 1, 50 * gap, gap))
+        sites = [site(0, indices, [False] * len(indices))]
+        assert encode(sites)[places_of_parameters(sites)[0]] == wanted
 
 
 def test_size_is_close_to_the_entropy() -> None:

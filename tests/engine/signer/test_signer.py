@@ -73,12 +73,23 @@ def test_it_signs_what_an_auditor_signs(signer: SignerProcess, key: Path, kind: 
     assert envelope == load_private_key(key, SECRET).sign(statement(kind, result="VERIFIED"))
 
 
+_PLAIN = make_statement([{"name": "run.cfoil"}], VERDICT_PREDICATE, {})
+
+
+def _with_subjects(*subjects: Any) -> bytes:
+    return canonical.encode({**_PLAIN, "subject": list(subjects)})
+
+
 REFUSED = {
     "a run's claim": (statement(RUN_PREDICATE), "signs a verdict or an adjudication, and nothing else"),
     "a tree head": (statement(TREE_HEAD_PREDICATE), "and nothing else"),
     "another type": (statement("https://slsa.dev/provenance/v1"), "and nothing else"),
     "another file": (statement(name="other.cfoil"), "another file than run.cfoil"),
     "no subject": (canonical.encode(make_statement([], VERDICT_PREDICATE, {})), "has no subject"),
+    "a second subject that is none": (_with_subjects({"name": "run.cfoil"}, "run"), "has no subject"),
+    "a first subject that is none": (_with_subjects("run.cfoil", {"name": "run"}), "has no subject"),
+    "subjects by name": (canonical.encode({**_PLAIN, "subject": {"name": "run.cfoil"}}), "has no subject"),
+    "no predicate": (canonical.encode({**_PLAIN, "predicate": [1]}), "has no predicate"),
     "not canonical": (json.dumps(json.loads(statement())).encode(), "canonical"),
     "no statement": (b"{}", "not an in-toto statement"),
     "no json": (b"\xff\x00", "canonical"),

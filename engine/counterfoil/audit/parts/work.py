@@ -14,6 +14,7 @@ import torch
 
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
+from counterfoil.audit.step.judgement import look_at_state
 from counterfoil.audit.step.replayer import Ahead, StepReplayer, read_log, step_replayer
 from counterfoil.audit.step.steering import SteeringAccount
 from counterfoil.audit.values.events import Event
@@ -99,6 +100,8 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
     ahead: Ahead | None = None
     try:
         state = order.initial if part.first == 1 else _stored(reader, part.first - 1)
+        if part.first > 1 and look_at_state(order, part.first - 1, state) is not None:
+            raise RefusedError(say("The stored state of step {0} is one that no step leaves.", part.first - 1))
         for step in range(part.first, part.last + 1):
             begun = time.perf_counter()
             if ahead is not None:

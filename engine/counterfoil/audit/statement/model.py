@@ -13,9 +13,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import LAST_ROUND
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
 from counterfoil.bundle.schema import MAX_STEPS
@@ -32,6 +33,7 @@ MOST_QUOTED = 300
 """Characters of a stranger's statement that an error repeats at most."""
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
 _EXACT_DECIMAL = re.compile(r"-?[0-9]{1,40}\.[0-9]{1,40}(e[+-][0-9]{1,5})?")
+_NO_DIGITS = ("+inf", "-inf", "nan")
 _HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
 
 
@@ -47,12 +49,17 @@ class Count(int):
 
 
 class ExactDecimal(str):
-    """A number in decimal digits, with more of them than a float64 has."""
+    """A number in decimal digits, with more of them than a float64 has; or an infinity, or what is not a number."""
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it is a number, and no infinity."""
+        return self not in _NO_DIGITS
 
     @classmethod
     def read(cls, text: object) -> ExactDecimal:
         """Take its text; raises ValueError when it is none."""
-        if not isinstance(text, str) or not _EXACT_DECIMAL.fullmatch(text):
+        if not isinstance(text, str) or not (_EXACT_DECIMAL.fullmatch(text) or text in _NO_DIGITS):
             raise ValueError(f"the exact value {text!r} is not a decimal number")
         return cls(text)
 
@@ -95,6 +102,11 @@ class Number(Strict, frozen=True):
             same = False
         if not same:
             raise ValueError(f"{self.hex!r} is written as {self.decimal!r}, which is another number")
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float.fromhex(self.hex)
 
     @classmethod
     def of(cls, value: float) -> Number:
@@ -237,6 +249,11 @@ class DisputeFields(Strict, frozen=True):
     operator: OperatorFields | None
     finding: FindingFields | None
 
+    @property
+    def names_a_place(self) -> bool:
+        """Whether it says what in the step differs first: rows that it reads, or the result of an operator."""
+        return bool(self.inputs) or self.operator is not None
+
 
 class PredicateFields(Strict, frozen=True):
     """What verdicts and adjudications say alike."""
@@ -254,6 +271,14 @@ class PredicateFields(Strict, frozen=True):
     environment: EnvironmentFields
 
 
+class BeaconFields(Strict, frozen=True):
+    """A round of a public beacon: the hash of its chain, its number and its signature."""
+
+    chain: DigestText
+    round: Annotated[int, Meta(ge=1, le=LAST_ROUND)]
+    signature: Annotated[str, Meta(pattern=r"\A[0-9a-f]{96}\Z")]
+
+
 class SampleFields(Strict, frozen=True):
     """The segments that were chosen."""
 
@@ -261,6 +286,8 @@ class SampleFields(Strict, frozen=True):
     chosen: tuple[Span, ...]
     selection: Selection
     nonce: str
+    nonce_source: NonceSource | None
+    beacon: BeaconFields | None
     bad_segments: Annotated[int, Meta(ge=0)]
     passing_probability: Number
 

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
@@ -101,6 +102,11 @@ class Signed(ABC):
     def trainer_key_source(self) -> Literal["given", "bundle"]:
         """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
         return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, by what stands in it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "", auditor_key=self.key_id)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -193,7 +199,16 @@ class Verdict(Signed):
         fields = self.statement.predicate.coverage.sample
         if fields is None:
             return None
-        return Sample(fields.segments, fields.chosen, fields.selection, fields.nonce, fields.bad_segments)
+        said = fields.beacon
+        return Sample(
+            fields.segments,
+            fields.chosen,
+            fields.selection,
+            fields.nonce,
+            fields.bad_segments,
+            fields.nonce_source,
+            None if said is None else Beacon(said.chain, said.round, said.signature),
+        )
 
     @property
     def steering(self) -> Steering | None:
@@ -266,14 +281,3 @@ class Adjudication(Signed):
 
 def _digest(fields: OrderDigestFields | None) -> Digest | None:
     return None if fields is None else Digest.from_hex(fields.sha256)
-
-
-def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
-    """Say what a verdict, or an adjudication, rests on.
-
-    Args:
-        said: It.
-        named: Whether its reader knows the key that signed the run as the trainer's.
-        changed: Whether its reader knows runs of this order that another key signed.
-    """
-    return trust_of(said.checks, said.trainer_key, named=named, changed=changed, auditor_key=said.key_id)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from counterfoil import canonical
+from counterfoil.audit.beacons import can_check, signature_holds
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.rules import judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
@@ -123,6 +124,9 @@ def _verdict(statement: dict[str, Any], key: PublicKey) -> Verdict:
         raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
     verdict = Verdict(read_statement(statement, VerdictStatement), key.key_id)
     judge(verdict)
+    beacon = None if verdict.sample is None else verdict.sample.beacon
+    if beacon is not None and can_check() and not signature_holds(beacon):
+        raise SignatureError(say("The verdict's nonce is of a round that its beacon did not sign."))
     return verdict
 
 

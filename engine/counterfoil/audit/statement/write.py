@@ -20,6 +20,7 @@ from counterfoil.audit.statement.model import (
     AdjudicationFields,
     AdjudicationStatement,
     AttestationFields,
+    BeaconFields,
     CheckFields,
     ComparisonFields,
     Count,
@@ -196,6 +197,10 @@ def _sample(sample: Sample) -> SampleFields:
         chosen=sample.spans,
         selection=sample.selection,
         nonce=sample.nonce,
+        nonce_source=sample.source,
+        beacon=None
+        if sample.beacon is None
+        else BeaconFields(chain=sample.beacon.chain, round=sample.beacon.round, signature=sample.beacon.signature),
         bad_segments=sample.bad,
         passing_probability=Number.of(sample.passing),
     )

@@ -28,20 +28,20 @@ from counterfoil.audit.step import findings
 from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
-from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer
+from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError, exact_output
 from counterfoil.program.graph import Program
 from counterfoil.program.places import PlaceSort
-from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, is_explained, scale_exponent
+from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, LARGEST_EXPONENT, SCALE_TOLERANCE, is_explained, scale_exponent
 from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Neighbours, neighbours
-from counterfoil.rounding.rounder import Observation, Values, Watched
+from counterfoil.rounding.neighbours import Neighbours, Values, neighbours
+from counterfoil.rounding.rounder import Observation, Unfit, Watched
+from counterfoil.sentence import say
 
 MOST_OMISSIONS = 16
 """Operators of one step whose decisions may be missing from the log before that alone accuses."""
@@ -66,17 +66,17 @@ def arbitrate(
     claimed: StepRecord,
     state: State,
     logs: Sequence[SiteLog],
-    outcome: ReplayedStep,
+    outcome: ReplayedStep | NoResult,
     fingerprints: npt.NDArray[np.uint64],
 ) -> Generator[Event, None, Arbitration]:
-    """Say who is right about a step whose leaf differs.
+    """Say who is right about a step whose leaf differs, or which comes to no result here.
 
     Args:
         steps: Replays the step.
         claimed: The trainer's record of it.
         state: The agreed state before it.
         logs: The trainer's log of it.
-        outcome: The replay of it.
+        outcome: The replay of it, or where it ended.
         fingerprints: uint64 ``[places]``: the trainer's fingerprints.
 
     Yields:
@@ -85,18 +85,20 @@ def arbitrate(
     Raises:
         CancelledError: The replayer's token was cancelled.
     """
-    current = outcome
+    current: ReplayedStep | NoResult = outcome
     program, manifest = steps.job.programs.of(claimed.step), steps.job.manifest
     compute = manifest.precision.compute
     rounded: list[Elements] = []
     forced: dict[int, Values] = {}
     while True:
-        differing = np.flatnonzero(fingerprints != current.fingerprints)
+        differing = differing_places(fingerprints, current)
         if not len(differing):
             break
         number = int(differing[0])
         site = program.places[number].site
-        seen = yield from steps.replay(claimed, state, logs, forced=forced, observe=number)
+        seen = yield from reached(steps.replay(claimed, state, logs, forced=forced, observe=number))
+        if (seen.observation or seen.watched) is None:  # it ended before
+            return Arbitration(findings.machine_wavers())
         if site in forced or seen.fingerprints[number] == fingerprints[number]:
             # Forced values have the trainer's fingerprint, and the place differed just now.
             return Arbitration(findings.machine_wavers())
@@ -112,16 +114,58 @@ def arbitrate(
             return Arbitration(findings.too_many_omissions(rounded))
         assert judged.trainer is not None
         forced[site] = Values(judged.indices, judged.trainer)
-        try:
-            current = yield from steps.replay(claimed, state, logs, forced=forced)
-        except NonFiniteError:
-            # The step ended well without these values, so they do not lead to what the trainer signed.
+        then = yield from reached(steps.replay(claimed, state, logs, forced=forced))
+        if isinstance(then, NoResult) and isinstance(current, ReplayedStep):
+            # The step came to a result without these values, so they do not lead to what the trainer signed.
             return Arbitration(findings.leads_elsewhere(rounded))
+        current = then
+    if isinstance(current, NoResult):
+        return Arbitration(findings.after(judge_end(program, compute, current), rounded))
     if not rounded:
         return Arbitration(findings.does_not_follow())
     if current.leaf != leaf_hash(claimed.to_bytes()):
         return Arbitration(findings.leads_elsewhere(rounded))
     return Arbitration(findings.explained(rounded), current)
+
+
+def judge_end(program: Program, compute: str, end: NoResult) -> Finding:
+    """Judge a step that comes to no result, and whose places up to there are those that the trainer signed.
+
+    A scale is the same on all conforming machines but for its last bits (docs/numerics.md, "Scales"), and where it is
+    2^128 or more, the step ends on each of them. That this machine's own values are right is shown by an element.
+
+    Args:
+        program: The program of the step.
+        compute: Name of the compute dtype of the order's profile.
+        end: Where it ended.
+    """
+    unfit = end.unfit
+    if unfit is None:
+        return findings.may_end_elsewhere(say("at no rounded operator"))
+    if not math.isfinite(unfit.scale) or unfit.scale * (1 - SCALE_TOLERANCE) < 2.0 ** (LARGEST_EXPONENT + 1):
+        return findings.may_end_elsewhere(unfit.node.where)
+    try:
+        right = _is_right(program, compute, unfit)
+    except NotExactError:
+        right = None
+    if right is None:
+        return findings.may_end_elsewhere(unfit.node.where)
+    return findings.no_result(unfit.node, unfit.scale) if right else findings.machine_is_not_as_defined(unfit.node)
+
+
+def _is_right(program: Program, compute: str, unfit: Unfit) -> bool | None:
+    """Whether the largest finite element lies within the bound of the exact one; None where there is no bound."""
+    bound = node_bounds(program, unfit.node)[unfit.output]
+    if bound is None:
+        return None
+    error = error_bound(bound, math.frexp(unfit.scale)[1] - 1, compute)
+    values = unfit.value.double().cpu().numpy()
+    magnitudes = np.where(np.isfinite(values), np.abs(values), -1.0)
+    index = int(np.argmax(magnitudes))
+    if magnitudes[index] < 0:  # float32 has none so large: every sum runs over, as the scale says
+        return True
+    exact = exact_output(unfit.node, unfit.arguments, unfit.output).element(index)
+    return bool(abs(exact - float(values[index])) <= error)
 
 
 def _judge(program: Program, compute: str, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:

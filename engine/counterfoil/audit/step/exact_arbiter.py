@@ -10,25 +10,29 @@ Where only a single element differs, the fingerprint gives away which one, and w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.explain import changed_alone
-from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer
+from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
+from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError
 from counterfoil.exact.elements import defined_output
 from counterfoil.program.graph import Node
 from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.rounder import Watched
+from counterfoil.sentence import say
 
 BUDGET = 1_000_000
 """Products spent where the fingerprint does not tell which elements differ: a second or two."""
@@ -37,16 +41,20 @@ LEAST_ELEMENTS = 8
 
 
 def arbitrate_exactly(
-    steps: StepReplayer, claimed: StepRecord, state: State, fingerprints: npt.NDArray[np.uint64], outcome: ReplayedStep
+    steps: StepReplayer,
+    claimed: StepRecord,
+    state: State,
+    fingerprints: npt.NDArray[np.uint64],
+    outcome: ReplayedStep | NoResult,
 ) -> Generator[Event, None, Finding]:
-    """Say who is right about a step whose leaf differs, under an exact profile.
+    """Say who is right about a step whose leaf differs, or which comes to no result here, under an exact profile.
 
     Args:
         steps: Replays the step.
         claimed: The trainer's record of it.
         state: The agreed state before it.
         fingerprints: uint64 ``[places]``: the trainer's fingerprints.
-        outcome: The replay of it.
+        outcome: The replay of it, or where it ended.
 
     Yields:
         OperatorDone now and then.
@@ -54,15 +62,16 @@ def arbitrate_exactly(
     Raises:
         CancelledError: The replayer's token was cancelled.
     """
-    differing = np.flatnonzero(fingerprints != outcome.fingerprints)
+    precision = steps.job.manifest.precision
+    assert isinstance(precision, ExactPrecision)
+    differing = differing_places(fingerprints, outcome)
     if not len(differing):
-        return findings.does_not_follow()
+        return _judge_end(outcome, precision.bits) if isinstance(outcome, NoResult) else findings.does_not_follow()
     number = int(differing[0])
-    seen = yield from steps.replay(claimed, state, (), observe=number)
-    if seen.fingerprints[number] != outcome.fingerprints[number]:
-        return findings.machine_wavers()
+    seen = yield from reached(steps.replay(claimed, state, (), observe=number))
     watched, program = seen.watched, steps.job.programs.of(claimed.step)
-    assert watched is not None
+    if watched is None or seen.fingerprints[number] != outcome.fingerprints[number]:
+        return findings.machine_wavers()
     place = watched.place
     if place.node is None:
         return findings.other_rows(place.name, claimed.step)
@@ -72,13 +81,28 @@ def arbitrate_exactly(
         return findings.other_draws(node, claimed.step) if right else findings.machine_is_not_as_defined(node)
     if not watched.value.numel():
         return findings.nothing_can_differ(node)
-    precision = steps.job.manifest.precision
-    assert isinstance(precision, ExactPrecision)
     try:
         elements = examine(node, watched, int(fingerprints[number]), precision.bits)
     except NotExactError as error:
         return findings.no_exact_value(node, error)
     return findings.machine_is_wrong(elements) if elements.off else findings.trainer_is_wrong(elements)
+
+
+def _judge_end(end: NoResult, bits: int) -> Finding:
+    """Judge a step that comes to no result, and whose places up to there are those that the trainer signed."""
+    unfit = end.unfit
+    if unfit is None:
+        return findings.may_end_elsewhere(say("at no operator with a result"))
+    infinite = torch.isinf(unfit.value).nonzero()
+    if len(infinite):
+        try:
+            index = int(infinite[0])
+            found = defined_output(unfit.node, unfit.arguments, unfit.output, bits).element(index)
+        except (NotExactError, NonFiniteError):
+            return findings.may_end_elsewhere(unfit.node.where)
+        if isinstance(found, float) and math.isinf(found):
+            return findings.infinite_result(unfit.node, index)
+    return findings.may_end_elsewhere(unfit.node.where)
 
 
 def examine(node: Node, seen: Watched, trainer: int, bits: int) -> DefinedElements:

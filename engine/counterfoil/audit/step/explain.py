@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.neighbours import neighbours, on_grid
-from counterfoil.rounding.rounder import Values
+from counterfoil.rounding.neighbours import Values, neighbours, on_grid
 
 UInt64Array = npt.NDArray[np.uint64]
 Int64Array = npt.NDArray[np.int64]

@@ -81,6 +81,61 @@ def unreadable_log(step: int, problem: str) -> Finding:
     )
 
 
+def no_such_state(names: Sequence[str], step: int) -> Finding:
+    """The trainer signed a state that no step leaves."""
+    return Finding(
+        Right.NO_RESULT,
+        say(
+            "The state that the trainer signed after step {0} holds values that are infinite or not a number (in {1}). "
+            "Every state that a step changes must be finite, or the step has no result, on every machine: so nobody "
+            "comes to step {2}.",
+            step,
+            enumeration(list(map(repr, names))),
+            step + 1,
+        ),
+    )
+
+
+def no_result(node: Node, scale: float) -> Finding:
+    """The terms of an operator lie beyond the range in which a step has a result."""
+    return Finding(
+        Right.NO_RESULT,
+        say(
+            "At the operator {0}, whose inputs agree with what the trainer signed, the scale of what is added is "
+            "{1:.3g}. From 2^128 on a step has no result on any conforming machine, and scales of two of them differ "
+            "by 2^-10 of themselves at most; so nobody can have recorded one.",
+            node.where,
+            scale,
+        ),
+    )
+
+
+def infinite_result(node: Node, index: int) -> Finding:
+    """Under an exact profile an element is defined to lie beyond float32's range."""
+    return Finding(
+        Right.NO_RESULT,
+        say(
+            "Under this profile every result is defined by mathematics. At the operator {0}, whose inputs agree with "
+            "what the trainer signed, element {1}, computed in integers, lies beyond float32's range, and no argument "
+            "is infinite: then a step has no result on any machine, so nobody can have recorded one.",
+            node.where,
+            index,
+        ),
+    )
+
+
+def may_end_elsewhere(where: str) -> Finding:
+    """The step ends here, and it is not proven that it does everywhere."""
+    return Finding(
+        Right.UNKNOWN,
+        say(
+            "It comes to no result here, by either of two algorithms ({0}). That every conforming machine ends there "
+            "is not proven, so nobody is accused.",
+            where,
+        ),
+    )
+
+
 def other_rows(name: str, step: int) -> Finding:
     """The trainer signed another batch."""
     return Finding(

@@ -7,22 +7,33 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from counterfoil.audit.step.arbiter import arbitrate
 from counterfoil.audit.step.exact_arbiter import arbitrate_exactly
-from counterfoil.audit.step.findings import repeated_omissions, unreadable_log
+from counterfoil.audit.step.findings import no_such_state, repeated_omissions, unreadable_log
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
-from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log
+from counterfoil.audit.step.replayer import (
+    Job,
+    NoResult,
+    ReplayedStep,
+    State,
+    StepEndedError,
+    StepReplayer,
+    differing_parts,
+    read_log,
+)
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses, stands_alone
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, leaf_hash
-from counterfoil.errors import LogError
+from counterfoil.errors import LogError, NonFiniteError, ProgramError
 from counterfoil.program.graph import Program
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog
+from counterfoil.sentence import joined, say
 
 Fingerprints = npt.NDArray[np.uint64]
 
@@ -36,11 +47,13 @@ class SecondLook:
             log cannot be read, so that there was nothing to replay.
         finding: What is proven; None when this machine's result was not confirmed.
         reached: The step as the trainer has it, where rounding explains the whole difference.
+        end: Where the step ended, when it came to no result here.
     """
 
     confirmed: bool
     finding: Finding | None
     reached: ReplayedStep | None = None
+    end: NoResult | None = None
 
     @property
     def accuses(self) -> bool:
@@ -77,7 +90,7 @@ class Judgement:
     """Whether a step is what was ordered, judged from an agreed state and the trainer's own log.
 
     Attributes:
-        step: The replayed step; None where the log cannot be read.
+        step: The replayed step; None where the log cannot be read, or the step comes to no result.
         look: The closer look; None where the replay's leaf is the trainer's.
     """
 
@@ -120,13 +133,19 @@ def judge(
     Raises:
         CancelledError: The replayer's token was cancelled.
         CommitmentError: The log is not the one that the record commits to.
-        NonFiniteError: The step leads to a value that does not fit float32.
+        NonFiniteError: The step comes to no result, and it is not proven that it does on no conforming machine.
     """
     try:
         logs = read_log(steps.job, claimed, log)
     except LogError as error:
         return Judgement(None, unreadable(claimed.step, error))
-    outcome = yield from steps.replay(claimed, state, logs)
+    try:
+        outcome = yield from steps.replay(claimed, state, logs)
+    except StepEndedError as error:
+        look = yield from look_at_end(steps, claimed, state, logs, fingerprints)
+        if not (look.accuses or look.reached):
+            raise no_result(claimed.step, error, look) from error
+        return Judgement(None, look)
     if outcome.leaf == leaf_hash(claimed.to_bytes()):
         return Judgement(outcome, None)
     return Judgement(outcome, (yield from second_look(steps, claimed, state, logs, outcome, fingerprints)))
@@ -147,6 +166,59 @@ def second_look(
         return SecondLook(True, (yield from arbitrate_exactly(steps, claimed, state, fingerprints, outcome)))
     arbitration = yield from arbitrate(steps, claimed, state, logs, outcome, fingerprints)
     return SecondLook(True, arbitration.finding, arbitration.reached)
+
+
+def look_at_end(
+    steps: StepReplayer, claimed: StepRecord, state: State, logs: Sequence[SiteLog], fingerprints: Fingerprints
+) -> Generator[Event, None, SecondLook]:
+    """Look closer at a step that comes to no result here, although the trainer signed one.
+
+    Where it ends by other algorithms too, the first place before that which differs is judged as in any other step; if
+    none does, whether any conforming machine can come to a result.
+    """
+    end = yield from steps.end(claimed, state, logs)
+    if end is None:
+        return SecondLook(False, None)
+    if isinstance(steps.job.manifest.precision, ExactPrecision):
+        finding = yield from arbitrate_exactly(steps, claimed, state, fingerprints, end)
+        return SecondLook(True, finding, end=end)
+    arbitration = yield from arbitrate(steps, claimed, state, logs, end, fingerprints)
+    return SecondLook(True, arbitration.finding, arbitration.reached, end)
+
+
+def look_at_state(job: Job, step: int, state: State) -> SecondLook | None:
+    """Look at a state from which a replay is to go on: one that no step leaves shows that nobody recorded the next.
+
+    Args:
+        job: What was ordered.
+        step: The step after which the trainer signed it; not 0, which is the client's.
+        state: It.
+    """
+    changed = job.programs.of(step).updates.keys()
+    names = [
+        name
+        for name, tensor in sorted(state.items())
+        if name in changed and tensor.is_floating_point() and not bool(torch.isfinite(tensor).all())
+    ]
+    if not names:
+        return None
+    nothing = np.zeros(len(job.programs.of(step + 1).places), np.uint64)
+    return SecondLook(True, no_such_state(names, step), end=NoResult(None, 0, nothing))
+
+
+def no_result(
+    step: int, error: NonFiniteError | ProgramError, look: SecondLook | None
+) -> NonFiniteError | ProgramError:
+    """Return the error for a step that comes to no result here, which accuses nobody."""
+    made = ProgramError if isinstance(error, ProgramError) else NonFiniteError
+    return made(
+        joined(
+            say("Step {0} cannot be replayed, although the trainer recorded it. {1}", step, error.sentence),
+            "" if look is None or look.finding is None else look.finding.sentence,
+        ),
+        remedy=say("Replay the run on another machine; if it ends there too, ask the trainer how it went on."),
+        detail=error.detail,
+    )
 
 
 def unreadable(step: int, error: LogError) -> SecondLook:
@@ -170,15 +242,18 @@ def dispute_of(
         claimed: The trainer's record of the step.
         proof: Inclusion proof of its leaf in the signed run root.
         fingerprints: uint64 ``[places]``: the trainer's fingerprints.
-        outcome: The replay of it; None where the log cannot be read.
+        outcome: The replay of it; None where the log cannot be read, or the step came to no result.
         look: The closer look.
         path: The comparisons that lead from the run root to the leaf.
     """
+    theirs, ours = fingerprints, fingerprints if outcome is None else outcome.fingerprints
+    if look.end is not None:
+        ours = _up_to_the_end(theirs, look.end)
     return Dispute(
         step=claimed.step,
         trainer_leaf=leaf_hash(claimed.to_bytes()),
         replay_leaf=None if outcome is None else outcome.leaf,
-        parts=("log",) if outcome is None else differing_parts(claimed, outcome.record),
+        parts=parts_of(claimed, outcome, look),
         path=tuple(path),
         inclusion_proof=tuple(proof),
         compared_at=None,
@@ -186,7 +261,23 @@ def dispute_of(
         trainer_loss=float("nan") if claimed.loss is None else claimed.loss,
         replay_loss=float("nan") if outcome is None else outcome.result.loss,
         confirmed=look.confirmed,
-        operator=None if outcome is None else first_differing_operator(program, fingerprints, outcome.fingerprints),
+        operator=first_differing_operator(program, theirs, ours),
         finding=look.finding,
-        inputs=() if outcome is None else differing_inputs(program, fingerprints, outcome.fingerprints),
+        inputs=differing_inputs(program, theirs, ours),
     )
+
+
+def parts_of(claimed: StepRecord, outcome: ReplayedStep | None, look: SecondLook) -> tuple[str, ...]:
+    """Return which parts of a leaf differ: as :attr:`Dispute.parts`."""
+    if outcome is not None:
+        return differing_parts(claimed, outcome.record)
+    return ("log",) if look.end is None else ("result",)
+
+
+def _up_to_the_end(theirs: Fingerprints, end: NoResult) -> Fingerprints:
+    """Return the fingerprints of a step that ended: where it did the place differs, and after that nothing is known."""
+    ours = theirs.copy()
+    ours[: end.known] = end.fingerprints[: end.known]
+    if end.node is not None and end.known < len(ours) and np.array_equal(ours, theirs):
+        ours[end.known] = ~ours[end.known]
+    return ours

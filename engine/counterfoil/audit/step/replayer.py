@@ -21,17 +21,18 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CounterfoilError, FileChangedError
+from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError
 from counterfoil.execution.interpreter import StepInputs, StepResult
-from counterfoil.execution.operation import Compute
+from counterfoil.execution.operation import Compute, Operation
 from counterfoil.execution.statedigest import root_on_device
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
 from counterfoil.rounding.counts import Counts, added
 from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.profiles import decode_log, own_margins, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, Observation, Values, Watched, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, Unfit, Watched, step_key
 from counterfoil.sentence import say
 from counterfoil.turns import Turns
 
@@ -108,6 +109,42 @@ class ReplayedStep:
         return added(self.counts)
 
 
+@dataclass(frozen=True)
+class NoResult:
+    """Where a step ended without a result, and what is known of it up to there.
+
+    Attributes:
+        node: Index of the operator at which it ended; None where it was at none, or where its state fits no step.
+        known: How many places, from the first, were computed before that.
+        fingerprints: uint64 ``[places]``; the first ``known`` are those of the step.
+        own_log: The own log of the sites so far, if it was kept.
+        unfit: The output that fits no step; None where it was something else.
+        observation: What happened at the place that was observed, if it is a rounding site and was reached.
+        watched: What happened there, if it is none and was reached.
+    """
+
+    node: int | None
+    known: int
+    fingerprints: npt.NDArray[np.uint64]
+    own_log: Logs = ()
+    unfit: Unfit | None = None
+    observation: Observation | None = None
+    watched: Watched | None = None
+
+
+class StepEndedError(NonFiniteError):
+    """A step leads to a value that does not fit float32, so that it has no result.
+
+    Args:
+        error: What was wrong.
+        end: Where it ended.
+    """
+
+    def __init__(self, error: NonFiniteError, end: NoResult) -> None:
+        super().__init__(error.sentence, remedy=error.remedy, detail=error.detail)
+        self.end = end
+
+
 class StepReplayer:
     """Replays single steps of a job on one device.
 
@@ -170,7 +207,7 @@ class StepReplayer:
 
         Raises:
             CancelledError: The token was cancelled.
-            NonFiniteError: The step leads to a value that does not fit float32.
+            StepEndedError: The step leads to a value that does not fit float32.
             ProgramError: An operator rejects its arguments.
         """
         job, step = self.job, claimed.step
@@ -195,7 +232,10 @@ class StepReplayer:
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
         )
         total = len(program.nodes)
-        result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
+        try:
+            result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
+        except NonFiniteError as error:
+            raise StepEndedError(error, _end(program, rounder)) from error
         needed = job.manifest.is_committed(step)
         record = StepRecord(
             step=step,
@@ -252,6 +292,61 @@ class StepReplayer:
         otherwise = self._machine.compute(self.job.manifest.precision, _CONFIRMATION)
         other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=otherwise)
         return again.leaf == outcome.leaf == other.leaf
+
+    def end(
+        self, claimed: StepRecord, state: State, logs: Sequence[SiteLog]
+    ) -> Generator[Event, None, NoResult | None]:
+        """Return where a step ends without a result, if it ends there by other algorithms too, as in :meth:`confirm`.
+
+        None where it does not: this machine does not give its own values again.
+        """
+        compute = self._compute
+
+        def in_turn(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+            # Operators that are computed together are not in the order of the program.
+            return compute(operation, args, kwargs)
+
+        first = yield from reached(self.replay(claimed, state, logs, keep_log=True, compute=in_turn))
+        if not isinstance(first, NoResult):
+            return None
+        otherwise = self._machine.compute(self.job.manifest.precision, _CONFIRMATION)
+        own = (*first.own_log, *logs[len(first.own_log) :])
+        other = yield from reached(self.replay(claimed, state, own, own_log=True, compute=otherwise))
+        if not isinstance(other, NoResult) or (first.node, first.known) != (other.node, other.known):
+            return None
+        same = np.array_equal(first.fingerprints[: first.known], other.fingerprints[: other.known])
+        return first if same else None
+
+
+def reached(
+    replaying: Generator[Event, None, ReplayedStep],
+) -> Generator[Event, None, ReplayedStep | NoResult]:
+    """Return what a replay of a step comes to, be it no result."""
+    try:
+        return (yield from replaying)
+    except StepEndedError as error:
+        return error.end
+
+
+def differing_places(trainer: npt.NDArray[np.uint64], replay: ReplayedStep | NoResult) -> npt.NDArray[np.int64]:
+    """Return the places whose fingerprints differ, of those that the replay came to: int64, ascending."""
+    known = replay.known if isinstance(replay, NoResult) else len(replay.fingerprints)
+    return np.flatnonzero(trainer[:known] != replay.fingerprints[:known]).astype(np.int64)
+
+
+def _end(program: Program, rounder: Any) -> NoResult:
+    unfit: Unfit | None = rounder.unfit
+    node = None if unfit is None else next(n for n, node in enumerate(program.nodes) if node is unfit.node)
+    before = (place.node is None or (node is not None and place.node < node) for place in program.places)
+    return NoResult(
+        node=node,
+        known=sum(before),
+        fingerprints=rounder.fingerprints,
+        own_log=tuple(rounder.own_logs),
+        unfit=unfit,
+        observation=rounder.observation,
+        watched=rounder.watched,
+    )
 
 
 class Ahead:

@@ -69,6 +69,12 @@ def meaning_of(dispute: Dispute) -> Sentence:
             "The trainer is not accused. A second replay gave the same result as the first, but nothing proves that "
             "the trainer's is one that no sound machine gives."
         )
+    if dispute.replay_leaf is None and dispute.right is not Right.UNREADABLE:
+        return say(
+            "This is confirmed. Starting from the agreed state before step {0}, the ordered step comes to no result, "
+            "by either of two algorithms, and no sound machine has what the trainer signed.",
+            step,
+        )
     if dispute.right is Right.UNREADABLE:
         return say(
             "The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The "
@@ -103,6 +109,8 @@ def meaning_of(dispute: Dispute) -> Sentence:
 def bound_by(dispute: Dispute) -> Sentence:
     """Say, for a client, what an accusation is about and who can settle it."""
     signed = say("What the trainer signed for step {0} is not what the ordered step gives.", dispute.step)
+    if dispute.replay_leaf is None:
+        signed = say("The trainer signed a result of step {0}, which comes to none on a sound machine.", dispute.step)
     if dispute.right is Right.UNREADABLE:
         signed = say("The trainer signed a log of step {0} that nobody can read.", dispute.step)
     if not dispute.stands_alone:
@@ -129,6 +137,8 @@ def _differs(dispute: Dispute) -> Sentence:
         return say("What the trainer signed for step {0} differs from this machine's result.", step)
     if dispute.right is Right.OMISSIONS:
         return say("In several steps, the last of them step {0}, the trainer's rounding log is not complete.", step)
+    if dispute.replay_leaf is None:
+        return say("The trainer signed a result of step {0}, which comes to none when it is computed as ordered.", step)
     if parts == ("fingerprints",):
         return say(
             "The trainer signed fingerprints of step {0} that the ordered step does not give; the loss, and the state "
@@ -167,6 +177,8 @@ def _means(dispute: Dispute) -> Sentence:
         return say("Most likely the log was damaged, or written so that the step cannot be checked.")
     if dispute.right is Right.OMISSIONS:
         return say("Most likely values were rounded at will, to steer the training.")
+    if dispute.replay_leaf is None:
+        return say("Most likely the state before it was edited, or the step was never computed.")
     if parts == ("fingerprints",):
         return say("That may be a defect, damage, or a lie about how the step was computed.")
     if dispute.inputs:
@@ -195,7 +207,7 @@ def _follows(dispute: Dispute, earlier: int | None) -> Sentence:
 def _model(dispute: Dispute) -> Sentence:
     if dispute.right is Right.OMISSIONS:
         return say("It is not shown that the model is one that no sound machine could have come to.")
-    if dispute.right is Right.UNREADABLE:
+    if dispute.replay_leaf is None:
         return say("Whether the model is the one that was ordered cannot be checked.")
     if dispute.tensors:
         return say("Everything after follows from it: the model of this run is not the one that was ordered.")

@@ -141,7 +141,13 @@ class DisputedOperator:
         return f"{self.name} ({self.phase}{f' of {spelled(self.module)}' if self.module else ''})"
 
 
-_PARTS = {"state": say("state"), "loss": say("loss"), "fingerprints": say("fingerprints"), "log": say("log")}
+_PARTS = {
+    "state": say("state"),
+    "loss": say("loss"),
+    "fingerprints": say("fingerprints"),
+    "log": say("log"),
+    "result": say("result"),
+}
 
 
 def named_parts(parts: Sequence[str]) -> Sentence:
@@ -156,6 +162,8 @@ class Right(Enum):
     """This machine's values are right, and the trainer's are such as no conforming machine gives."""
     UNREADABLE = "unreadable log"
     """The trainer signed a rounding log that nobody can read."""
+    NO_RESULT = "no result"
+    """The trainer signed a result of a step that comes to none on any conforming machine."""
     OMISSIONS = "omissions"
     """In step after step the trainer left decisions out of its log that every conforming recorder writes down."""
     OMISSION = "omission"
@@ -171,7 +179,7 @@ class Right(Enum):
     elements differ and some of them may be rounded to either side."""
 
 
-ACCUSING = frozenset({Right.REPLAY, Right.UNREADABLE, Right.OMISSIONS})
+ACCUSING = frozenset({Right.REPLAY, Right.UNREADABLE, Right.NO_RESULT, Right.OMISSIONS})
 """The findings that are beyond what any conforming machine gives."""
 
 
@@ -261,9 +269,9 @@ class Dispute:
         step: Step number, 1 for the first step of training.
         trainer_leaf: The trainer's Merkle leaf hash of that step.
         replay_leaf: The replay's Merkle leaf hash of that step; None when the trainer's log cannot be read, so that
-            nothing could be replayed.
+            nothing could be replayed, and when the replay came to no result.
         parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``; or ``log`` when it cannot
-            be read.
+            be read; or ``result`` when the trainer signed one and the replay came to none.
         path: The comparisons from the root down to the leaf, both children where the first is equal; none when there is
             no replay's leaf, or the dispute was judged from a capsule, which does not hold the tree.
         inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.

@@ -28,6 +28,7 @@ class AuditStarted:
         planned_steps: Number of steps that will be replayed.
         sample: The segments that will be replayed; None when the audit ended before it could choose.
         kept: Progress of an earlier audit that this one could have gone on from, or does go on from.
+        drawn_before: Whether the sample is that of an earlier audit which did not come to its end.
     """
 
     steps: int
@@ -37,6 +38,7 @@ class AuditStarted:
     planned_steps: int = 0
     sample: Sample | None = None
     kept: Kept | None = None
+    drawn_before: bool = False
 
 
 @dataclass(frozen=True)

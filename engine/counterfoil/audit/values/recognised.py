@@ -12,6 +12,11 @@ WEIGHTS_SUFFIX = ".safetensors"
 """End of the names of files of weights that are read."""
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 """Ends of the names of files of weights that are pickles, or hold some."""
+OTHER_WEIGHTS = (
+    ".ggml", ".gguf", ".h5", ".hdf5", ".keras", ".mlmodel", ".mlpackage", ".msgpack", ".npy", ".npz", ".onnx",
+    ".ot", ".pb", ".pdparams", ".tflite",
+)  # fmt: skip
+"""Ends of the names of files in which other libraries keep weights, and which nothing here reads."""
 
 
 class FileUse(Enum):

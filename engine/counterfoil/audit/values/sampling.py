@@ -3,9 +3,9 @@
 A segment leads from one stored state to the next: from the initial state or a checkpoint to the following checkpoint.
 Each can be replayed by itself, since the state it starts from is committed to.
 
-A random sample is drawn by ranking the segments by SHA-256 of the auditor's nonce, the run root and the segment's
-number, and taking the first k. The trainer signs the run root before the nonce exists, so it cannot know the sample;
-anyone who has nonce and run root can draw it again.
+A random sample is drawn by ranking the segments by SHA-256 of a nonce, the run root and the segment's number, and
+taking the first k. Where the nonce was not known when the trainer signed the run root, the trainer cannot know the
+sample, nor search for a run root whose sample suits it; anyone who has nonce and run root can draw it again.
 
 Of N segments with b bad ones, a sample of k without replacement misses all of them with the hypergeometric probability
 C(N - b, k) / C(N, k).
@@ -20,13 +20,16 @@ import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil
+from fractions import Fraction
+from math import ceil, prod
 
+from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
 from counterfoil.sentence import say
+from counterfoil.timestamps import timestamp
 
 NONCE = re.compile(r"[0-9a-f]{64}")
 """What a nonce looks like: 32 bytes."""
@@ -44,6 +47,17 @@ class Selection(Enum):
     """By the auditor's nonce and the run root."""
     LISTED = "listed"
     """By the auditor, by number: says nothing about the others."""
+
+
+class NonceSource(Enum):
+    """Where the nonce of a random sample came from."""
+
+    DRAWN = "drawn"
+    """The audit drew it from the operating system, when it had read the signed run."""
+    GIVEN = "given"
+    """Somebody gave it to the audit, which does not know who else had it, and when."""
+    BEACON = "beacon"
+    """It is the randomness of a round of a public beacon."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,8 @@ class Sample:
         selection: How they were chosen.
         nonce: The auditor's nonce as hexadecimal digits; empty unless the selection is random.
         bad: The number of bad segments for which :attr:`passing` is given; 0 unless the selection is random.
+        source: Where the nonce came from; None unless the selection is random.
+        beacon: The round that it was taken from; None unless it was.
     """
 
     total: int
@@ -96,6 +112,8 @@ class Sample:
     selection: Selection
     nonce: str = ""
     bad: int = 0
+    source: NonceSource | None = None
+    beacon: Beacon | None = None
 
     @property
     def count(self) -> int:
@@ -106,6 +124,11 @@ class Sample:
     def whole(self) -> bool:
         """Whether every segment is replayed."""
         return self.count == self.total
+
+    @property
+    def reaches_end(self) -> bool:
+        """Whether the last segment is replayed, which ends in the run's final state."""
+        return self.spans[-1][1] == self.total
 
     @property
     def passing(self) -> float:
@@ -132,19 +155,46 @@ class Sample:
         if self.whole:
             return say("These are all {0}.", _segments(self.total))
         if self.selection is Selection.RANDOM:
-            return say(
-                "The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad "
-                "segment{3} would have passed with probability {4}.",
-                self.count,
-                _segments(self.total),
-                self.bad,
-                "s" * (self.bad > 1),
-                probability_text(self.passing),
-            )
+            return self._describe_random()
         return say(
             "The {0} of {1} were chosen by the auditor; nothing follows for the others.",
             self.count,
             _segments(self.total),
+        )
+
+    def _describe_random(self) -> str:
+        total, plural, passing = _segments(self.total), "s" * (self.bad > 1), probability_text(self.passing)
+        if self.source is NonceSource.DRAWN:
+            return say(
+                "The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad "
+                "segment{3} would have passed with probability {4}.",
+                self.count,
+                total,
+                self.bad,
+                plural,
+                passing,
+            )
+        if self.beacon is not None:
+            return say(
+                "The {0} of {1} were drawn by round {5} of the public beacon {6}, published at {7}; if the run was "
+                "signed before that, a run with at least {2} bad segment{3} would have passed with probability {4}.",
+                self.count,
+                total,
+                self.bad,
+                plural,
+                passing,
+                self.beacon.round,
+                self.beacon.name,
+                timestamp(self.beacon.published),
+            )
+        return say(
+            "The {0} of {1} were drawn with a nonce that was given to the audit; if the trainer could not know it "
+            "before the run was signed, a run with at least {2} bad segment{3} would have passed with probability {4}.",
+            self.count,
+            total,
+            self.bad,
+            plural,
+            passing,
         )
 
 
@@ -164,6 +214,7 @@ class SegmentRequest:
         bad_fraction: Share of bad segments that must not pass.
         nonce: Randomness of the auditor, 32 bytes as hexadecimal digits; drawn from the operating system when empty. An
             auditor who wants to show that the nonce was not picked for its result commits to it beforehand.
+        beacon: A round of a public beacon, whose randomness is the nonce.
 
     Raises:
         DataError: More than one of ``numbers``, ``count`` and ``confidence`` is given, or a number is out of range.
@@ -174,6 +225,7 @@ class SegmentRequest:
     confidence: float | None = None
     bad_fraction: float = 0.01
     nonce: str = ""
+    beacon: Beacon | None = None
 
     def __post_init__(self) -> None:
         if bool(self.numbers) + (self.count is not None) + (self.confidence is not None) > 1:
@@ -194,12 +246,29 @@ class SegmentRequest:
             raise DataError(
                 say("A nonce is 64 lower-case hexadecimal digits."), remedy=say("Leave it out to have one drawn.")
             )
-        if self.nonce and self.count is None and self.confidence is None:
+        if self.nonce and self.beacon is not None:
+            raise DataError(say("A nonce is given, or taken from a beacon, not both."))
+        if (self.nonce or self.beacon is not None) and not self.random:
             raise DataError(say("A nonce draws a sample."), remedy=say("Choose a count or a confidence too."))
+
+    @property
+    def random(self) -> bool:
+        """Whether the segments are chosen at random."""
+        return self.count is not None or self.confidence is not None
+
+    @property
+    def draws(self) -> bool:
+        """Whether the audit is to draw the nonce."""
+        return self.random and not self.nonce and self.beacon is None
 
     @classmethod
     def parse(
-        cls, text: str | None, confidence: float | None = None, bad_fraction: float = 0.01, nonce: str | None = None
+        cls,
+        text: str | None,
+        confidence: float | None = None,
+        bad_fraction: float = 0.01,
+        nonce: str | None = None,
+        beacon: Beacon | None = None,
     ) -> SegmentRequest:
         """Read what stands on the command line; nothing means all.
 
@@ -208,6 +277,7 @@ class SegmentRequest:
             confidence: As the attribute.
             bad_fraction: As the attribute.
             nonce: As the attribute.
+            beacon: As the attribute.
 
         Raises:
             DataError: It cannot be read, or does not fit together.
@@ -220,10 +290,15 @@ class SegmentRequest:
             numbers = tuple(_listed(text or ""))
         if text is not None and confidence is not None:
             raise DataError(say("Segments are chosen by --segments or by --confidence, not by both."))
-        return cls(numbers, count, confidence, bad_fraction, nonce or "")
+        return cls(numbers, count, confidence, bad_fraction, nonce or "", beacon)
 
-    def resolve(self, manifest: OrderManifest, run_root: Digest) -> Sample:
+    def resolve(self, manifest: OrderManifest, run_root: Digest, drawn: str = "") -> Sample:
         """Choose the segments of a run.
+
+        Args:
+            manifest: The order's.
+            run_root: The signed run root.
+            drawn: A nonce that was drawn for this run root already, if one is to be drawn.
 
         Raises:
             DataError: The run does not have so many segments.
@@ -245,8 +320,14 @@ class SegmentRequest:
             raise DataError(
                 say("The run has {0} segments; {1} were asked for.", total, count), remedy=say("Ask for fewer, or all.")
             )
-        nonce = self.nonce or secrets.token_hex(32)
-        return Sample(total, tuple(ranges(draw_segments(total, count, nonce, run_root))), Selection.RANDOM, nonce, bad)
+        if self.beacon is not None:
+            nonce, source = self.beacon.nonce, NonceSource.BEACON
+        elif self.nonce:
+            nonce, source = self.nonce, NonceSource.GIVEN
+        else:
+            nonce, source = drawn or secrets.token_hex(32), NonceSource.DRAWN
+        spans = tuple(ranges(draw_segments(total, count, nonce, run_root)))
+        return Sample(total, spans, Selection.RANDOM, nonce, bad, source, self.beacon)
 
 
 def planned_steps(manifest: OrderManifest, sample: Sample) -> int:
@@ -273,8 +354,11 @@ def headline(outcome: Outcome, sample: Sample | None) -> str:
 
 
 def bad_segments(total: int, fraction: float) -> int:
-    """Return how many segments a share of them is: rounded up, at least one."""
-    return max(1, min(total, ceil(fraction * total)))
+    """Return how many segments a share of them is: rounded up, at least one. Exact.
+
+    The share is the decimal number that was written, not the float64 next to it: 0.07 of 100 segments are 7.
+    """
+    return max(1, min(total, ceil(_decimal(fraction) * total)))
 
 
 def draw_segments(total: int, count: int, nonce: str, run_root: Digest) -> tuple[int, ...]:
@@ -312,7 +396,7 @@ def passing_probability(total: int, bad: int, count: int) -> float:
 
 
 def sample_size(total: int, bad: int, confidence: float) -> int:
-    """Return the least sample that catches a run with ``bad`` bad segments with at least this probability."""
+    """Return the least sample that catches a run with ``bad`` bad segments with at least this probability. Exact."""
     low, high = 1, total - bad + 1  # One more than the good ones holds a bad one for certain.
     while low < high:
         middle = (low + high) // 2
@@ -320,7 +404,25 @@ def sample_size(total: int, bad: int, confidence: float) -> int:
             high = middle
         else:
             low = middle + 1
+    # Float64 numbers lead there, or next to it.
+    allowed = 1 - _decimal(confidence)
+    while low < total - bad + 1 and not _passes_at_most(total, bad, low, allowed):
+        low += 1
+    while low > 1 and _passes_at_most(total, bad, low - 1, allowed):
+        low -= 1
     return low
+
+
+def _decimal(number: float) -> Fraction:
+    """The decimal number that a float64 was written as."""
+    return Fraction(repr(number))
+
+
+def _passes_at_most(total: int, bad: int, count: int, allowed: Fraction) -> bool:
+    """Whether :func:`passing_probability` is at most a number, in integers."""
+    few, many = min(bad, count), max(bad, count)
+    missing = prod(max(total - many - i, 0) for i in range(few))
+    return missing * allowed.denominator <= allowed.numerator * prod(total - i for i in range(few))
 
 
 def probability_text(probability: float) -> str:

@@ -1,0 +1,30 @@
+"""Whatever a test audits or adjudicates: its verdict keeps every rule that a reader judges it by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil.audit.statement.rules import judge
+from counterfoil.audit.statement.signed import Adjudication, Verdict
+from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
+from counterfoil.audit.values.adjudication import AdjudicationReport
+from counterfoil.audit.values.events import IMITATION
+from counterfoil.audit.values.report import AuditReport
+
+_TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+def keeps_every_rule(report: AuditReport | AdjudicationReport) -> None:
+    """Raise SignatureError where the verdict on a report would be refused by whoever reads it.
+
+    A report on a file that could not be read has no verdict; one on imitated hardware is looked at as if it were none.
+    """
+    if isinstance(report, AdjudicationReport):
+        if report.capsule_digest is not None:
+            judge(Adjudication(read_statement(adjudication_statement(report, _TIME), AdjudicationStatement), ""))
+    elif report.bundle_digest is not None:
+        here = tuple(pair for pair in report.environment if pair[0] != IMITATION)
+        statement = verdict_statement(replace(report, environment=here), _TIME)
+        judge(Verdict(read_statement(statement, VerdictStatement), ""))

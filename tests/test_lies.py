@@ -1,0 +1,81 @@
+"""A few of the lies of ``python -m tests.lies``. As controls the truth is concluded, and a lie believed is seen."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from lies.campaign import Told, all_lies, tell
+from lies.subjects import CRASHED, Liar, Subject
+from lies.table import table
+
+LIES = 220
+TRUTHS = {
+    "run of an honest trainer, signed again": "VERIFIED",
+    "run of a cheat, signed again": "DISPUTED",
+    "run of an honest trainer under exact-20, signed again": "VERIFIED",
+    "run of a cheat under exact-20, signed again": "DISPUTED",
+    "order within the run of an honest trainer, no other at hand": "VERIFIED",
+    "order within the run of a cheat, no other at hand": "DISPUTED",
+    "order's file beside an honest run": "VERIFIED",
+    "capsule of a cheat": "CONFIRMED",
+    "capsule of an honest trainer": "REJECTED",
+    "verdict on an honest trainer, signed by its auditor": "VERIFIED",
+    "verdict on a cheat, signed by its auditor": "DISPUTED",
+    "part of the audit of an honest trainer, beside an honest part": "VERIFIED",
+    "part of the audit of a cheat, beside an honest part": "DISPUTED",
+    "delivered weights": "DELIVERED",
+}
+
+
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
+    return {subject.name: subject for subject in Liar(tmp_path_factory.mktemp("lies")).subjects()}
+
+
+def test_without_a_lie_the_truth_is_concluded(subjects: dict[str, Subject]) -> None:
+    found = {name: subjects[name].told((), random.Random(0)) for name in TRUTHS}
+    assert found == TRUTHS
+
+
+def test_some_lies(subjects: dict[str, Subject]) -> None:
+    lies = all_lies(tuple(subjects.values()), 10_000, seed=2)
+    told = [tell(subjects[name], fields, number) for name, fields, number in random.Random(2).sample(lies, LIES)]
+    assert [lie for lie in told if lie.wrong] == []
+    # Most lies are found out, or what is told would prove nothing.
+    assert sum(lie.outcome in ("REFUSED", "ERROR", "DISPUTED", "DIFFERENT") for lie in told) > LIES / 2
+
+
+def test_every_field_is_lied_about_before_pairs(subjects: dict[str, Subject]) -> None:
+    lies = all_lies(tuple(subjects.values()), 10_000, seed=1)
+    assert len(lies) == 10_000
+    assert {(name, *fields) for name, fields, _ in lies if len(fields) == 1} == {
+        (subject.name, field) for subject in subjects.values() for field in subject.fields
+    }
+    assert sum(len(fields) == 2 for _, fields, _ in lies) > 1_000
+
+
+def test_a_lie_that_is_believed_is_seen(subjects: dict[str, Subject]) -> None:
+    run = subjects["run of a cheat, signed again"]
+    believing = replace(run, outcome=lambda copy: "VERIFIED")
+    assert tell(believing, ("run/losses",), 0).wrong
+
+    def crash(copy: object) -> str:
+        raise KeyError("lie")
+
+    crashed = tell(replace(run, outcome=crash), ("run/losses",), 0)
+    assert (crashed.wrong, crashed.outcome) == (True, f"{CRASHED} KeyError")
+
+
+def test_the_table_joins_fields_of_one_outcome() -> None:
+    lies = [
+        Told("run", ("run/losses",), 0, "DISPUTED", False),
+        Told("run", ("claim: predicate.order",), 0, "DISPUTED", False),
+        Told("run", ("claim: predicate.order", "run/losses"), 0, "REFUSED", False),
+    ]
+    assert table(lies, 1).splitlines()[-2:] == [
+        "| run | `run/losses`, `claim: predicate.order` | DISPUTED 2 |",
+        "| run | two fields at once | REFUSED 1 |",
+    ]
