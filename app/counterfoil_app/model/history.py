@@ -18,7 +18,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, CounterfoilError, Outcome, StepTable, write_whole
+from counterfoil import AuditReport, CounterfoilError, Outcome, StepTable, Trust, write_whole
 from counterfoil.sentence import say
 from counterfoil_app.engine.messages import MessageError, dumps, loads
 from counterfoil_app.engine.port import Engine
@@ -27,7 +27,7 @@ from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
 
-MARK = b"counterfoil result 1\n"
+MARK = b"counterfoil result 2\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 _WHOLE = (
@@ -51,6 +51,7 @@ class Past:
         judged: Number of steps that were judged.
         ordered: Number of steps of the order.
         verdict: The signed verdict; None when nothing was signed.
+        trust: What it rests on.
     """
 
     file: Path
@@ -62,6 +63,7 @@ class Past:
     judged: int
     ordered: int
     verdict: Path | None
+    trust: Trust
 
 
 class History(QObject):
@@ -157,12 +159,13 @@ def _list(folder: Path) -> tuple[Past, ...]:
 def _past(path: Path, head: bytes) -> Past:
     held = loads(head)
     past = Past(path, datetime.fromisoformat(held["when"]), *(held[name] for name in _HEAD))
-    if not isinstance(past.path, Path) or not isinstance(past.outcome, Outcome):
+    kinds = (past.path, Path), (past.outcome, Outcome), (past.trust, Trust)
+    if not all(isinstance(value, kind) for value, kind in kinds):
         raise MessageError(say("{0} is no result of a replay.", path))
     return past
 
 
-_HEAD = ("path", "order", "outcome", "headline", "judged", "ordered", "verdict")
+_HEAD = ("path", "order", "outcome", "headline", "judged", "ordered", "verdict", "trust")
 
 
 def _head(past: Past) -> bytes:
@@ -208,6 +211,7 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         report.steps_replayed,
         report.steps_ordered,
         finished.verdict_file,
+        report.trust,
     )
     _write(file, _head(past), zlib.compress(dumps(_body(finished)), 1))
 
