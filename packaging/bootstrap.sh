@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Shared libraries that PySide6's wheels load but do not bring, and the Debian package of each: what Qt itself and
-# its offscreen platform need, then what the xcb and wayland platforms need. Libraries are looked for, not packages,
+# its offscreen platform need, then what the xcb and wayland platforms need, and what presses keys in a test. Libraries are looked for, not packages,
 # since Debian renames packages (libglib2.0-0t64).
 libraries="
 libEGL.so.1:libegl1 libGL.so.1:libgl1 libfontconfig.so.1:libfontconfig1 libfreetype.so.6:libfreetype6
@@ -15,8 +15,12 @@ libxcb-icccm.so.4:libxcb-icccm4 libxcb-image.so.0:libxcb-image0 libxcb-keysyms.s
 libxcb-randr.so.0:libxcb-randr0 libxcb-render-util.so.0:libxcb-render-util0 libxcb-render.so.0:libxcb-render0
 libxcb-shape.so.0:libxcb-shape0 libxcb-shm.so.0:libxcb-shm0 libxcb-sync.so.1:libxcb-sync1
 libxcb-xfixes.so.0:libxcb-xfixes0 libxcb-xkb.so.1:libxcb-xkb1
+libX11.so.6:libx11-6 libXtst.so.6:libxtst6
 libwayland-client.so.0:libwayland-client0 libwayland-cursor.so.0:libwayland-cursor0 libwayland-egl.so.1:libwayland-egl1
 "
+
+# Programs that only tests run: a test is skipped where its program is missing. xauth comes with xvfb for xvfb-run.
+programs="Xvfb:xvfb xauth:xauth openssl:openssl h5dump:hdf5-tools"
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -25,6 +29,9 @@ missing_packages() {
     known=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null || true)
     for entry in $libraries; do
         case "$known" in *"${entry%%:*} "*) ;; *) printf '%s ' "${entry#*:}" ;; esac
+    done
+    for entry in $programs; do
+        command -v "${entry%%:*}" >/dev/null || printf '%s ' "${entry#*:}"
     done
     # Without a font every text in the window vanishes, with no error from Qt.
     if [ -z "$(find -L /usr/share/fonts /usr/local/share/fonts "$HOME/.fonts" "$HOME/.local/share/fonts" \
@@ -39,13 +46,13 @@ install_system_packages() {
     packages=$(missing_packages)
     [ -n "$packages" ] || return 0
     if ! command -v apt-get >/dev/null; then
-        say "The window needs what Debian calls these packages: $packages"
+        say "The window and its tests need what Debian calls these packages: $packages"
         say "Install their like with your system's package manager if the window does not start."
         return 0
     fi
     if [ "$(id -u)" -ne 0 ]; then
         if ! sudo -n true 2>/dev/null; then
-            say "The window needs system packages that are missing. Run this, then run make again:"
+            say "The window and its tests need system packages that are missing. Run this, then run make again:"
             say "    sudo apt-get install --no-install-recommends $packages"
             return 0
         fi
@@ -54,7 +61,7 @@ install_system_packages() {
     say "Installing system packages: $packages"
     # shellcheck disable=SC2086
     { $root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq \
-        --no-install-recommends $packages >/dev/null; } || say "They could not be installed; the window may not start."
+        --no-install-recommends $packages >/dev/null; } || say "They could not be installed; the window may not start, and tests are skipped."
 }
 
 suitable() {

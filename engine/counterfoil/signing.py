@@ -58,6 +58,11 @@ class PublicKey:
     pem: str
     _key: SSlibKey = field(repr=False, compare=False)
 
+    @property
+    def public(self) -> str:
+        """The key itself: its 32 bytes, as 64 hexadecimal digits."""
+        return str(self._key.keyval["public"])
+
     @classmethod
     def from_pem(cls, pem: bytes) -> PublicKey:
         """Read PEM bytes.

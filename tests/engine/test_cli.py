@@ -3,17 +3,21 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from counterfoil import __version__
 from counterfoil.cli import main
+from counterfoil.cli.app import app
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.errors import CancelledError
 from counterfoil.signer.environment import PASSPHRASE_VARIABLE
@@ -314,6 +318,58 @@ def test_an_interrupt_in_a_callback_of_the_interpreter_is_not_lost(capsys: pytes
     assert (signal.getsignal(signal.SIGALRM), sys.unraisablehook) == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize(("run", "code"), [("run.cfoil", 0), ("tampered.cfoil", 1)])
+def test_who_reads_one_line_only_gets_the_same_verdict(job: Path, tmp_path: Path, run: str, code: int) -> None:
+    """``counterfoil audit ... | head -1``: standard output is closed before anything stands in it."""
+    verdict = tmp_path / "verdict.json"
+    command = [sys.executable, "-m", "counterfoil.cli", "audit", str(job / run), "--verdict", str(verdict)]
+    command += ["--key", str(job / "auditor.pem"), "--order", str(job / "job.cfoil")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (code, "")
+    assert verdict.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("arguments", [["--help"], ["audit", "--help"], ["--version"], ["inspect", "nothing.cfoil"]])
+def test_nobody_reads_either_stream(arguments: list[str], tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "counterfoil.cli", *arguments]
+    ended = subprocess.run(command, stdout=writing, stderr=writing, cwd=tmp_path, timeout=300, check=False)
+    os.close(writing)
+    assert ended.returncode == (4 if arguments[0] == "inspect" else 0)
+
+
+def test_help_shows_what_stands_in_brackets(capsys: pytest.CaptureFixture[str]) -> None:
+    """rich takes ``[cluster]`` for markup, and shows nothing of it."""
+
+    def commands(group: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+        yield path, group
+        for name, command in getattr(group, "commands", {}).items():
+            yield from commands(command, (*path, name))
+
+    found = 0
+    for path, command in commands(get_command(app), ()):
+        texts = [command.help or "", *(getattr(each, "help", None) or "" for each in command.params)]
+        words = [word for text in texts for word in re.findall(r"\[[a-z][^\[\]]*\]", text)]
+        if words:
+            main([*path, "--help"])
+            shown = "".join(capsys.readouterr().out.split())
+            assert all("".join(word.split()) in shown for word in words), (path, words)
+            found += len(words)
+    assert found
+
+
+def test_the_help_of_export_tells_its_short_form(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["export", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "'counterfoil export RUN --safetensors DIR' is short for" in shown
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_interrupted_training_keeps_what_is_done(job: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.cfoil"
@@ -450,6 +506,7 @@ class Interrupts:
 
 sys.meta_path.insert(0, Interrupts())
 from counterfoil.cli import main
+from counterfoil.cli.app import app
 sys.exit(main(["--version"]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

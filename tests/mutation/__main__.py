@@ -28,8 +28,8 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=20, help="mutants of each of the eight packages")
     parser.add_argument("--seed", type=int, default=1, help="of their order; more mutants begin with the same ones")
     parser.add_argument("--minutes", type=float, default=60.0, help="no mutant is begun later")
-    parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests of a ring, as measured")
-    parser.add_argument("--rings", type=int, default=6, help="how far from a mutant its tests are looked for")
+    parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests of a file, as measured")
+    parser.add_argument("--patience", type=float, default=900.0, help="seconds after which no more files are asked")
     parser.add_argument("--again", action="store_true", help="try survivors anew, after tests were written for them")
     parser.add_argument("--reach", type=Path, default=HERE.parents[1] / "build" / "reach.jsonl", help="kept coverage")
     parser.add_argument("--page", action="store_true", help="only write docs/mutation.md")
@@ -52,7 +52,7 @@ def main() -> int:
             continue
         if time.monotonic() > end:
             break
-        result = tried(mutant, reach, package, given.budget, given.rings)
+        result = tried(mutant, reach, package, given.budget, given.patience)
         page.keep(result)
         print(f"{result['outcome']:10} {result['seconds']:6.1f} s  {mutant.path} {mutant.function}", flush=True)
     return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from mutation import warm
 from mutation.mutants import Mutant
 
-RINGS = ("tests/engine/audit", "tests/attacks", "tests/engine", "tests/independent")
+ROOMS_OF_TESTS = ("tests/engine/audit/", "tests/attacks/", "tests/engine/", "tests/independent/")
 """Where tests are looked for when those near the mutant do not see it."""
 MEASURE_SECONDS = 900.0
 COMPILING_SECONDS = 240.0
@@ -72,44 +71,44 @@ class Reach:
             and path.name not in ("test_mutation.py", "test_kernels_triton.py")
         }
 
-    def rings(self, mutant: Mutant) -> Iterator[list[str]]:
-        """Files of tests, those near the mutant first: its namesake and who imports it, its room's, and the others."""
+    def files(self, mutant: Mutant) -> list[str]:
+        """Files of tests, those near the mutant first: its namesake, who imports it, its room's, and the others."""
         module = mutant.path.removesuffix(".py").replace("/", ".")
         package, _, name = f"counterfoil.{module}".rpartition(".")
         imports = re.compile(
             rf"(from {re.escape(package)}\.{name} |import {re.escape(package)}\.{name}\b"
             rf"|from {re.escape(package)} import [^\n]*\b{name}\b)"
         )
-        room = mutant.path.partition("/")[0]
-        seen: set[str] = set()
-        near = [file for file, text in self._texts.items() if f"test_{name}.py" in file or imports.search(text)]
-        for ring in (near, *([file for file in self._texts if file.startswith(folder)] for folder in _folders(room))):
-            fresh = [file for file in ring if file not in seen]
-            seen |= set(fresh)
-            yield fresh
+        room = f"tests/engine/{mutant.path.partition('/')[0]}/"
+
+        def distance(file: str) -> tuple[int, str]:
+            near = f"/test_{name}.py" in file, f"/test_{name}" in file, bool(imports.search(self._texts[file]))
+            places = (
+                near[0] and file.startswith(room), near[1] and file.startswith(room), near[2] and file.startswith(room),
+                near[2], file.startswith(room), *(file.startswith(each) for each in ROOMS_OF_TESTS), True,
+            )  # fmt: skip
+            return places.index(True), file
+
+        return sorted(self._texts, key=distance)
 
 
-def _folders(room: str) -> tuple[str, ...]:
-    return (f"tests/engine/{room}/", *(f"{ring}/" for ring in RINGS))
-
-
-def tried(mutant: Mutant, reach: Reach, package: Path, budget: float, rings: int) -> dict[str, Any]:
+def tried(mutant: Mutant, reach: Reach, package: Path, budget: float, patience: float) -> dict[str, Any]:
     """Return what became of a mutant, for the results.
 
     Args:
         mutant: The mutant.
         reach: Of the tests.
         package: The folder of the package.
-        budget: Seconds of tests, as they were measured, for each ring.
-        rings: How many rings of tests are asked.
+        budget: Seconds of tests of one file, as they were measured.
+        patience: Seconds after which no further file is asked.
     """
     begun = time.monotonic()
     asked, outcome, by = 0, "unreached", ""
     function = f"{mutant.path}::{mutant.function}"
-    for _, files in zip(range(rings), reach.rings(mutant), strict=False):
-        chosen = _chosen({name: test for file in files for name, test in reach.of(file).items()}, function, budget)
-        if not chosen:
-            continue
+    for file in reach.files(mutant):
+        if time.monotonic() - begun > patience:
+            break
+        chosen = _chosen(reach.of(file), function, budget)
         asked += len(chosen)
         while chosen:
             seconds = 60.0 + SLOWDOWN * sum(chosen.values()) + _compiling(mutant, package)
@@ -139,14 +138,10 @@ def _compiling(mutant: Mutant, package: Path) -> float:
 
 
 def _chosen(tests: dict[str, Any], function: str, budget: float) -> dict[str, float]:
-    """The tests that reach a function, those of quick files first, as many as the budget allows; at least one."""
+    """The tests that reach a function, in their order, as many as the budget allows; at least one."""
     reaching = {name: seconds for name, (seconds, functions) in tests.items() if function in functions}
-    by_file: dict[str, float] = {}
-    for name, seconds in reaching.items():
-        file = name.partition("::")[0]
-        by_file[file] = by_file.get(file, 0.0) + seconds
     chosen: dict[str, float] = {}
-    for name, seconds in sorted(reaching.items(), key=lambda item: (by_file[item[0].partition("::")[0]], item[0])):
+    for name, seconds in reaching.items():
         if not chosen or sum(chosen.values()) + seconds <= budget:
             chosen[name] = seconds
     return chosen

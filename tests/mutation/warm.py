@@ -10,7 +10,6 @@ import os
 import pkgutil
 import select
 import signal
-import sys
 import tempfile
 import time
 import traceback
@@ -171,7 +170,9 @@ def reach(file: str, package: Path) -> dict[str, Any]:
         for name, body in _bodies(Path(path).read_text(encoding="utf-8")):
             for test in set[str]().union(*(lines.get(line, set()) for line in body)) & found.keys():
                 found[test].add(f"{within}::{name}")
-    return {name: [round(watching.seconds[name], 2), sorted(reached)] for name, reached in sorted(found.items())}
+    return {
+        name: [round(seconds, 2), sorted(found[name])] for name, seconds in watching.seconds.items() if name in found
+    }
 
 
 def _bodies(text: str) -> Iterator[tuple[str, range]]:
@@ -258,10 +259,3 @@ def _compile_anew(path: Path) -> None:
         if file.is_relative_to(package) and within in kernelcache.sources(file):
             made._cache = NullCache()
             assert not made.overloads or made._can_compile is False, f"{made} was compiled before it was mutated"
-
-
-def shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
-
-
-sys.setrecursionlimit(10_000)

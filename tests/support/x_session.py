@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
@@ -48,6 +48,11 @@ def place(widget: QWidget) -> tuple[int, int]:
     """The middle of a widget on the screen."""
     centre = widget.mapToGlobal(QPoint(widget.width() // 2, widget.height() // 2))
     return centre.x(), centre.y()
+
+
+def questions(window: QWidget) -> list[QMessageBox]:
+    """The message boxes that are shown."""
+    return [box for box in window.findChildren(QMessageBox) if box.isVisible()]
 
 
 def main(folder: Path) -> None:
@@ -106,7 +111,18 @@ def main(folder: Path) -> None:
         until(lambda: not window.findChildren(ShortcutSheet), "Escape closed it")
         give_keyboard(window)
         user.press(CONTROL, "q")
-        until(lambda: not window.isVisible(), "Ctrl+Q closed the window")
+        until(lambda: bool(questions(window)), "Ctrl+Q asked about the result that nobody signed")
+        until(questions(window)[0].isActiveWindow, "the question has the keyboard")
+        user.press("Escape")
+        until(lambda: not questions(window), "Escape kept the window")
+        assert window.isVisible()
+        give_keyboard(window)
+        user.press(CONTROL, "q")
+        until(lambda: bool(questions(window)), "Ctrl+Q asked again")
+        (leave,) = [each for each in questions(window)[0].buttons() if "without" in each.text()]
+        until(leave.isVisible, "the answer is offered")
+        user.click(*place(leave))
+        until(lambda: not window.isVisible(), "a click closed the window without signing")
     finally:
         user.close()
 

@@ -53,7 +53,7 @@ def name_of_judged(report: Signable) -> str:
 
 
 def _audit(report: AuditReport, signed_at: datetime) -> Matter:
-    look = words.outcome(report.outcome, report.sample)
+    look = words.outcome(report.outcome, report.sample, report.trust)
     steps = _tr("{0} ordered, {1} judged, {2} different").format(
         text.count(report.steps_ordered), text.count(report.steps_replayed), text.count(len(report.mismatched_steps))
     )

@@ -556,6 +556,7 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         steps=reader.manifest.steps,
         checkpoints=reader.checkpoint_steps(),
         trainer_key=inspection.trainer_key,
+        trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
         signed_at=claim.signed_at if claim is not None else "",
         environment=claim.environment if claim is not None else (),
         recorded=recorded(reader),

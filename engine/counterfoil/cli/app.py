@@ -97,6 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _main(arguments)
+    terminal.outlive_readers()
     try:
         return _main(None)
     finally:

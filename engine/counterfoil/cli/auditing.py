@@ -87,7 +87,7 @@ def audit(
         typer.Option(
             metavar="ADDRESS",
             help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
-            "path. Needs counterfoil[cluster].",
+            r"path. Needs counterfoil\[cluster].",
             show_default=False,
         ),
     ] = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
+from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress, DeliveryReport
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
@@ -84,11 +84,15 @@ def verify_weights(
 
 def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
     """Show what a comparison of weights found."""
-    from counterfoil.cli.reports import show_facts
+    from counterfoil.cli.reports import TRUST_STYLES, show_facts, show_trust
 
     out = terminal.console()
     style = _STYLES[report.outcome.exit_code]
+    if report.outcome is DeliveryOutcome.DELIVERED and report.trust is not None:
+        style = TRUST_STYLES[report.trust.level]
     out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.sentence)}", soft_wrap=True)
+    if report.trust is not None:
+        show_trust(out, report.trust)
     if given and not signed:
         out.print("The verdict was not looked at: give the auditor's public key with --key.", soft_wrap=True)
     for warning in report.warnings:

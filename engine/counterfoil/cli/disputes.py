@@ -81,7 +81,7 @@ def adjudicate(
     trust = trust_of(
         report.checks,
         report.trainer_key,
-        named=public is not None,
+        named=report.given_key != "",
         auditor_key="" if signing_key is None else signing_key.public.key_id,
     )
     if json:

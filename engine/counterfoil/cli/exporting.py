@@ -64,7 +64,8 @@ class _Exports(typer.core.TyperGroup):
 
 export_app = typer.Typer(
     cls=_Exports,
-    help="Write a run's weights and curves, or a verdict, in formats that others read.",
+    help="Write a run's weights and curves, or a verdict, in formats that others read. "
+    "'counterfoil export RUN --safetensors DIR' is short for 'counterfoil export weights RUN --safetensors DIR'.",
     no_args_is_help=True,
 )
 

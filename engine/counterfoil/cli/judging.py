@@ -61,7 +61,7 @@ def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
     trust = trust_of(
         report.checks,
         report.trainer_key,
-        named=request.trainer_key is not None,
+        named=report.given_key != "",
         auditor_key="" if wanted.key is None else wanted.key.public.key_id,
     )
     if wanted.json:

@@ -45,7 +45,7 @@ _ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta",
 """By exit code."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
-_TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
+TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
 _STATE_STYLES = {
     CheckState.PASSED: "green",
     CheckState.FAILED: "red",
@@ -60,17 +60,17 @@ def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, tru
     """Show the conclusion in a few words, why, and what it rests on: green only where nothing of that is open."""
     style = _OUTCOME_STYLES[outcome]
     if outcome is Outcome.VERIFIED:
-        style = _TRUST_STYLES[trust.level]
+        style = TRUST_STYLES[trust.level]
     out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
     show_trust(out, trust)
 
 
 def show_trust(out: Console, trust: Trust) -> None:
     """Show what a conclusion rests on: whose order, whose key, which machine."""
-    parts = (f"{line.title}: [{_TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
+    parts = (f"{line.title}: [{TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
     out.print("Rests on  " + "; ".join(parts))
     if trust.reason:
-        out.print(f"[{_TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
+        out.print(f"[{TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:
@@ -392,7 +392,7 @@ def show_plan(out: Console, plan: Plan) -> None:
     out.print(table)
 
 
-def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) -> None:
+def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     """Show what a checked verdict says, and what that rests on."""
     source = {
         "client": "the client's own order",
@@ -420,12 +420,12 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
     show_checks(out, verdict.checks)
     if isinstance(verdict, Adjudication):
         _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
-        show_trust(out, trust)
+        show_trust(out, verdict.trust)
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
     show_places(out, verdict.replayed_at)
-    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, trust)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, verdict.trust)
 
 
 def _steps(verdict: Verdict | Adjudication) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.statement.signed import Verdict, trust_in
+from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.beacon import Beacon
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
@@ -78,12 +78,11 @@ def verify(
             check_bundle_file(checked, bundle, cancel, show)
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_in(checked)
     if json:
-        jsonform.print_json(checked, trust)
+        jsonform.print_json(checked, checked.trust)
     else:
         console = terminal.console()
-        reports.show_verdict(console, checked, trust)
+        reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
         if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
@@ -127,5 +126,5 @@ def sign(
     console = terminal.console()
     from counterfoil.cli import reports
 
-    reports.show_verdict(console, checked, trust_in(checked))
+    reports.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")

@@ -256,3 +256,24 @@ def test_requests_that_make_no_sense(arguments):
     with pytest.raises(DataError) as raised:
         SegmentRequest.parse(**arguments).resolve(manifest(60, 5), ROOT)
     assert str(raised.value)
+
+
+def test_a_list_of_segments_has_a_length():
+    """10,000 characters; and nothing is made of more numbers than a run may have."""
+    longest = ",".join(["7"] * 5_000)
+    assert len(longest) == 9_999
+    assert tuple(SegmentRequest.parse(longest + "1").resolve(manifest(400, 5), ROOT).numbers()) == (7, 71)
+    with pytest.raises(DataError, match=r"The segments '7,7,.*cannot be read"):
+        SegmentRequest.parse(longest + "11")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("5-10000004", 10**7), ("5-10000005", 0), ("999999999-999999999", 1), ("1000000000-1000000000", 0)],
+)
+def test_a_range_of_segments_has_a_length(text, count):
+    if count:
+        assert len(SegmentRequest.parse(text).numbers) == count
+    else:
+        with pytest.raises(DataError, match="not a range"):
+            SegmentRequest.parse(text)

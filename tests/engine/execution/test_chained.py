@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program, TensorType, Value
 from counterfoil.program.update import AdamW
 from counterfoil.rounding import tiles
+from counterfoil.rounding.chains import run_chain
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
@@ -78,7 +80,8 @@ def programs(draw: st.DrawFn) -> Program:
         return draw(st.one_of(NUMBERS, scalar)) if draw(st.integers(0, 2)) == 0 else tensor()
 
     for number in range(FIRST, FIRST + draw(st.integers(2, 10))):
-        kind = draw(st.sampled_from((*_TWO, "sqrt", "neg", "abs", "relu", "clamp", "threshold", "compare", "where")))
+        kinds = (*_TWO, "sqrt", "neg", "abs", "relu", "clamp", "threshold", "compare", "where", "fill")
+        kind = draw(st.sampled_from(kinds))
         dtype = "float32"
         if kind in _TWO:
             right = tensor() if kind in ("maximum", "minimum") else other()
@@ -88,6 +91,16 @@ def programs(draw: st.DrawFn) -> Program:
             node = "aten.clamp.default", (tensor(), draw(st.none() | st.just(-0.5)), 0.25)
         elif kind == "threshold":
             node = "aten.threshold_backward.default", (tensor(), tensor(), 0)
+        elif kind == "fill":
+            node = draw(
+                st.sampled_from(
+                    (
+                        ("aten.zeros_like.default", (tensor(),)),
+                        ("aten.ones_like.default", (tensor(),)),
+                        ("aten.full_like.default", (tensor(), -2.5)),
+                    )
+                )
+            )
         elif kind == "compare":
             name, right = draw(st.sampled_from(_COMPARISONS)), other()
             node = f"aten.{name}.{'Tensor' if isinstance(right, Value) else 'Scalar'}", (tensor(), right)
@@ -141,6 +154,49 @@ def test_any_chain_gives_what_its_operators_give(kernels: Kernels, program: Prog
     # What is logged of other numbers is followed in the same way, whatever it says.
     if not same(sides.recorded(others)).error:
         same(sides.replayed(inputs, sides.logs))
+
+
+@settings(max_examples=80, deadline=None)
+@given(program=programs(), seed=st.integers(0, 2**20), left=st.lists(st.booleans(), min_size=1, max_size=12))
+def test_any_chain_may_be_left_to_its_operators(
+    kernels: Kernels, program: Program, seed: int, left: list[bool]
+) -> None:
+    """As it is where somebody looks at one of its sites, or where a value is out of the ordinary."""
+    turns = cycle(left)
+
+    def run(*given: Any) -> Any:
+        return None if next(turns) else run_chain(*given)
+
+    sides = Sides(program, kernels, run)
+    inputs, poisoned = arrays(program, seed, strange=False), arrays(program, seed + 1, strange=False)
+    same(sides.unrounded(inputs))
+    for _ in range(3):
+        recorded = same(sides.recorded(inputs))
+    if recorded.error:
+        return
+    # A step that was poisoned is replayed by its trainer's log, and then again for every place that may differ.
+    for one in (inputs, poisoned):
+        same(sides.replayed(one, sides.logs))
+        for place in range(len(program.places)):
+            same(sides.replayed(one, sides.logs, looking={"observe": place}))
+        same(sides.replayed(one, sides.logs, looking={"keep_log": True}))
+
+
+def test_what_is_filled_like_a_state_that_another_chain_reads(kernels: Kernels) -> None:
+    """Chains alone read the state, so it lies there as it is stored, and what is filled like it takes it."""
+    nodes = [
+        ("aten.abs.default", (Value(1),), "float32"),
+        ("aten.neg.default", (Value(FIRST),), "float32"),
+        ("aten.zeros_like.default", (Value(1),), "float32"),
+        ("aten.add.Tensor", (Value(0), Value(FIRST + 2)), "float32"),
+        ("aten.sqrt.default", (Value(FIRST),), "float32"),
+    ]
+    program = program_of(nodes, (7,), states=STATES, scalars=SCALARS, updates={0: FIRST + 3, 1: FIRST + 1})
+    sides = Sides(program, kernels, lambda *_: None)
+    assert len(chains_of(sides.together)) == 2
+    inputs = arrays(program, 1, strange=False)
+    assert not same(sides.unrounded(inputs)).error
+    assert not same(sides.recorded(inputs)).error
 
 
 # A real step.
@@ -236,6 +292,40 @@ def test_what_a_log_hides_is_found_in_a_chain_too(adamw: tuple[Program, StepInpu
         for exponent in (log.exponent + 1, log.exponent - 1, log.exponent + 7, -32768):
             other = same(sides.replayed(inputs, changed(logs, site, exponent=exponent)))
             assert other.counts[site].contradictions >= 1
+
+
+def test_a_logged_direction_is_taken_up_to_two_tau_in_a_chain(kernels: Kernels) -> None:
+    """Values so many tau above a midpoint, all of them logged as rounded down: at 2 tau taken, beyond it not."""
+    taus = np.array([0.25, 0.75, 1.0, 1.25, 1.75, 2.0, 2.25, 2.75, 4.0, 1000.0])
+    # (1 + t) (1 + 2^-24) lies t 2^-24 above the midpoint between 1 + t and the next float32.
+    values = (1.0 + taus * 2.0 ** (24 - PRECISION.margin_bits)).astype(np.float32)
+    program = program_of(
+        [
+            ("aten.mul.Tensor", (Value(0), 1.0 + 2.0**-24), "float32"),
+            ("aten.div.Tensor", (Value(2), 1.0), "float32"),
+            ("aten.neg.default", (Value(3),), "float32"),
+        ],
+        (taus.size,),
+        states=1,
+        scalars=1,
+        updates={0: 4},
+    )
+    with counted() as (run, seen):
+        sides = Sides(program, kernels, run)
+        inputs = inputs_of(program, [values], [0.5])
+        same(sides.recorded(inputs))
+        recorded = same(sides.recorded(inputs))
+        (site,) = next(chain.sites for chain in chains_of(sides.together) if chain.sites)
+        assert sides.logs[site].indices.tolist() == np.flatnonzero(taus <= 1).tolist()
+        assert sides.logs[site].exponent == 0
+        down = changed(sides.logs, site, indices=np.arange(taus.size), ups=np.zeros(taus.size, np.bool_))
+        followed = same(sides.replayed(inputs, down))
+    assert seen["together"] >= 2
+    counts = followed.counts[site]
+    assert (counts.corrections, counts.contradictions) == ((taus <= 2).sum(), (taus > 2).sum())
+    own, steered = (-np.frombuffer(dict(one.state)["s0"], np.float32) for one in (recorded, followed))
+    assert own.tolist() == (values + np.float32(2.0**-23)).tolist()
+    assert steered.tolist() == np.where(taus <= 2, values, own).tolist()
 
 
 def test_whoever_looks_at_a_site_sees_it_alone(adamw: tuple[Program, StepInputs], kernels: Kernels) -> None:

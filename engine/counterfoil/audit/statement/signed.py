@@ -104,6 +104,11 @@ class Signed(ABC):
         return "given" if self.given_key else "bundle"
 
     @property
+    def trust(self) -> Trust:
+        """What it rests on, by what stands in it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "", auditor_key=self.key_id)
+
+    @property
     def checks(self) -> tuple[Check, ...]:
         """All ten checks, in order."""
         return tuple(Check(check.number, check.state, check.detail) for check in self.statement.predicate.checks)
@@ -276,14 +281,3 @@ class Adjudication(Signed):
 
 def _digest(fields: OrderDigestFields | None) -> Digest | None:
     return None if fields is None else Digest.from_hex(fields.sha256)
-
-
-def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
-    """Say what a verdict, or an adjudication, rests on.
-
-    Args:
-        said: It.
-        named: Whether its reader knows the key that signed the run as the trainer's.
-        changed: Whether its reader knows runs of this order that another key signed.
-    """
-    return trust_of(said.checks, said.trainer_key, named=named, changed=changed, auditor_key=said.key_id)

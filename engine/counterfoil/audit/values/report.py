@@ -10,6 +10,7 @@ from typing import Literal
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 
@@ -138,6 +139,11 @@ class Report:
     def trainer_key_source(self) -> Literal["given", "bundle"]:
         """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
         return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, before anybody signs it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "")
 
 
 @dataclass(frozen=True, kw_only=True)

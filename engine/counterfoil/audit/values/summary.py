@@ -122,7 +122,8 @@ class RunSummary:
         run_root: Merkle root over the steps; None when the signature does not hold.
         steps: Recorded steps.
         checkpoints: Steps at which a state is stored.
-        trainer_key: SHA-256 key id of the key that signed.
+        trainer_key: SHA-256 key id of the key that signed; empty when its signature does not hold.
+        trainer_public: That key itself, as 64 hexadecimal digits; empty with its id.
         signed_at: When the trainer signed, ISO 8601 in UTC, as the trainer says.
         environment: Device, library versions and switches of the trainer's machine.
         recorded: What the trainer recorded of each step.
@@ -133,6 +134,7 @@ class RunSummary:
     steps: int
     checkpoints: tuple[int, ...]
     trainer_key: str
+    trainer_public: str
     signed_at: str
     environment: tuple[tuple[str, str], ...]
     recorded: Recorded
