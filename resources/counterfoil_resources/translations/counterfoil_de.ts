@@ -3432,6 +3432,10 @@ Lauf zu finden</translation>
             <translation>Eine Nonce besteht aus 64 kleinen Hexadezimalziffern.</translation>
         </message>
         <message>
+            <source>A nonce is given, or taken from a beacon, not both.</source>
+            <translation>Eine Nonce wird angegeben oder einem öffentlichen Signal entnommen, nicht beides.</translation>
+        </message>
+        <message>
             <source>A number in a rounding log is truncated, too large, or not in its shortest form.</source>
             <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
         </message>
@@ -3553,19 +3557,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has a quantum or a midpoint that cannot be.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils hat ein unmögliches Quantum oder eine unmögliche Mitte.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has another error than its values have.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils hat einen anderen Fehler als seine Werte.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has two exact values.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils hat zwei exakte Werte.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding was rounded under an exact profile.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils wurde unter einem exakten Profil gerundet.</translation>
         </message>
         <message>
             <source>An empty passphrase protects nothing.</source>
@@ -3634,6 +3638,10 @@ Lauf zu finden</translation>
         <message>
             <source>At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that it was rounded the other way: what it signed contradicts itself.</source>
             <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree with what the trainer signed, the scale of what is added is {1:.3g}. From 2^128 on a step has no result on any conforming machine, and scales of two of them differ by 2^-10 of themselves at most; so nobody can have recorded one.</source>
+            <translation>Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, ist die Größenordnung des Addierten {1:.3g}. Ab 2^128 hat ein Schritt auf keiner normgerechten Maschine ein Ergebnis, und die Größenordnungen zweier von ihnen unterscheiden sich höchstens um 2^-10 ihrer selbst; es kann also niemand eines aufgezeichnet haben.</translation>
         </message>
         <message>
             <source>At the operator {0}, whose inputs agree, the trainer's fingerprint belongs to other values, and does not tell to which. {1} elements lie so close to a midpoint between two grid points that conforming hardware may round them to either side, and the calibrated margin is too small for all of them to be in the log. Nobody is accused; order the job with proven margins.</source>
@@ -3824,6 +3832,14 @@ Lauf zu finden</translation>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
         </message>
         <message>
+            <source>Give a round as the beacon publishes it: a JSON object with round and signature.</source>
+            <translation>Geben Sie eine Runde an, wie das öffentliche Signal sie veröffentlicht: ein JSON-Objekt mit round und signature.</translation>
+        </message>
+        <message>
+            <source>Give a round that was published after you received the run.</source>
+            <translation>Geben Sie eine Runde an, die veröffentlicht wurde, nachdem Sie den Lauf erhielten.</translation>
+        </message>
+        <message>
             <source>Give as --prefix what the names of the files lack.</source>
             <translation>Geben Sie mit --prefix an, was den Namen in den Dateien fehlt.</translation>
         </message>
@@ -3932,12 +3948,20 @@ Lauf zu finden</translation>
             <translation>Installieren Sie es hier und auf den Rechnern: pip install counterfoil[cluster]</translation>
         </message>
         <message>
+            <source>Install it: pip install counterfoil[beacon]</source>
+            <translation>Installieren Sie sie: pip install counterfoil[beacon]</translation>
+        </message>
+        <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
         </message>
         <message>
             <source>It answered what it was not asked.</source>
             <translation>Er antwortete auf etwas, wonach er nicht gefragt war.</translation>
+        </message>
+        <message>
+            <source>It comes to no result here, by either of two algorithms ({0}). That every conforming machine ends there is not proven, so nobody is accused.</source>
+            <translation>Er kommt hier zu keinem Ergebnis, nach keinem von zwei Algorithmen ({0}). Dass jede normgerechte Maschine dort endet, ist nicht bewiesen; deshalb wird niemand beschuldigt.</translation>
         </message>
         <message>
             <source>It ended by itself: {0}.</source>
@@ -4020,6 +4044,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie ihn weg.</translation>
         </message>
         <message>
+            <source>Leave the beacon out.</source>
+            <translation>Lassen Sie das öffentliche Signal weg.</translation>
+        </message>
+        <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
             <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
         </message>
@@ -4082,6 +4110,10 @@ Lauf zu finden</translation>
         <message>
             <source>Most likely the result was changed after the step was computed.</source>
             <translation>Wahrscheinlich wurde das Ergebnis geändert, nachdem der Schritt gerechnet war.</translation>
+        </message>
+        <message>
+            <source>Most likely the state before it was edited, or the step was never computed.</source>
+            <translation>Wahrscheinlich wurde der Zustand davor bearbeitet oder der Schritt nie berechnet.</translation>
         </message>
         <message>
             <source>Most likely the training data were changed, or other rows were trained on.</source>
@@ -4268,6 +4300,14 @@ Lauf zu finden</translation>
             <translation>Segment {0} wird auch hier nachgerechnet, zur Probe auf {1}.</translation>
         </message>
         <message>
+            <source>Round {0} of the beacon is published at {1}, which has not come yet.</source>
+            <translation>Runde {0} des öffentlichen Signals wird um {1} veröffentlicht, und das ist noch nicht gekommen.</translation>
+        </message>
+        <message>
+            <source>Round {0} of the beacon was published at {1}, and the run was signed at {2}, as its trainer says: the trainer could know the sample.</source>
+            <translation>Runde {0} des öffentlichen Signals wurde um {1} veröffentlicht, und der Lauf wurde um {2} unterschrieben, wie sein Trainer sagt: Der Trainer konnte die Stichprobe kennen.</translation>
+        </message>
+        <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
             <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
         </message>
@@ -4310,6 +4350,10 @@ Lauf zu finden</translation>
         <message>
             <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
+            <source>Set this machine's clock right.</source>
+            <translation>Stellen Sie die Uhr dieses Rechners richtig.</translation>
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -4477,7 +4521,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The adjudication's dispute compares what a capsule does not hold.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall der Entscheidung vergleicht, was eine Kapsel nicht enthält.</translation>
         </message>
         <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
@@ -4617,7 +4661,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The elements of the verdict's finding do not bear out who is right.</source>
-            <translation type="unfinished" />
+            <translation>Die Elemente im Befund des Urteils belegen nicht, wer recht hat.</translation>
         </message>
         <message>
             <source>The engine's process sent something else than messages.</source>
@@ -4849,7 +4893,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The inclusion proof is not as long as the Merkle tree is high.</source>
-            <translation type="unfinished" />
+            <translation>Der Einschlussbeweis ist nicht so lang, wie der Merkle-Baum hoch ist.</translation>
         </message>
         <message>
             <source>The inclusion proof is shorter than the Merkle tree is high.</source>
@@ -4970,6 +5014,10 @@ Lauf zu finden</translation>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
             <translation>Der neue Zustandstensor {0} enthält einen Wert, der unendlich, keine Zahl oder jenseits des Bereichs von float32 ist.</translation>
+        </message>
+        <message>
+            <source>The nonce of the sample could not be kept. {0}</source>
+            <translation>Die Nonce der Stichprobe konnte nicht aufbewahrt werden. {0}</translation>
         </message>
         <message>
             <source>The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.</source>
@@ -5256,6 +5304,10 @@ Lauf zu finden</translation>
             <translation>Mit diesem öffentlichen Schlüssel kann nicht nur sein Besitzer unterschreiben: Er ist ein Punkt kleiner Ordnung oder nicht in seiner einzigen Kodierung.</translation>
         </message>
         <message>
+            <source>The randomness in {0} is not that of its signature.</source>
+            <translation>Die Zufallszahl in {0} ist nicht die ihrer Unterschrift.</translation>
+        </message>
+        <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
             <translation>Die aufgezeichneten Schritte haben die Laufwurzel {0}, der Trainer hat aber {1} unterschrieben: Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
@@ -5302,6 +5354,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run commits to no state of step {0}.</source>
             <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
+        </message>
+        <message>
+            <source>The run does not say when it was signed, so that nobody knows whether the beacon's round came later.</source>
+            <translation>Der Lauf sagt nicht, wann er unterschrieben wurde; niemand weiß also, ob die Runde des öffentlichen Signals später kam.</translation>
         </message>
         <message>
             <source>The run has a rounding log of {0} bytes under an exact profile, which has none.</source>
@@ -5396,6 +5452,14 @@ Lauf zu finden</translation>
             <translation>Die Unterschrift gilt nicht für den Schlüssel {0}.</translation>
         </message>
         <message>
+            <source>The signature of a beacon's round cannot be checked: a library is not installed.</source>
+            <translation>Die Unterschrift einer Runde des öffentlichen Signals kann nicht geprüft werden: Eine Bibliothek ist nicht installiert.</translation>
+        </message>
+        <message>
+            <source>The signature of round {0} does not hold: it is not the beacon's.</source>
+            <translation>Die Unterschrift von Runde {0} gilt nicht: Sie ist nicht die des öffentlichen Signals.</translation>
+        </message>
+        <message>
             <source>The signature's envelope is malformed.</source>
             <translation>Der Umschlag der Unterschrift ist fehlerhaft.</translation>
         </message>
@@ -5464,6 +5528,10 @@ Lauf zu finden</translation>
             <translation>Der Zustand, der bei Schritt {0} gespeichert ist, ist der bestellte; dass das Modell ein anderes ist, ist also nicht gezeigt.</translation>
         </message>
         <message>
+            <source>The state that the trainer signed after step {0} holds values that are infinite or not a number (in {1}). Every state that a step changes must be finite, or the step has no result, on every machine: so nobody comes to step {2}.</source>
+            <translation>Der Zustand, den der Trainer nach Schritt {0} unterschrieben hat, enthält Werte, die unendlich oder keine Zahl sind (in {1}). Jeder Zustand, den ein Schritt ändert, muss endlich sein, sonst hat der Schritt kein Ergebnis, auf jedem Rechner: Niemand kommt also zu Schritt {2}.</translation>
+        </message>
+        <message>
             <source>The state that was signed after it is not the ordered one, and the steps after it go on from there.</source>
             <translation>Der danach unterschriebene Zustand ist nicht der bestellte, und die Schritte danach gehen von dort aus weiter.</translation>
         </message>
@@ -5504,6 +5572,10 @@ Lauf zu finden</translation>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
         <message>
+            <source>The stored state of step {0} is one that no step leaves.</source>
+            <translation>Der gespeicherte Zustand von Schritt {0} ist einer, den kein Schritt hinterlässt.</translation>
+        </message>
+        <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
             <translation>Die Struktur der Datei ist größer als die jedes Bündels oder nennt eine Stelle zweimal.</translation>
         </message>
@@ -5533,7 +5605,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The tensors of the verdict's dispute are not in order, or one stands there twice.</source>
-            <translation type="unfinished" />
+            <translation>Die Tensoren im Streitfall des Urteils sind nicht geordnet, oder einer steht doppelt da.</translation>
         </message>
         <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
@@ -5546,6 +5618,14 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer signed a log of step {0} that nobody can read.</source>
             <translation>Der Trainer hat für Schritt {0} ein Protokoll unterschrieben, das niemand lesen kann.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a result of step {0}, which comes to none on a sound machine.</source>
+            <translation>Der Trainer hat ein Ergebnis von Schritt {0} unterschrieben, der auf einer einwandfreien Maschine zu keinem kommt.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a result of step {0}, which comes to none when it is computed as ordered.</source>
+            <translation>Der Trainer hat ein Ergebnis von Schritt {0} unterschrieben, der zu keinem kommt, wenn er wie bestellt berechnet wird.</translation>
         </message>
         <message>
             <source>The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The trainer answers for what it signed.</source>
@@ -5640,8 +5720,12 @@ Lauf zu finden</translation>
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict finds that a step has no result, and has one.</source>
+            <translation>Das Urteil befindet, dass ein Schritt kein Ergebnis hat, und hat eines.</translation>
+        </message>
+        <message>
             <source>The verdict gives a check another title than it has.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gibt einer Prüfung einen anderen Titel, als sie hat.</translation>
         </message>
         <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
@@ -5681,19 +5765,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not lead from the run root to the disputed leaf.</source>
-            <translation type="unfinished" />
+            <translation>Die Vergleiche des Urteils führen nicht von der Laufwurzel zum bestrittenen Blatt.</translation>
         </message>
         <message>
             <source>The verdict's dispute does not name the parts of the leaf once and in order.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt die Teile des Blatts nicht einmal und der Reihe nach.</translation>
         </message>
         <message>
             <source>The verdict's dispute is confirmed without a finding, or has one without being confirmed.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils ist ohne Befund bestätigt oder hat einen, ohne bestätigt zu sein.</translation>
         </message>
         <message>
             <source>The verdict's dispute names a data array twice.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt ein Datenfeld doppelt.</translation>
         </message>
         <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
@@ -5701,7 +5785,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute names tensors that differ after a step whose state does not.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt Tensoren, die nach einem Schritt abweichen, dessen Zustand nicht abweicht.</translation>
         </message>
         <message>
             <source>The verdict's dispute names tensors that it did not compare.</source>
@@ -5709,11 +5793,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute names what differs first, and the fingerprints do not, or the other way round.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt, was zuerst abweicht, und die Fingerabdrücke weichen nicht ab, oder umgekehrt.</translation>
         </message>
         <message>
             <source>The verdict's dispute says of the loss what its two losses do not say.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils sagt vom Verlust, was seine beiden Verluste nicht sagen.</translation>
         </message>
         <message>
             <source>The verdict's dispute was compared at a step that cannot be.</source>
@@ -5721,35 +5805,55 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's finding has a bound under an exact profile, or none under another.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils hat unter einem exakten Profil eine Schranke oder unter einem anderen keine.</translation>
         </message>
         <message>
             <source>The verdict's finding has a margin or a bound that cannot be.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils hat eine unmögliche Toleranz oder Schranke.</translation>
         </message>
         <message>
             <source>The verdict's finding has a margin, a bound or elements, although nothing was recomputed.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils hat eine Toleranz, eine Schranke oder Elemente, obwohl nichts nachgerechnet wurde.</translation>
         </message>
         <message>
             <source>The verdict's finding is about a log that cannot be read, and has elements.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils gilt einem Protokoll, das nicht gelesen werden kann, und hat Elemente.</translation>
         </message>
         <message>
             <source>The verdict's finding is about an operator, and the dispute names none.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils gilt einem Operator, und der Streitfall nennt keinen.</translation>
         </message>
         <message>
             <source>The verdict's finding is about more elements than were recomputed, or than there are.</source>
             <translation>Der Befund des Urteils gilt mehr Elementen, als nachgerechnet wurden oder als es gibt.</translation>
         </message>
         <message>
+            <source>The verdict's finding is about the log, and its parts are not, or the other way round.</source>
+            <translation>Der Befund des Urteils gilt dem Protokoll, und seine Teile tun es nicht, oder umgekehrt.</translation>
+        </message>
+        <message>
             <source>The verdict's finding shows an element that is the same on both sides.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils zeigt ein Element, das auf beiden Seiten gleich ist.</translation>
         </message>
         <message>
             <source>The verdict's finding shows an element twice, or elements of different tensors.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils zeigt ein Element doppelt oder Elemente verschiedener Tensoren.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is not the randomness of its beacon's round.</source>
+            <translation>Die Nonce des Urteils ist nicht die Zufallszahl der Runde seines öffentlichen Signals.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a beacon that is not known.</source>
+            <translation>Die Nonce des Urteils stammt von einem unbekannten öffentlichen Signal.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a round that its beacon did not sign.</source>
+            <translation>Die Nonce des Urteils stammt von einer Runde, die das öffentliche Signal nicht unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a round that was published after the verdict.</source>
+            <translation>Die Nonce des Urteils stammt von einer Runde, die nach dem Urteil veröffentlicht wurde.</translation>
         </message>
         <message>
             <source>The verdict's sample is incomplete, or says more than its selection allows.</source>
@@ -5777,15 +5881,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's tensor {0} differs in more elements than it has, or in one that it lacks.</source>
-            <translation type="unfinished" />
+            <translation>Der Tensor {0} des Urteils weicht in mehr Elementen ab, als er hat, oder in einem, das er nicht hat.</translation>
         </message>
         <message>
             <source>The verdict's tensor {0} does not differ as it says.</source>
-            <translation type="unfinished" />
+            <translation>Der Tensor {0} des Urteils weicht nicht so ab, wie er sagt.</translation>
         </message>
         <message>
             <source>The verdict's tensor {0} has differences that do not fit each other.</source>
-            <translation type="unfinished" />
+            <translation>Der Tensor {0} des Urteils hat Abweichungen, die nicht zueinander passen.</translation>
         </message>
         <message>
             <source>The verdict's third subject is not the model of a verified run.</source>
@@ -5814,6 +5918,10 @@ Lauf zu finden</translation>
         <message>
             <source>The weights are the final state of the run, after step {0}, and only its trainer says that the run is verified.</source>
             <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und nur sein Trainer sagt, dass der Lauf verifiziert ist.</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the run, after step {0}, but nobody replayed the segment that ends in it: what was verified of the run says nothing about them.</source>
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, aber niemand hat das Segment nachgerechnet, das mit ihm endet: Was vom Lauf verifiziert wurde, sagt nichts über sie.</translation>
         </message>
         <message>
             <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
@@ -5888,6 +5996,14 @@ Lauf zu finden</translation>
             <translation>Von allen ({1}) wurden {0} zufällig gezogen, nachdem der Lauf unterschrieben war; ein Lauf, in dem mindestens {2} davon schlecht sind, wäre mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
         </message>
         <message>
+            <source>The {0} of {1} were drawn by round {5} of the public beacon {6}, published at {7}; if the run was signed before that, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} durch Runde {5} des öffentlichen Signals {6} gezogen, veröffentlicht um {7}; wurde der Lauf davor unterschrieben, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} were drawn with a nonce that was given to the audit; if the trainer could not know it before the run was signed, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} mit einer Nonce gezogen, die der Prüfung angegeben wurde; konnte der Trainer sie nicht kennen, bevor der Lauf unterschrieben war, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
             <source>The {0} steps have the signed run root {1}.</source>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
@@ -5954,6 +6070,10 @@ Lauf zu finden</translation>
         <message>
             <source>This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way and left that out of its log, where every sound recorder writes it down.</source>
             <translation>Das ist bestätigt. In mehreren Schritten, zuletzt in Schritt {0}, hat der Trainer Werte zur anderen Seite gerundet und das in seinem Protokoll ausgelassen, wo jede einwandfreie Aufzeichnung es festhält.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. Starting from the agreed state before step {0}, the ordered step comes to no result, by either of two algorithms, and no sound machine has what the trainer signed.</source>
+            <translation>Das ist bestätigt. Vom gemeinsamen Zustand vor Schritt {0} aus kommt der bestellte Schritt zu keinem Ergebnis, nach keinem von zwei Algorithmen, und keine einwandfreie Maschine hat, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>This is confirmed. Starting from the agreed state before step {0}, the ordered step gives something else than the trainer signed ({1}).</source>
@@ -6046,6 +6166,10 @@ Lauf zu finden</translation>
         <message>
             <source>Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente als dieser Rechner; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics. At the operator {0}, whose inputs agree with what the trainer signed, element {1}, computed in integers, lies beyond float32's range, and no argument is infinite: then a step has no result on any machine, so nobody can have recorded one.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik bestimmt. Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, liegt Element {1}, in ganzen Zahlen berechnet, außerhalb des Bereichs von float32, und kein Argument ist unendlich: Dann hat ein Schritt auf keiner Maschine ein Ergebnis, es kann also niemand eines aufgezeichnet haben.</translation>
         </message>
         <message>
             <source>Until now, another key signed runs of this order, so it is open who trained.</source>
@@ -6180,6 +6304,10 @@ Lauf zu finden</translation>
             <translation>eine Pipe</translation>
         </message>
         <message>
+            <source>a round of a beacon</source>
+            <translation>eine Runde eines öffentlichen Signals</translation>
+        </message>
+        <message>
             <source>a rounded training step</source>
             <translation>einen gerundeten Trainingsschritt</translation>
         </message>
@@ -6250,6 +6378,14 @@ Lauf zu finden</translation>
         <message>
             <source>another key signed the run than the trainer's that was given</source>
             <translation>den Lauf hat ein anderer Schlüssel unterschrieben als der angegebene des Trainers</translation>
+        </message>
+        <message>
+            <source>at no operator with a result</source>
+            <translation>bei keinem Operator mit einem Ergebnis</translation>
+        </message>
+        <message>
+            <source>at no rounded operator</source>
+            <translation>bei keinem gerundeten Operator</translation>
         </message>
         <message>
             <source>beyond float32's range</source>
@@ -6600,6 +6736,10 @@ Lauf zu finden</translation>
             <translation>sie kennt einen Lauf und keinen Auftrag</translation>
         </message>
         <message>
+            <source>it names a model, and nobody replayed the segment that ends in it</source>
+            <translation>es nennt ein Modell, und niemand hat das Segment nachgerechnet, das mit ihm endet</translation>
+        </message>
+        <message>
             <source>it names {0} tensors, and at most {1} are read</source>
             <translation>sie nennt {0} Tensoren, und höchstens {1} werden gelesen</translation>
         </message>
@@ -6880,6 +7020,10 @@ Lauf zu finden</translation>
             <translation>Zufallszahlen</translation>
         </message>
         <message>
+            <source>result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>
@@ -7042,6 +7186,10 @@ Lauf zu finden</translation>
         <message>
             <source>the name is too long</source>
             <translation>der Name ist zu lang</translation>
+        </message>
+        <message>
+            <source>the nonce of the audit</source>
+            <translation>die Nonce der Prüfung</translation>
         </message>
         <message>
             <source>the order</source>
@@ -7566,6 +7714,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no result of a replay.</source>
             <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>{0} is no round of a public beacon.</source>
+            <translation>{0} ist keine Runde eines öffentlichen Signals.</translation>
         </message>
         <message>
             <source>{0} is not a range of segments.</source>
@@ -8535,6 +8687,10 @@ Lauf zu finden</translation>
         <message>
             <source>passed, with a remark</source>
             <translation>bestanden, mit einer Bemerkung</translation>
+        </message>
+        <message>
+            <source>result</source>
+            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>state</source>

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import LAST_ROUND
 from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, OrderSource, Outcome
 from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
@@ -84,6 +84,10 @@ DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Stamp = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
 """A moment in UTC, in whole seconds."""
 Name = Annotated[str, Meta(max_length=MAX_NAME)]
+LeafPart = Annotated[str, Meta(pattern=r"\A(state|loss|fingerprints|log|result)\Z")]
+"""What of a step differs."""
+Pass = Annotated[str, Meta(pattern=r"\A(forward|backward|update)\Z")]
+"""The part of a step in which an operator runs."""
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 """The client's words."""
 Said = Annotated[str, Meta(max_length=MAX_SENTENCE)]
@@ -158,19 +162,20 @@ class OrderDigestFields(Strict, frozen=True):
 
 
 class PolicyFields(Strict, frozen=True):
-    """What was asked for: the order by its digest, and where it came from; and the trainer's key, if it was given.
+    """What was asked for: the order by its digest, and where it came from; the keys of trainer and client, if given.
 
     The order that the file holds stands beside it. What is not known is null.
     """
 
     order_digest: OrderDigestFields | None
-    order_source: Literal["client", "bundle"]
+    order_source: OrderSource
     run_order_digest: OrderDigestFields | None
     trainer_key_id: DigestText | None
+    client_key_id: DigestText | None
 
 
 class AttestationFields(Strict, frozen=True):
-    """The run's claim that the statement rests on: its type, and the id of the trainer's key."""
+    """Something signed that the statement rests on: its type, and the id of the key that signed it."""
 
     predicate_type: Name
     key_id: DigestText
@@ -222,7 +227,7 @@ class OperatorFields(Strict, frozen=True):
     total: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
     name: Name
     module: Name
-    phase: Literal["forward", "backward", "update"] = msgspec.field(name="pass")
+    phase: Pass = msgspec.field(name="pass")
     shape: Lengths
     input_shapes: Annotated[tuple[Lengths, ...], Meta(max_length=MAX_INPUTS)]
     differing_operators: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
@@ -260,7 +265,7 @@ class DisputeFields(Strict, frozen=True):
     step: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
     trainer_leaf: DigestText
     replay_leaf: DigestText | None
-    parts: Annotated[tuple[Literal["state", "loss", "fingerprints", "log"], ...], Meta(min_length=1, max_length=3)]
+    parts: Annotated[tuple[LeafPart, ...], Meta(min_length=1, max_length=3)]
     comparisons: Annotated[tuple[ComparisonFields, ...], Meta(max_length=2 * MAX_DEPTH + 1)]
     inclusion_proof: Annotated[tuple[DigestText, ...], Meta(max_length=MAX_DEPTH)]
     compared_at: StepNumber | None
@@ -286,7 +291,7 @@ class PredicateFields(Strict, frozen=True):
     resource_uri: Annotated[str, Meta(max_length=MAX_URI)]
     title: Words
     policy: PolicyFields
-    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=1)]
+    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3)]
     reason: Said
     checks: Annotated[tuple[CheckFields, ...], Meta(max_length=len(CheckNumber))]
     seconds: Number
