@@ -45,7 +45,7 @@ TRICKS: list[tuple[Callable[[Any], Any], str]] = [
         "has format 3; this Counterfoil reads format 2",
     ),
     (
-        lambda f: f.attrs.__setitem__("format", np.bytes_(b"counterfoil-2".ljust(32, b"\0"))),
+        lambda f: f.attrs.__setitem__("format", np.bytes_(b"counterfoil-3".ljust(32, b"\0"))),
         "is a Counterfoil bundle, where a capsule is needed",
     ),
 ]

@@ -455,6 +455,7 @@ class FakeEngine:
             run_order=digest("order"),
             run_root=digest("run"),
             trainer_key=self.trainer_key,
+            accepted_at="2026-11-20T16:00:00Z",
             title="Digits",
             steps_ordered=self.steps,
             steps_replayed=3,
@@ -559,6 +560,7 @@ class FakeEngine:
             trainer_key=self.trainer_key,
             trainer_public=self.trainer_public,
             signed_at="2026-11-20T16:42:07Z",
+            accepted_at="2026-11-20T16:00:00Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
             recorded=Recorded.of(
                 [self.loss(step) for step in steps],
@@ -746,6 +748,7 @@ class FakeEngine:
             bundle_digest=digest("bundle"),
             bundle_name=plan.run.name,
             trainer_key=self.trainer_key,
+            accepted_at="2026-11-20T16:00:00Z",
             title="Digits, small residual network",
             steps_ordered=self.steps,
             steps_planned=len(self.steps_of(plan)),

@@ -107,11 +107,11 @@ def _head(report: Signable, outcome: str, signed_at: datetime) -> list[Field]:
 
 
 def _subject(report: Signable) -> list[Field]:
-    source = (
-        _tr("compared with the client's own file")
-        if report.order_source == "client"
-        else _tr("taken from the bundle; not compared with the client's own file")
-    )
+    source = {
+        "client": _tr("compared with the client's own file"),
+        "signature": _tr("signed with the client's key, which was given"),
+        "bundle": _tr("taken from the bundle; not compared with the client's own file"),
+    }[report.order_source]
     return [
         Field(_tr("Order"), source),
         digest_field(_tr("Order digest"), report.order_digest, _unread()),

@@ -264,6 +264,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     report, summary = contents.report, contents.summary
     source = {
         "client": _tr("compared with the client's own order file"),
+        "signature": _tr("signed with the client's key, which was given"),
         "bundle": _tr("taken from the bundle itself; not compared with the client's own file"),
     }[report.order_source]
     none = escape(_tr("could not be read"))

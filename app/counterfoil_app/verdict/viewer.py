@@ -223,11 +223,11 @@ class VerdictViewer(DropDialog):
 
     def _fields(self, verdict: Verdict | Adjudication) -> list[Field]:
         unread = self.tr("the audit could not read it")
-        source = (
-            self.tr("compared with the client's own file")
-            if verdict.order_source == "client"
-            else self.tr("taken from the bundle; not compared with the client's own file")
-        )
+        source = {
+            "client": self.tr("compared with the client's own file"),
+            "signature": self.tr("signed with the client's key, which was given"),
+            "bundle": self.tr("taken from the bundle; not compared with the client's own file"),
+        }[verdict.order_source]
         fields = [
             Field(self.tr("Job"), verdict.title or unread),
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),

@@ -26,7 +26,7 @@ PART = "COUNTERFOIL_SAMPLE_OF_{0}_IN_{1}_SEGMENTS"
 TRAINER_KEY = "COUNTERFOIL_TRAINER_KEY_GIVEN"
 """The auditor gave the trainer's key; without it the key is the one that the run itself names."""
 CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
-"""The order was compared with the client's own."""
+"""The order was compared with the client's own, or is signed with the client's key."""
 WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
 """The model among the subjects is the final state of the run."""
 
@@ -55,7 +55,7 @@ def properties(verdict: Verdict) -> list[str]:
         )
     if verdict.given_key:
         found.append(TRAINER_KEY)
-    if verdict.order_source == "client":
+    if verdict.order_source != "bundle":
         found.append(CLIENT_ORDER)
     if verdict.model is not None:
         found.append(WEIGHTS)

@@ -50,6 +50,7 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
         outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
         capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
         run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
+        accepted_at=found.accepted_at,
         steps_ordered=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
         omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
         dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
@@ -103,7 +104,7 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (2, "verified", lambda s: s["subject"].append(s["subject"][1]), "third subject is not the model"),
     (2, "disputed", lambda s: s["subject"].append(s["subject"][0]), "third subject is not the model"),
     (2, "confirmed", lambda s: s["subject"].append(s["subject"].pop(0)), "should be the bundle file and the run"),
-    (3, "verified", lambda s: s["predicate"]["inputAttestations"][0].update(predicateType="urn:x"), "not the claim"),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"][0].update(predicateType="urn:x"), "something else"),
     (4, "verified", lambda s: s["predicate"]["checks"].pop(), "every check once and in order"),
     (4, "rejected", lambda s: s["predicate"]["checks"].reverse(), "every check once and in order"),
     (5, "verified", lambda s: s["predicate"]["coverage"].update(stepsPlanned=61), "must lie in 0 to 60"),
@@ -164,6 +165,12 @@ BROKEN: list[tuple[int, str, Change, str]] = [
         lambda s: s["predicate"].update(inputAttestations=[]),
         "adjudication contradicts .* come together",
     ),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"].reverse(), "something else"),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"].pop(), "another key accepted"),
+    (3, "confirmed", lambda s: s["predicate"]["inputAttestations"][0].update(keyId="ab" * 32), "another key accepted"),
+    (11, "verified", lambda s: s["predicate"]["inputAttestations"].pop(0), "without the trainer's acceptance"),
+    (11, "verified", lambda s: s["predicate"]["policy"].update(clientKeyId="ab" * 32), "did not sign the order"),
+    (11, "verified", lambda s: s["predicate"]["policy"].update(orderSource="signature"), "key that was not given"),
     (12, "verified", lambda s: s["predicate"].update(steering=None), "does not belong to the replayed steps"),
     (12, "disputed", lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[]), "check 8 is not what"),
     (
@@ -230,7 +237,7 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "a state of its own": (lambda s: s["predicate"]["checks"][9].update(state="fine"), "fine.*state"),
     "a fourth subject": (lambda s: s["subject"].extend([s["subject"][1]] * 2), "subject"),
     "no subject": (lambda s: s["subject"].clear(), "subject"),
-    "two claims": (lambda s: s["predicate"]["inputAttestations"].extend(
+    "four attestations": (lambda s: s["predicate"]["inputAttestations"].extend(
         s["predicate"]["inputAttestations"]), "inputAttestations"),
     "a count as a number": (lambda s: s["predicate"]["counts"].update(logBytes=1), "counts.logBytes"),
     "a count below zero": (lambda s: s["predicate"]["counts"].update(logBytes="-1"), "whole number.*counts.logBytes"),
@@ -319,7 +326,7 @@ def test_orders_and_keys_that_contradict_the_checks(what: str, key: SigningKey) 
 @pytest.mark.parametrize("name", ["verified", "disputed", "confirmed"])
 def test_the_given_key_is_the_one_that_signed(name: str, key: SigningKey) -> None:
     value = STATEMENTS[name]()
-    trainer = value["predicate"]["inputAttestations"][0]["keyId"]
+    trainer = value["predicate"]["inputAttestations"][-1]["keyId"]
     unnamed = verify_signed(sign_statement(value, key), key.public)
     assert (unnamed.given_key, unnamed.trainer_key_source, unnamed.trainer_key) == ("", "bundle", trainer)
     value["predicate"]["policy"]["trainerKeyId"] = trainer

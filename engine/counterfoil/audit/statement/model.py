@@ -7,7 +7,7 @@ Whether the fields can all be true together, :mod:`counterfoil.audit.statement.r
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import LAST_ROUND
 from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, OrderSource, Outcome
 from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
@@ -135,19 +135,20 @@ class OrderDigestFields(Strict, frozen=True):
 
 
 class PolicyFields(Strict, frozen=True):
-    """What was asked for: the order by its digest, and where it came from; and the trainer's key, if it was given.
+    """What was asked for: the order by its digest, and where it came from; the keys of trainer and client, if given.
 
     The order that the file holds stands beside it. What is not known is null.
     """
 
     order_digest: OrderDigestFields | None
-    order_source: Literal["client", "bundle"]
+    order_source: OrderSource
     run_order_digest: OrderDigestFields | None
     trainer_key_id: DigestText | None
+    client_key_id: DigestText | None
 
 
 class AttestationFields(Strict, frozen=True):
-    """The run's claim that the statement rests on: its type, and the id of the trainer's key."""
+    """Something signed that the statement rests on: its type, and the id of the key that signed it."""
 
     predicate_type: str
     key_id: DigestText
@@ -263,7 +264,7 @@ class PredicateFields(Strict, frozen=True):
     resource_uri: str
     title: str
     policy: PolicyFields
-    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=1)]
+    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3)]
     reason: str
     checks: tuple[CheckFields, ...]
     seconds: Number
