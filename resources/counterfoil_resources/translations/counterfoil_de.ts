@@ -3073,6 +3073,10 @@ Lauf zu finden</translation>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
         </message>
         <message>
+            <source>signed with the client's key, which was given</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
             <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
@@ -3524,6 +3528,10 @@ Lauf zu finden</translation>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
+            <source>A verdict cannot stand in its own place.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>All {0} judged steps match.</source>
             <translation>Alle {0} beurteilten Schritte stimmen überein.</translation>
         </message>
@@ -3614,6 +3622,14 @@ Lauf zu finden</translation>
         <message>
             <source>Ask the client for the data file that was written together with the order.</source>
             <translation>Bitten Sie den Auftraggeber um die Datendatei, die zusammen mit dem Auftrag geschrieben wurde.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer for a run of the order that the client signed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Ask the trainer for a run of the order that the client signed. If the client never signed it, compare it with the client's own order file, without a key.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Ask the trainer for a run of this order.</source>
@@ -3820,6 +3836,10 @@ Lauf zu finden</translation>
             <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
+            <source>Find out which of the two is the client's, and give that.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -3876,6 +3896,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie die gemeinte Datei an.</translation>
         </message>
         <message>
+            <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Give the run that the auditor judged.</source>
             <translation>Geben Sie den Lauf an, den der Prüfer beurteilt hat.</translation>
         </message>
@@ -3920,6 +3944,10 @@ Lauf zu finden</translation>
             <translation>Hat der Besitzer wirklich einen neuen Schlüssel, so lassen Sie ihn sich bestätigen, und nennen Sie ihn anders.</translation>
         </message>
         <message>
+            <source>If that key is the client's, the client ordered what the file holds; give the key to find out.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
             <translation>Wenn die Schritte davor gut gingen, ist das Training divergiert: Senken Sie die Lernrate, oder begrenzen Sie die Gradienten. Wenn nicht, suchen Sie nach einer Division durch null, einem Logarithmus von null, einer ganz maskierten Zeile und Daten verschiedener Größe.</translation>
         </message>
@@ -3956,6 +3984,14 @@ Lauf zu finden</translation>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
         </message>
         <message>
+            <source>It accepted the order, signed with the key {0}, as it says on {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It accepted the order, which was unsigned, as it says on {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>It answered what it was not asked.</source>
             <translation>Er antwortete auf etwas, wonach er nicht gefragt war.</translation>
         </message>
@@ -3976,6 +4012,10 @@ Lauf zu finden</translation>
             <translation>Er hat etwas anderes. Verschieden: {0}.</translation>
         </message>
         <message>
+            <source>It is about another verdict.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>It is damaged, or was not kept by this user.</source>
             <translation>Er ist beschädigt oder wurde nicht von diesem Benutzer aufbewahrt.</translation>
         </message>
@@ -3992,8 +4032,28 @@ Lauf zu finden</translation>
             <translation>Es ist nicht gezeigt, dass keine einwandfreie Maschine zu diesem Modell hätte kommen können.</translation>
         </message>
         <message>
+            <source>It is signed with the client's key {0}, which was given.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is signed with the key {0}, as the client's own file is.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is signed with the key {0}, which is not that of {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is signed with the key {0}, which only the file itself names as the client's.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>It is the first step of the training.</source>
             <translation>Es ist der erste Schritt des Trainings.</translation>
+        </message>
+        <message>
+            <source>It is unsigned.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>It names its machine by characters that cannot be shown.</source>
@@ -4480,6 +4540,10 @@ Lauf zu finden</translation>
             <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
         </message>
         <message>
+            <source>That is the trainer's own key: client and trainer are one.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>That may be a defect, damage, or a lie about how the step was computed.</source>
             <translation>Das kann ein Fehler sein, ein Schaden oder eine Lüge darüber, wie der Schritt berechnet wurde.</translation>
         </message>
@@ -4540,10 +4604,6 @@ Lauf zu finden</translation>
             <translation>Der Rechner des Prüfers hat seinen Selbsttest nicht bestanden.</translation>
         </message>
         <message>
-            <source>The bundle has format {0}; this Counterfoil reads format {1}.</source>
-            <translation>Das Bündel hat das Format {0}; dieses Counterfoil liest Format {1}.</translation>
-        </message>
-        <message>
             <source>The bundle is an order that has not been run.</source>
             <translation>Das Bündel ist ein Auftrag, der nicht ausgeführt wurde.</translation>
         </message>
@@ -4594,6 +4654,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The client's key {0} did not sign it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The cluster has no {0} for a worker.</source>
@@ -4708,6 +4772,10 @@ Lauf zu finden</translation>
             <translation>Das Feld {0} ({1}) ist keine Zeit in UTC.</translation>
         </message>
         <message>
+            <source>The field {0} of the {1} is not a time.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
             <translation>Das Feld {0} ({1}) ist {2}; es muss in {3} bis {4} liegen.</translation>
         </message>
@@ -4730,6 +4798,10 @@ Lauf zu finden</translation>
         <message>
             <source>The file has {0} bytes; it says that it has {1}.</source>
             <translation>Die Datei hat {0} Bytes; sie gibt {1} an.</translation>
+        </message>
+        <message>
+            <source>The file holds a client's signature that nobody can rely on. {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The file holds more than {0} objects.</source>
@@ -4932,6 +5004,10 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
         </message>
         <message>
+            <source>The key {0} accepted it as its trainer, as it says on {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The key {0} is in the list of keys as one of another kind.</source>
             <translation>Der Schlüssel {0} steht in der Liste der Schlüssel als einer von anderer Art.</translation>
         </message>
@@ -4998,6 +5074,10 @@ Lauf zu finden</translation>
         <message>
             <source>The loss that the trainer signed for step {0} is not the one that the ordered step gives.</source>
             <translation>Der Verlust, den der Trainer für Schritt {0} unterschrieben hat, ist nicht der, den der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>The manifest has format {0}; this Counterfoil reads format {1}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.</source>
@@ -5124,6 +5204,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
             <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
         </message>
@@ -5136,8 +5220,32 @@ Lauf zu finden</translation>
             <translation>Der Auftrag wurde nicht mit dem eigenen des Auftraggebers verglichen; ob dies bestellt war, ist also offen.</translation>
         </message>
         <message>
+            <source>The order {0} is signed by the key {1} as its client.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} is signed with the client's key {1}, which was given.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} is signed with the key {1}, and not with the client's key {2}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The order {0} is the client's.</source>
             <translation>Der Auftrag {0} ist der des Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>The order {0} is unsigned.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} is unsigned; it should be signed with the client's key {1}, which was given.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} was given, but the run is of the order {1}. The client's key {2} signed that one, and the trainer's key {3} accepted it, as it says on {4}. The run is judged by that order, and by no other: neither side can disown it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
@@ -5332,6 +5440,10 @@ Lauf zu finden</translation>
             <translation>Das Ergebnis {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
+            <source>The result {0} is not used. {1}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The root of the file is not a group.</source>
             <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
@@ -5414,14 +5526,6 @@ Lauf zu finden</translation>
         <message>
             <source>The run's claim names another public key than the one that signs it.</source>
             <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
-        </message>
-        <message>
-            <source>The run's claim names no Ed25519 public key.</source>
-            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
-        </message>
-        <message>
-            <source>The run's claim names no Ed25519 public key. {0}</source>
-            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel. {0}</translation>
         </message>
         <message>
             <source>The schedule names the rows {0} to {1}; the data array {2} has {3} rows.</source>
@@ -5584,6 +5688,14 @@ Lauf zu finden</translation>
             <translation>Die Struktur der Datei nennt {0} Bytes ab Byte {1}, die außerhalb der Datei liegen.</translation>
         </message>
         <message>
+            <source>The subject of the {0} is not the order that it speaks of.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The subject of the {0} is not the verdict that it speaks of.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
             <translation>Die Erklärung des Laufs gilt nicht dem Auftrag und dem Lauf, von denen sie spricht.</translation>
         </message>
@@ -5608,8 +5720,16 @@ Lauf zu finden</translation>
             <translation>Die Tensoren im Streitfall des Urteils sind nicht geordnet, oder einer steht doppelt da.</translation>
         </message>
         <message>
+            <source>The text of the {0} must have 1 to {1} characters.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
             <translation>Dem torch {0} dieses Rechners fehlt der Operator {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer accepted the order {0}, but the file holds it {1}: one of the two was exchanged afterwards.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
@@ -5744,12 +5864,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
         </message>
         <message>
-            <source>The verdict rests on something that is not the claim of a run.</source>
-            <translation>Das Urteil beruht auf etwas, das nicht die Erklärung eines Laufs ist.</translation>
+            <source>The verdict rests on something else than an order's signature, its acceptance and a run's claim.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict says that all segments were chosen, and lists fewer.</source>
             <translation>Das Urteil sagt, dass alle Segmente gewählt wurden, und nennt weniger.</translation>
+        </message>
+        <message>
+            <source>The verdict says that another key accepted the order than the one that signed the run.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict states another probability than its sample has.</source>
@@ -5968,6 +6092,14 @@ Lauf zu finden</translation>
             <translation>In der Datei ist leer: {0}.</translation>
         </message>
         <message>
+            <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The {0} is longer than {1} bytes.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The {0} is not a JSON object.</source>
             <translation>Das ist kein JSON-Objekt: {0}.</translation>
         </message>
@@ -5982,6 +6114,18 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} lacks {1}.</source>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
+        </message>
+        <message>
+            <source>The {0} names another public key than the one that signed it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The {0} names no Ed25519 public key.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The {0} names no Ed25519 public key. {1}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
@@ -6228,6 +6372,10 @@ Lauf zu finden</translation>
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
+            <source>What is signed is not the {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
             <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht das Ergebnis des bestellten Schritts.</translation>
         </message>
@@ -6304,6 +6452,10 @@ Lauf zu finden</translation>
             <translation>eine Pipe</translation>
         </message>
         <message>
+            <source>a reply to a verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>a round of a beacon</source>
             <translation>eine Runde eines öffentlichen Signals</translation>
         </message>
@@ -6372,6 +6524,10 @@ Lauf zu finden</translation>
             <translation>ein Verzeichnis von Gewichten</translation>
         </message>
         <message>
+            <source>an order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>another</source>
             <translation>ein anderer</translation>
         </message>
@@ -6436,8 +6592,16 @@ Lauf zu finden</translation>
             <translation>Prüfung 2 ist ohne den Auftrag des Auftraggebers bestanden</translation>
         </message>
         <message>
+            <source>check 2 was passed, and the client's key did not sign the order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>check 5 was passed without a run root</source>
             <translation>Prüfung 5 ist ohne Laufwurzel bestanden</translation>
+        </message>
+        <message>
+            <source>check 5 was passed without the trainer's acceptance of the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>check 8 is not what the differing steps say</source>
@@ -6454,6 +6618,10 @@ Lauf zu finden</translation>
         <message>
             <source>chosen segments</source>
             <translation>gewählte Segmente</translation>
+        </message>
+        <message>
+            <source>client's signature on the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
@@ -6856,6 +7024,10 @@ Lauf zu finden</translation>
             <translation>sein Auftrag kam aus der Datei und ist ein anderer als der der Datei</translation>
         </message>
         <message>
+            <source>its order is known by a client's key that was not given</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>its order is known, and its steps are not</source>
             <translation>ihr Auftrag ist bekannt, ihre Schritte nicht</translation>
         </message>
@@ -7020,6 +7192,10 @@ Lauf zu finden</translation>
             <translation>Zufallszahlen</translation>
         </message>
         <message>
+            <source>reply to a verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>result</source>
             <translation>Ergebnis</translation>
         </message>
@@ -7042,6 +7218,10 @@ Lauf zu finden</translation>
         <message>
             <source>self-test passed</source>
             <translation>Selbsttest bestanden</translation>
+        </message>
+        <message>
+            <source>signed with the key {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>source of the order</source>
@@ -7092,12 +7272,20 @@ Lauf zu finden</translation>
             <translation>den Philox-Generator</translation>
         </message>
         <message>
+            <source>the acceptance of an order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the agreed state before it</source>
             <translation>dem gemeinsamen Zustand davor</translation>
         </message>
         <message>
             <source>the auditor</source>
             <translation>der Prüfer</translation>
+        </message>
+        <message>
+            <source>the auditor who signed this verdict</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the bundle</source>
@@ -7316,6 +7504,10 @@ Lauf zu finden</translation>
             <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
         <message>
+            <source>the trainer who signed the run</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the tree heads</source>
             <translation>die Baumköpfe</translation>
         </message>
@@ -7332,6 +7524,10 @@ Lauf zu finden</translation>
             <translation>die Version von torch</translation>
         </message>
         <message>
+            <source>the withdrawal of a verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>there is a folder of this name</source>
             <translation>es gibt einen Ordner dieses Namens</translation>
         </message>
@@ -7342,6 +7538,10 @@ Lauf zu finden</translation>
         <message>
             <source>torch does not accept the switch for deterministic algorithms.</source>
             <translation>torch nimmt den Schalter für deterministische Algorithmen nicht an.</translation>
+        </message>
+        <message>
+            <source>trainer's acceptance of the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>tree head</source>
@@ -7398,6 +7598,10 @@ Lauf zu finden</translation>
         <message>
             <source>whether it goes on after a dispute</source>
             <translation>ob sie nach einem Streitfall weitergeht</translation>
+        </message>
+        <message>
+            <source>withdrawal of a verdict</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>writes numbers of one type into a tensor of another</source>
@@ -7510,6 +7714,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
             <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
+        </message>
+        <message>
+            <source>{0} does not count. {1}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
@@ -7951,6 +8159,10 @@ Lauf zu finden</translation>
             <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
+            <source>signed with the client's key, which was given</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
             <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
@@ -8378,6 +8590,10 @@ Lauf zu finden</translation>
         <message>
             <source>replay</source>
             <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>signed with the client's key, which was given</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>step</source>
