@@ -210,7 +210,7 @@ def test_a_capsule_is_adjudicated_in_the_window(
     engine.open_gates()
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
     assert dialog.headline.text() == "CONFIRMED: the auditor is right"
-    assert "The steps before it that were replayed are right." in dialog.sentence.text()
+    assert "Everything after follows from it" in dialog.sentence.text()
     # The client's order, chosen afterwards, is compared with at once.
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(job), ""))
     qtbot.mouseClick(dialog.choose_order, LEFT)

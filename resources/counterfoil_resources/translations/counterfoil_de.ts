@@ -3073,6 +3073,10 @@ Lauf zu finden</translation>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
         </message>
         <message>
+            <source>signed with the client's key, which was given</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
             <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
@@ -3432,6 +3436,10 @@ Lauf zu finden</translation>
             <translation>Eine Nonce besteht aus 64 kleinen Hexadezimalziffern.</translation>
         </message>
         <message>
+            <source>A nonce is given, or taken from a beacon, not both.</source>
+            <translation>Eine Nonce wird angegeben oder einem öffentlichen Signal entnommen, nicht beides.</translation>
+        </message>
+        <message>
             <source>A number in a rounding log is truncated, too large, or not in its shortest form.</source>
             <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
         </message>
@@ -3520,6 +3528,10 @@ Lauf zu finden</translation>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
+            <source>A verdict cannot stand in its own place.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>All {0} judged steps match.</source>
             <translation>Alle {0} beurteilten Schritte stimmen überein.</translation>
         </message>
@@ -3553,19 +3565,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has a quantum or a midpoint that cannot be.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils hat ein unmögliches Quantum oder eine unmögliche Mitte.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has another error than its values have.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils hat einen anderen Fehler als seine Werte.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has two exact values.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils hat zwei exakte Werte.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding was rounded under an exact profile.</source>
-            <translation type="unfinished" />
+            <translation>Ein Element im Befund des Urteils wurde unter einem exakten Profil gerundet.</translation>
         </message>
         <message>
             <source>An empty passphrase protects nothing.</source>
@@ -3612,6 +3624,14 @@ Lauf zu finden</translation>
             <translation>Bitten Sie den Auftraggeber um die Datendatei, die zusammen mit dem Auftrag geschrieben wurde.</translation>
         </message>
         <message>
+            <source>Ask the trainer for a run of the order that the client signed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Ask the trainer for a run of the order that the client signed. If the client never signed it, compare it with the client's own order file, without a key.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Ask the trainer for a run of this order.</source>
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
@@ -3634,6 +3654,10 @@ Lauf zu finden</translation>
         <message>
             <source>At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that it was rounded the other way: what it signed contradicts itself.</source>
             <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree with what the trainer signed, the scale of what is added is {1:.3g}. From 2^128 on a step has no result on any conforming machine, and scales of two of them differ by 2^-10 of themselves at most; so nobody can have recorded one.</source>
+            <translation>Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, ist die Größenordnung des Addierten {1:.3g}. Ab 2^128 hat ein Schritt auf keiner normgerechten Maschine ein Ergebnis, und die Größenordnungen zweier von ihnen unterscheiden sich höchstens um 2^-10 ihrer selbst; es kann also niemand eines aufgezeichnet haben.</translation>
         </message>
         <message>
             <source>At the operator {0}, whose inputs agree, the trainer's fingerprint belongs to other values, and does not tell to which. {1} elements lie so close to a midpoint between two grid points that conforming hardware may round them to either side, and the calibrated margin is too small for all of them to be in the log. Nobody is accused; order the job with proven margins.</source>
@@ -3812,6 +3836,10 @@ Lauf zu finden</translation>
             <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
+            <source>Find out which of the two is the client's, and give that.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -3822,6 +3850,14 @@ Lauf zu finden</translation>
         <message>
             <source>Give a passphrase, or none at all.</source>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
+        </message>
+        <message>
+            <source>Give a round as the beacon publishes it: a JSON object with round and signature.</source>
+            <translation>Geben Sie eine Runde an, wie das öffentliche Signal sie veröffentlicht: ein JSON-Objekt mit round und signature.</translation>
+        </message>
+        <message>
+            <source>Give a round that was published after you received the run.</source>
+            <translation>Geben Sie eine Runde an, die veröffentlicht wurde, nachdem Sie den Lauf erhielten.</translation>
         </message>
         <message>
             <source>Give as --prefix what the names of the files lack.</source>
@@ -3858,6 +3894,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give the name of the right file.</source>
             <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the run that the auditor judged.</source>
@@ -3904,6 +3944,10 @@ Lauf zu finden</translation>
             <translation>Hat der Besitzer wirklich einen neuen Schlüssel, so lassen Sie ihn sich bestätigen, und nennen Sie ihn anders.</translation>
         </message>
         <message>
+            <source>If that key is the client's, the client ordered what the file holds; give the key to find out.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
             <translation>Wenn die Schritte davor gut gingen, ist das Training divergiert: Senken Sie die Lernrate, oder begrenzen Sie die Gradienten. Wenn nicht, suchen Sie nach einer Division durch null, einem Logarithmus von null, einer ganz maskierten Zeile und Daten verschiedener Größe.</translation>
         </message>
@@ -3932,12 +3976,28 @@ Lauf zu finden</translation>
             <translation>Installieren Sie es hier und auf den Rechnern: pip install counterfoil[cluster]</translation>
         </message>
         <message>
+            <source>Install it: pip install counterfoil[beacon]</source>
+            <translation>Installieren Sie sie: pip install counterfoil[beacon]</translation>
+        </message>
+        <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
         </message>
         <message>
+            <source>It accepted the order, signed with the key {0}, as it says on {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It accepted the order, which was unsigned, as it says on {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>It answered what it was not asked.</source>
             <translation>Er antwortete auf etwas, wonach er nicht gefragt war.</translation>
+        </message>
+        <message>
+            <source>It comes to no result here, by either of two algorithms ({0}). That every conforming machine ends there is not proven, so nobody is accused.</source>
+            <translation>Er kommt hier zu keinem Ergebnis, nach keinem von zwei Algorithmen ({0}). Dass jede normgerechte Maschine dort endet, ist nicht bewiesen; deshalb wird niemand beschuldigt.</translation>
         </message>
         <message>
             <source>It ended by itself: {0}.</source>
@@ -3950,6 +4010,10 @@ Lauf zu finden</translation>
         <message>
             <source>It has something else. What differs: {0}.</source>
             <translation>Er hat etwas anderes. Verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>It is about another verdict.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>It is damaged, or was not kept by this user.</source>
@@ -3968,8 +4032,28 @@ Lauf zu finden</translation>
             <translation>Es ist nicht gezeigt, dass keine einwandfreie Maschine zu diesem Modell hätte kommen können.</translation>
         </message>
         <message>
+            <source>It is signed with the client's key {0}, which was given.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is signed with the key {0}, as the client's own file is.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is signed with the key {0}, which is not that of {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is signed with the key {0}, which only the file itself names as the client's.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>It is the first step of the training.</source>
             <translation>Es ist der erste Schritt des Trainings.</translation>
+        </message>
+        <message>
+            <source>It is unsigned.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>It names its machine by characters that cannot be shown.</source>
@@ -4018,6 +4102,10 @@ Lauf zu finden</translation>
         <message>
             <source>Leave it out.</source>
             <translation>Lassen Sie ihn weg.</translation>
+        </message>
+        <message>
+            <source>Leave the beacon out.</source>
+            <translation>Lassen Sie das öffentliche Signal weg.</translation>
         </message>
         <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
@@ -4082,6 +4170,10 @@ Lauf zu finden</translation>
         <message>
             <source>Most likely the result was changed after the step was computed.</source>
             <translation>Wahrscheinlich wurde das Ergebnis geändert, nachdem der Schritt gerechnet war.</translation>
+        </message>
+        <message>
+            <source>Most likely the state before it was edited, or the step was never computed.</source>
+            <translation>Wahrscheinlich wurde der Zustand davor bearbeitet oder der Schritt nie berechnet.</translation>
         </message>
         <message>
             <source>Most likely the training data were changed, or other rows were trained on.</source>
@@ -4268,6 +4360,14 @@ Lauf zu finden</translation>
             <translation>Segment {0} wird auch hier nachgerechnet, zur Probe auf {1}.</translation>
         </message>
         <message>
+            <source>Round {0} of the beacon is published at {1}, which has not come yet.</source>
+            <translation>Runde {0} des öffentlichen Signals wird um {1} veröffentlicht, und das ist noch nicht gekommen.</translation>
+        </message>
+        <message>
+            <source>Round {0} of the beacon was published at {1}, and the run was signed at {2}, as its trainer says: the trainer could know the sample.</source>
+            <translation>Runde {0} des öffentlichen Signals wurde um {1} veröffentlicht, und der Lauf wurde um {2} unterschrieben, wie sein Trainer sagt: Der Trainer konnte die Stichprobe kennen.</translation>
+        </message>
+        <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
             <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
         </message>
@@ -4310,6 +4410,10 @@ Lauf zu finden</translation>
         <message>
             <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
+            <source>Set this machine's clock right.</source>
+            <translation>Stellen Sie die Uhr dieses Rechners richtig.</translation>
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -4436,6 +4540,10 @@ Lauf zu finden</translation>
             <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
         </message>
         <message>
+            <source>That is the trainer's own key: client and trainer are one.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>That may be a defect, damage, or a lie about how the step was computed.</source>
             <translation>Das kann ein Fehler sein, ein Schaden oder eine Lüge darüber, wie der Schritt berechnet wurde.</translation>
         </message>
@@ -4477,7 +4585,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The adjudication's dispute compares what a capsule does not hold.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall der Entscheidung vergleicht, was eine Kapsel nicht enthält.</translation>
         </message>
         <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
@@ -4494,10 +4602,6 @@ Lauf zu finden</translation>
         <message>
             <source>The auditor's machine failed its self-test.</source>
             <translation>Der Rechner des Prüfers hat seinen Selbsttest nicht bestanden.</translation>
-        </message>
-        <message>
-            <source>The bundle has format {0}; this Counterfoil reads format {1}.</source>
-            <translation>Das Bündel hat das Format {0}; dieses Counterfoil liest Format {1}.</translation>
         </message>
         <message>
             <source>The bundle is an order that has not been run.</source>
@@ -4550,6 +4654,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The client's key {0} did not sign it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The cluster has no {0} for a worker.</source>
@@ -4617,7 +4725,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The elements of the verdict's finding do not bear out who is right.</source>
-            <translation type="unfinished" />
+            <translation>Die Elemente im Befund des Urteils belegen nicht, wer recht hat.</translation>
         </message>
         <message>
             <source>The engine's process sent something else than messages.</source>
@@ -4664,6 +4772,10 @@ Lauf zu finden</translation>
             <translation>Das Feld {0} ({1}) ist keine Zeit in UTC.</translation>
         </message>
         <message>
+            <source>The field {0} of the {1} is not a time.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
             <translation>Das Feld {0} ({1}) ist {2}; es muss in {3} bis {4} liegen.</translation>
         </message>
@@ -4686,6 +4798,10 @@ Lauf zu finden</translation>
         <message>
             <source>The file has {0} bytes; it says that it has {1}.</source>
             <translation>Die Datei hat {0} Bytes; sie gibt {1} an.</translation>
+        </message>
+        <message>
+            <source>The file holds a client's signature that nobody can rely on. {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The file holds more than {0} objects.</source>
@@ -4849,7 +4965,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The inclusion proof is not as long as the Merkle tree is high.</source>
-            <translation type="unfinished" />
+            <translation>Der Einschlussbeweis ist nicht so lang, wie der Merkle-Baum hoch ist.</translation>
         </message>
         <message>
             <source>The inclusion proof is shorter than the Merkle tree is high.</source>
@@ -4886,6 +5002,10 @@ Lauf zu finden</translation>
         <message>
             <source>The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing.</source>
             <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
+        </message>
+        <message>
+            <source>The key {0} accepted it as its trainer, as it says on {1}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The key {0} is in the list of keys as one of another kind.</source>
@@ -4956,6 +5076,10 @@ Lauf zu finden</translation>
             <translation>Der Verlust, den der Trainer für Schritt {0} unterschrieben hat, ist nicht der, den der bestellte Schritt ergibt.</translation>
         </message>
         <message>
+            <source>The manifest has format {0}; this Counterfoil reads format {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.</source>
             <translation>Die Toleranz ({0}) ist 2^(E-{1}); ihr Exponent muss in {2} bis {3} liegen.</translation>
         </message>
@@ -4970,6 +5094,10 @@ Lauf zu finden</translation>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
             <translation>Der neue Zustandstensor {0} enthält einen Wert, der unendlich, keine Zahl oder jenseits des Bereichs von float32 ist.</translation>
+        </message>
+        <message>
+            <source>The nonce of the sample could not be kept. {0}</source>
+            <translation>Die Nonce der Stichprobe konnte nicht aufbewahrt werden. {0}</translation>
         </message>
         <message>
             <source>The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.</source>
@@ -5076,6 +5204,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
             <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
         </message>
@@ -5088,8 +5220,32 @@ Lauf zu finden</translation>
             <translation>Der Auftrag wurde nicht mit dem eigenen des Auftraggebers verglichen; ob dies bestellt war, ist also offen.</translation>
         </message>
         <message>
+            <source>The order {0} is signed by the key {1} as its client.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} is signed with the client's key {1}, which was given.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} is signed with the key {1}, and not with the client's key {2}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The order {0} is the client's.</source>
             <translation>Der Auftrag {0} ist der des Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>The order {0} is unsigned.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} is unsigned; it should be signed with the client's key {1}, which was given.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The order {0} was given, but the run is of the order {1}. The client's key {2} signed that one, and the trainer's key {3} accepted it, as it says on {4}. The run is judged by that order, and by no other: neither side can disown it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
@@ -5256,6 +5412,10 @@ Lauf zu finden</translation>
             <translation>Mit diesem öffentlichen Schlüssel kann nicht nur sein Besitzer unterschreiben: Er ist ein Punkt kleiner Ordnung oder nicht in seiner einzigen Kodierung.</translation>
         </message>
         <message>
+            <source>The randomness in {0} is not that of its signature.</source>
+            <translation>Die Zufallszahl in {0} ist nicht die ihrer Unterschrift.</translation>
+        </message>
+        <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
             <translation>Die aufgezeichneten Schritte haben die Laufwurzel {0}, der Trainer hat aber {1} unterschrieben: Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
@@ -5280,6 +5440,10 @@ Lauf zu finden</translation>
             <translation>Das Ergebnis {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
+            <source>The result {0} is not used. {1}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The root of the file is not a group.</source>
             <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
@@ -5302,6 +5466,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run commits to no state of step {0}.</source>
             <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
+        </message>
+        <message>
+            <source>The run does not say when it was signed, so that nobody knows whether the beacon's round came later.</source>
+            <translation>Der Lauf sagt nicht, wann er unterschrieben wurde; niemand weiß also, ob die Runde des öffentlichen Signals später kam.</translation>
         </message>
         <message>
             <source>The run has a rounding log of {0} bytes under an exact profile, which has none.</source>
@@ -5360,14 +5528,6 @@ Lauf zu finden</translation>
             <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
         </message>
         <message>
-            <source>The run's claim names no Ed25519 public key.</source>
-            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
-        </message>
-        <message>
-            <source>The run's claim names no Ed25519 public key. {0}</source>
-            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel. {0}</translation>
-        </message>
-        <message>
             <source>The schedule names the rows {0} to {1}; the data array {2} has {3} rows.</source>
             <translation>Der Ablauf nennt die Zeilen {0} bis {1}; das Datenfeld {2} hat {3} Zeilen.</translation>
         </message>
@@ -5394,6 +5554,14 @@ Lauf zu finden</translation>
         <message>
             <source>The signature does not hold for the key {0}.</source>
             <translation>Die Unterschrift gilt nicht für den Schlüssel {0}.</translation>
+        </message>
+        <message>
+            <source>The signature of a beacon's round cannot be checked: a library is not installed.</source>
+            <translation>Die Unterschrift einer Runde des öffentlichen Signals kann nicht geprüft werden: Eine Bibliothek ist nicht installiert.</translation>
+        </message>
+        <message>
+            <source>The signature of round {0} does not hold: it is not the beacon's.</source>
+            <translation>Die Unterschrift von Runde {0} gilt nicht: Sie ist nicht die des öffentlichen Signals.</translation>
         </message>
         <message>
             <source>The signature's envelope is malformed.</source>
@@ -5464,6 +5632,10 @@ Lauf zu finden</translation>
             <translation>Der Zustand, der bei Schritt {0} gespeichert ist, ist der bestellte; dass das Modell ein anderes ist, ist also nicht gezeigt.</translation>
         </message>
         <message>
+            <source>The state that the trainer signed after step {0} holds values that are infinite or not a number (in {1}). Every state that a step changes must be finite, or the step has no result, on every machine: so nobody comes to step {2}.</source>
+            <translation>Der Zustand, den der Trainer nach Schritt {0} unterschrieben hat, enthält Werte, die unendlich oder keine Zahl sind (in {1}). Jeder Zustand, den ein Schritt ändert, muss endlich sein, sonst hat der Schritt kein Ergebnis, auf jedem Rechner: Niemand kommt also zu Schritt {2}.</translation>
+        </message>
+        <message>
             <source>The state that was signed after it is not the ordered one, and the steps after it go on from there.</source>
             <translation>Der danach unterschriebene Zustand ist nicht der bestellte, und die Schritte danach gehen von dort aus weiter.</translation>
         </message>
@@ -5504,12 +5676,24 @@ Lauf zu finden</translation>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
         <message>
+            <source>The stored state of step {0} is one that no step leaves.</source>
+            <translation>Der gespeicherte Zustand von Schritt {0} ist einer, den kein Schritt hinterlässt.</translation>
+        </message>
+        <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
             <translation>Die Struktur der Datei ist größer als die jedes Bündels oder nennt eine Stelle zweimal.</translation>
         </message>
         <message>
             <source>The structure of the file names {0} bytes from byte {1}, which lie outside the file.</source>
             <translation>Die Struktur der Datei nennt {0} Bytes ab Byte {1}, die außerhalb der Datei liegen.</translation>
+        </message>
+        <message>
+            <source>The subject of the {0} is not the order that it speaks of.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The subject of the {0} is not the verdict that it speaks of.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
@@ -5533,11 +5717,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The tensors of the verdict's dispute are not in order, or one stands there twice.</source>
+            <translation>Die Tensoren im Streitfall des Urteils sind nicht geordnet, oder einer steht doppelt da.</translation>
+        </message>
+        <message>
+            <source>The text of the {0} must have 1 to {1} characters.</source>
             <translation type="unfinished" />
         </message>
         <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
             <translation>Dem torch {0} dieses Rechners fehlt der Operator {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer accepted the order {0}, but the file holds it {1}: one of the two was exchanged afterwards.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
@@ -5546,6 +5738,14 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer signed a log of step {0} that nobody can read.</source>
             <translation>Der Trainer hat für Schritt {0} ein Protokoll unterschrieben, das niemand lesen kann.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a result of step {0}, which comes to none on a sound machine.</source>
+            <translation>Der Trainer hat ein Ergebnis von Schritt {0} unterschrieben, der auf einer einwandfreien Maschine zu keinem kommt.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a result of step {0}, which comes to none when it is computed as ordered.</source>
+            <translation>Der Trainer hat ein Ergebnis von Schritt {0} unterschrieben, der zu keinem kommt, wenn er wie bestellt berechnet wird.</translation>
         </message>
         <message>
             <source>The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The trainer answers for what it signed.</source>
@@ -5640,8 +5840,12 @@ Lauf zu finden</translation>
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict finds that a step has no result, and has one.</source>
+            <translation>Das Urteil befindet, dass ein Schritt kein Ergebnis hat, und hat eines.</translation>
+        </message>
+        <message>
             <source>The verdict gives a check another title than it has.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gibt einer Prüfung einen anderen Titel, als sie hat.</translation>
         </message>
         <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
@@ -5660,12 +5864,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
         </message>
         <message>
-            <source>The verdict rests on something that is not the claim of a run.</source>
-            <translation>Das Urteil beruht auf etwas, das nicht die Erklärung eines Laufs ist.</translation>
+            <source>The verdict rests on something else than an order's signature, its acceptance and a run's claim.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict says that all segments were chosen, and lists fewer.</source>
             <translation>Das Urteil sagt, dass alle Segmente gewählt wurden, und nennt weniger.</translation>
+        </message>
+        <message>
+            <source>The verdict says that another key accepted the order than the one that signed the run.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict states another probability than its sample has.</source>
@@ -5681,19 +5889,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not lead from the run root to the disputed leaf.</source>
-            <translation type="unfinished" />
+            <translation>Die Vergleiche des Urteils führen nicht von der Laufwurzel zum bestrittenen Blatt.</translation>
         </message>
         <message>
             <source>The verdict's dispute does not name the parts of the leaf once and in order.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt die Teile des Blatts nicht einmal und der Reihe nach.</translation>
         </message>
         <message>
             <source>The verdict's dispute is confirmed without a finding, or has one without being confirmed.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils ist ohne Befund bestätigt oder hat einen, ohne bestätigt zu sein.</translation>
         </message>
         <message>
             <source>The verdict's dispute names a data array twice.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt ein Datenfeld doppelt.</translation>
         </message>
         <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
@@ -5701,7 +5909,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute names tensors that differ after a step whose state does not.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt Tensoren, die nach einem Schritt abweichen, dessen Zustand nicht abweicht.</translation>
         </message>
         <message>
             <source>The verdict's dispute names tensors that it did not compare.</source>
@@ -5709,11 +5917,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute names what differs first, and the fingerprints do not, or the other way round.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt, was zuerst abweicht, und die Fingerabdrücke weichen nicht ab, oder umgekehrt.</translation>
         </message>
         <message>
             <source>The verdict's dispute says of the loss what its two losses do not say.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils sagt vom Verlust, was seine beiden Verluste nicht sagen.</translation>
         </message>
         <message>
             <source>The verdict's dispute was compared at a step that cannot be.</source>
@@ -5721,35 +5929,55 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's finding has a bound under an exact profile, or none under another.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils hat unter einem exakten Profil eine Schranke oder unter einem anderen keine.</translation>
         </message>
         <message>
             <source>The verdict's finding has a margin or a bound that cannot be.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils hat eine unmögliche Toleranz oder Schranke.</translation>
         </message>
         <message>
             <source>The verdict's finding has a margin, a bound or elements, although nothing was recomputed.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils hat eine Toleranz, eine Schranke oder Elemente, obwohl nichts nachgerechnet wurde.</translation>
         </message>
         <message>
             <source>The verdict's finding is about a log that cannot be read, and has elements.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils gilt einem Protokoll, das nicht gelesen werden kann, und hat Elemente.</translation>
         </message>
         <message>
             <source>The verdict's finding is about an operator, and the dispute names none.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils gilt einem Operator, und der Streitfall nennt keinen.</translation>
         </message>
         <message>
             <source>The verdict's finding is about more elements than were recomputed, or than there are.</source>
             <translation>Der Befund des Urteils gilt mehr Elementen, als nachgerechnet wurden oder als es gibt.</translation>
         </message>
         <message>
+            <source>The verdict's finding is about the log, and its parts are not, or the other way round.</source>
+            <translation>Der Befund des Urteils gilt dem Protokoll, und seine Teile tun es nicht, oder umgekehrt.</translation>
+        </message>
+        <message>
             <source>The verdict's finding shows an element that is the same on both sides.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils zeigt ein Element, das auf beiden Seiten gleich ist.</translation>
         </message>
         <message>
             <source>The verdict's finding shows an element twice, or elements of different tensors.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils zeigt ein Element doppelt oder Elemente verschiedener Tensoren.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is not the randomness of its beacon's round.</source>
+            <translation>Die Nonce des Urteils ist nicht die Zufallszahl der Runde seines öffentlichen Signals.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a beacon that is not known.</source>
+            <translation>Die Nonce des Urteils stammt von einem unbekannten öffentlichen Signal.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a round that its beacon did not sign.</source>
+            <translation>Die Nonce des Urteils stammt von einer Runde, die das öffentliche Signal nicht unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a round that was published after the verdict.</source>
+            <translation>Die Nonce des Urteils stammt von einer Runde, die nach dem Urteil veröffentlicht wurde.</translation>
         </message>
         <message>
             <source>The verdict's sample is incomplete, or says more than its selection allows.</source>
@@ -5777,15 +6005,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's tensor {0} differs in more elements than it has, or in one that it lacks.</source>
-            <translation type="unfinished" />
+            <translation>Der Tensor {0} des Urteils weicht in mehr Elementen ab, als er hat, oder in einem, das er nicht hat.</translation>
         </message>
         <message>
             <source>The verdict's tensor {0} does not differ as it says.</source>
-            <translation type="unfinished" />
+            <translation>Der Tensor {0} des Urteils weicht nicht so ab, wie er sagt.</translation>
         </message>
         <message>
             <source>The verdict's tensor {0} has differences that do not fit each other.</source>
-            <translation type="unfinished" />
+            <translation>Der Tensor {0} des Urteils hat Abweichungen, die nicht zueinander passen.</translation>
         </message>
         <message>
             <source>The verdict's third subject is not the model of a verified run.</source>
@@ -5814,6 +6042,10 @@ Lauf zu finden</translation>
         <message>
             <source>The weights are the final state of the run, after step {0}, and only its trainer says that the run is verified.</source>
             <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und nur sein Trainer sagt, dass der Lauf verifiziert ist.</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the run, after step {0}, but nobody replayed the segment that ends in it: what was verified of the run says nothing about them.</source>
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, aber niemand hat das Segment nachgerechnet, das mit ihm endet: Was vom Lauf verifiziert wurde, sagt nichts über sie.</translation>
         </message>
         <message>
             <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
@@ -5860,6 +6092,14 @@ Lauf zu finden</translation>
             <translation>In der Datei ist leer: {0}.</translation>
         </message>
         <message>
+            <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The {0} is longer than {1} bytes.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The {0} is not a JSON object.</source>
             <translation>Das ist kein JSON-Objekt: {0}.</translation>
         </message>
@@ -5876,6 +6116,18 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
+            <source>The {0} names another public key than the one that signed it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The {0} names no Ed25519 public key.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The {0} names no Ed25519 public key. {1}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
             <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
@@ -5886,6 +6138,14 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
             <translation>Von allen ({1}) wurden {0} zufällig gezogen, nachdem der Lauf unterschrieben war; ein Lauf, in dem mindestens {2} davon schlecht sind, wäre mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} were drawn by round {5} of the public beacon {6}, published at {7}; if the run was signed before that, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} durch Runde {5} des öffentlichen Signals {6} gezogen, veröffentlicht um {7}; wurde der Lauf davor unterschrieben, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} were drawn with a nonce that was given to the audit; if the trainer could not know it before the run was signed, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} mit einer Nonce gezogen, die der Prüfung angegeben wurde; konnte der Trainer sie nicht kennen, bevor der Lauf unterschrieben war, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
         </message>
         <message>
             <source>The {0} steps have the signed run root {1}.</source>
@@ -5954,6 +6214,10 @@ Lauf zu finden</translation>
         <message>
             <source>This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way and left that out of its log, where every sound recorder writes it down.</source>
             <translation>Das ist bestätigt. In mehreren Schritten, zuletzt in Schritt {0}, hat der Trainer Werte zur anderen Seite gerundet und das in seinem Protokoll ausgelassen, wo jede einwandfreie Aufzeichnung es festhält.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. Starting from the agreed state before step {0}, the ordered step comes to no result, by either of two algorithms, and no sound machine has what the trainer signed.</source>
+            <translation>Das ist bestätigt. Vom gemeinsamen Zustand vor Schritt {0} aus kommt der bestellte Schritt zu keinem Ergebnis, nach keinem von zwei Algorithmen, und keine einwandfreie Maschine hat, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>This is confirmed. Starting from the agreed state before step {0}, the ordered step gives something else than the trainer signed ({1}).</source>
@@ -6048,6 +6312,10 @@ Lauf zu finden</translation>
             <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente als dieser Rechner; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>Under this profile every result is defined by mathematics. At the operator {0}, whose inputs agree with what the trainer signed, element {1}, computed in integers, lies beyond float32's range, and no argument is infinite: then a step has no result on any machine, so nobody can have recorded one.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik bestimmt. Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, liegt Element {1}, in ganzen Zahlen berechnet, außerhalb des Bereichs von float32, und kein Argument ist unendlich: Dann hat ein Schritt auf keiner Maschine ein Ergebnis, es kann also niemand eines aufgezeichnet haben.</translation>
+        </message>
+        <message>
             <source>Until now, another key signed runs of this order, so it is open who trained.</source>
             <translation>Bis jetzt hat ein anderer Schlüssel Läufe dieses Auftrags unterschrieben; wer trainiert hat, ist also offen.</translation>
         </message>
@@ -6102,6 +6370,10 @@ Lauf zu finden</translation>
         <message>
             <source>What is signed is not the claim of a run.</source>
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
+        </message>
+        <message>
+            <source>What is signed is not the {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
@@ -6180,6 +6452,14 @@ Lauf zu finden</translation>
             <translation>eine Pipe</translation>
         </message>
         <message>
+            <source>a reply to a verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>a round of a beacon</source>
+            <translation>eine Runde eines öffentlichen Signals</translation>
+        </message>
+        <message>
             <source>a rounded training step</source>
             <translation>einen gerundeten Trainingsschritt</translation>
         </message>
@@ -6244,12 +6524,24 @@ Lauf zu finden</translation>
             <translation>ein Verzeichnis von Gewichten</translation>
         </message>
         <message>
+            <source>an order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>another</source>
             <translation>ein anderer</translation>
         </message>
         <message>
             <source>another key signed the run than the trainer's that was given</source>
             <translation>den Lauf hat ein anderer Schlüssel unterschrieben als der angegebene des Trainers</translation>
+        </message>
+        <message>
+            <source>at no operator with a result</source>
+            <translation>bei keinem Operator mit einem Ergebnis</translation>
+        </message>
+        <message>
+            <source>at no rounded operator</source>
+            <translation>bei keinem gerundeten Operator</translation>
         </message>
         <message>
             <source>beyond float32's range</source>
@@ -6300,8 +6592,16 @@ Lauf zu finden</translation>
             <translation>Prüfung 2 ist ohne den Auftrag des Auftraggebers bestanden</translation>
         </message>
         <message>
+            <source>check 2 was passed, and the client's key did not sign the order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>check 5 was passed without a run root</source>
             <translation>Prüfung 5 ist ohne Laufwurzel bestanden</translation>
+        </message>
+        <message>
+            <source>check 5 was passed without the trainer's acceptance of the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>check 8 is not what the differing steps say</source>
@@ -6318,6 +6618,10 @@ Lauf zu finden</translation>
         <message>
             <source>chosen segments</source>
             <translation>gewählte Segmente</translation>
+        </message>
+        <message>
+            <source>client's signature on the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
@@ -6600,6 +6904,10 @@ Lauf zu finden</translation>
             <translation>sie kennt einen Lauf und keinen Auftrag</translation>
         </message>
         <message>
+            <source>it names a model, and nobody replayed the segment that ends in it</source>
+            <translation>es nennt ein Modell, und niemand hat das Segment nachgerechnet, das mit ihm endet</translation>
+        </message>
+        <message>
             <source>it names {0} tensors, and at most {1} are read</source>
             <translation>sie nennt {0} Tensoren, und höchstens {1} werden gelesen</translation>
         </message>
@@ -6714,6 +7022,10 @@ Lauf zu finden</translation>
         <message>
             <source>its order came from the file, and is another than the file's</source>
             <translation>sein Auftrag kam aus der Datei und ist ein anderer als der der Datei</translation>
+        </message>
+        <message>
+            <source>its order is known by a client's key that was not given</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>its order is known, and its steps are not</source>
@@ -6880,6 +7192,14 @@ Lauf zu finden</translation>
             <translation>Zufallszahlen</translation>
         </message>
         <message>
+            <source>reply to a verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>
@@ -6898,6 +7218,10 @@ Lauf zu finden</translation>
         <message>
             <source>self-test passed</source>
             <translation>Selbsttest bestanden</translation>
+        </message>
+        <message>
+            <source>signed with the key {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>source of the order</source>
@@ -6948,12 +7272,20 @@ Lauf zu finden</translation>
             <translation>den Philox-Generator</translation>
         </message>
         <message>
+            <source>the acceptance of an order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the agreed state before it</source>
             <translation>dem gemeinsamen Zustand davor</translation>
         </message>
         <message>
             <source>the auditor</source>
             <translation>der Prüfer</translation>
+        </message>
+        <message>
+            <source>the auditor who signed this verdict</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the bundle</source>
@@ -7042,6 +7374,10 @@ Lauf zu finden</translation>
         <message>
             <source>the name is too long</source>
             <translation>der Name ist zu lang</translation>
+        </message>
+        <message>
+            <source>the nonce of the audit</source>
+            <translation>die Nonce der Prüfung</translation>
         </message>
         <message>
             <source>the order</source>
@@ -7168,6 +7504,10 @@ Lauf zu finden</translation>
             <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
         <message>
+            <source>the trainer who signed the run</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the tree heads</source>
             <translation>die Baumköpfe</translation>
         </message>
@@ -7184,6 +7524,10 @@ Lauf zu finden</translation>
             <translation>die Version von torch</translation>
         </message>
         <message>
+            <source>the withdrawal of a verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>there is a folder of this name</source>
             <translation>es gibt einen Ordner dieses Namens</translation>
         </message>
@@ -7194,6 +7538,10 @@ Lauf zu finden</translation>
         <message>
             <source>torch does not accept the switch for deterministic algorithms.</source>
             <translation>torch nimmt den Schalter für deterministische Algorithmen nicht an.</translation>
+        </message>
+        <message>
+            <source>trainer's acceptance of the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>tree head</source>
@@ -7250,6 +7598,10 @@ Lauf zu finden</translation>
         <message>
             <source>whether it goes on after a dispute</source>
             <translation>ob sie nach einem Streitfall weitergeht</translation>
+        </message>
+        <message>
+            <source>withdrawal of a verdict</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>writes numbers of one type into a tensor of another</source>
@@ -7362,6 +7714,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
             <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
+        </message>
+        <message>
+            <source>{0} does not count. {1}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
@@ -7566,6 +7922,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no result of a replay.</source>
             <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>{0} is no round of a public beacon.</source>
+            <translation>{0} ist keine Runde eines öffentlichen Signals.</translation>
         </message>
         <message>
             <source>{0} is not a range of segments.</source>
@@ -7797,6 +8157,10 @@ Lauf zu finden</translation>
         <message>
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>signed with the client's key, which was given</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
@@ -8228,6 +8592,10 @@ Lauf zu finden</translation>
             <translation>Nachrechnung</translation>
         </message>
         <message>
+            <source>signed with the client's key, which was given</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>step</source>
             <translation>Schritt</translation>
         </message>
@@ -8535,6 +8903,10 @@ Lauf zu finden</translation>
         <message>
             <source>passed, with a remark</source>
             <translation>bestanden, mit einer Bemerkung</translation>
+        </message>
+        <message>
+            <source>result</source>
+            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>state</source>
