@@ -245,7 +245,7 @@ def write_order(
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     console.print(f"Order digest {manifest.digest.hex}")
-    console.print(signed_by_client("" if signer is None else signer.public.key_id))
+    console.print(signed_by_client("" if signer is None else signer.public.key_id), soft_wrap=True)
     if draft.recomputation is not None:
         console.print(_recomputed(draft.recomputation))
     if external_data is None:

@@ -525,5 +525,5 @@ def sign_order(
         key_id = signer.public.key_id
     console = terminal.console()
     console.print(f"Order digest {manifest.digest.hex}")
-    console.print(signed_by_client(key_id))
+    console.print(signed_by_client(key_id), soft_wrap=True)
     console.print(f"Wrote {shown(str(order if out is None else out))}. Keep it, and give the trainer a copy.")

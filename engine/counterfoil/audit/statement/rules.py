@@ -41,6 +41,9 @@ from counterfoil.timestamps import timestamp
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
+_MAY_WARN = (CheckNumber.ORDER, CheckNumber.COVERAGE)
+_MAY_WARN_BEFORE = (*_MAY_WARN, CheckNumber.ORDER_CONTENTS)
+"""Before data that lie in a data file are compared."""
 _BEFORE_REPLAY = tuple(number for number in CheckNumber if number < CheckNumber.REPLAY)
 _ROUNDING = 1e-6
 """How far sums of squares and quotients of float64 numbers may be off, relatively; far less than what they tell."""
@@ -408,6 +411,9 @@ def checks(said: Signed) -> Broken:
     attested = bool(said.trainer_key)
     if any(state in _UNFINISHED for state in states.values()):
         yield _contradiction(said, say("a check is not finished"))
+    for number, state in states.items():
+        if state is CheckState.WARNING and number not in (_MAY_WARN if said.steps_replayed else _MAY_WARN_BEFORE):
+            yield _contradiction(said, say("check {0} warns, which it never does", int(number)))
     if (said.run_order is None) != (said.steps_ordered == 0):
         yield _contradiction(said, say("its order is known, and its steps are not"))
     if order in _DONE and said.run_order is None:
