@@ -3074,7 +3074,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>signed with the client's key, which was given</source>
-            <translation type="unfinished" />
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
         </message>
         <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
@@ -3529,7 +3529,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>A verdict cannot stand in its own place.</source>
-            <translation type="unfinished" />
+            <translation>Ein Urteil kann nicht an seine eigene Stelle treten.</translation>
         </message>
         <message>
             <source>All {0} judged steps match.</source>
@@ -3625,11 +3625,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ask the trainer for a run of the order that the client signed.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie den Trainer um einen Lauf des Auftrags, den der Auftraggeber unterschrieben hat.</translation>
         </message>
         <message>
             <source>Ask the trainer for a run of the order that the client signed. If the client never signed it, compare it with the client's own order file, without a key.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie den Trainer um einen Lauf des Auftrags, den der Auftraggeber unterschrieben hat. Hat der Auftraggeber ihn nie unterschrieben, so vergleichen Sie mit der eigenen Auftragsdatei des Auftraggebers, ohne Schlüssel.</translation>
         </message>
         <message>
             <source>Ask the trainer for a run of this order.</source>
@@ -3837,7 +3837,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Find out which of the two is the client's, and give that.</source>
-            <translation type="unfinished" />
+            <translation>Finden Sie heraus, welcher von beiden der des Auftraggebers ist, und geben Sie diesen an.</translation>
         </message>
         <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
@@ -3897,7 +3897,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Auftrag {0} an oder nur den Schlüssel des Auftraggebers. Hat der Trainer auch den Auftrag {1} angenommen, so bitten Sie um dessen Lauf.</translation>
         </message>
         <message>
             <source>Give the run that the auditor judged.</source>
@@ -3945,7 +3945,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>If that key is the client's, the client ordered what the file holds; give the key to find out.</source>
-            <translation type="unfinished" />
+            <translation>Ist dieser Schlüssel der des Auftraggebers, so hat er bestellt, was die Datei enthält; geben Sie den Schlüssel an, um es herauszufinden.</translation>
         </message>
         <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
@@ -3985,11 +3985,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It accepted the order, signed with the key {0}, as it says on {1}.</source>
-            <translation type="unfinished" />
+            <translation>Er hat den Auftrag, unterschrieben mit dem Schlüssel {0}, angenommen, wie er sagt am {1}.</translation>
         </message>
         <message>
             <source>It accepted the order, which was unsigned, as it says on {0}.</source>
-            <translation type="unfinished" />
+            <translation>Er hat den Auftrag, der ohne Unterschrift war, angenommen, wie er sagt am {0}.</translation>
         </message>
         <message>
             <source>It answered what it was not asked.</source>
@@ -4013,7 +4013,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It is about another verdict.</source>
-            <translation type="unfinished" />
+            <translation>Es gilt einem anderen Urteil.</translation>
         </message>
         <message>
             <source>It is damaged, or was not kept by this user.</source>
@@ -4033,19 +4033,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It is signed with the client's key {0}, which was given.</source>
-            <translation type="unfinished" />
+            <translation>Er ist mit dem angegebenen Schlüssel {0} des Auftraggebers unterschrieben.</translation>
         </message>
         <message>
             <source>It is signed with the key {0}, as the client's own file is.</source>
-            <translation type="unfinished" />
+            <translation>Er ist mit dem Schlüssel {0} unterschrieben, wie die eigene Datei des Auftraggebers.</translation>
         </message>
         <message>
             <source>It is signed with the key {0}, which is not that of {1}.</source>
-            <translation type="unfinished" />
+            <translation>Es ist mit dem Schlüssel {0} unterschrieben, und das ist nicht der von: {1}.</translation>
         </message>
         <message>
             <source>It is signed with the key {0}, which only the file itself names as the client's.</source>
-            <translation type="unfinished" />
+            <translation>Er ist mit dem Schlüssel {0} unterschrieben, den nur die Datei selbst den des Auftraggebers nennt.</translation>
         </message>
         <message>
             <source>It is the first step of the training.</source>
@@ -4053,7 +4053,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It is unsigned.</source>
-            <translation type="unfinished" />
+            <translation>Er ist ohne Unterschrift.</translation>
         </message>
         <message>
             <source>It names its machine by characters that cannot be shown.</source>
@@ -4541,7 +4541,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>That is the trainer's own key: client and trainer are one.</source>
-            <translation type="unfinished" />
+            <translation>Das ist der eigene Schlüssel des Trainers: Auftraggeber und Trainer sind eins.</translation>
         </message>
         <message>
             <source>That may be a defect, damage, or a lie about how the step was computed.</source>
@@ -4657,7 +4657,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The client's key {0} did not sign it.</source>
-            <translation type="unfinished" />
+            <translation>Der Schlüssel {0} des Auftraggebers hat ihn nicht unterschrieben.</translation>
         </message>
         <message>
             <source>The cluster has no {0} for a worker.</source>
@@ -4773,7 +4773,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is not a time.</source>
-            <translation type="unfinished" />
+            <translation>Das Feld {0} ({1}) ist keine Zeit.</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
@@ -4801,7 +4801,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The file holds a client's signature that nobody can rely on. {0}</source>
-            <translation type="unfinished" />
+            <translation>Die Datei enthält die Unterschrift eines Auftraggebers, auf die sich niemand verlassen kann. {0}</translation>
         </message>
         <message>
             <source>The file holds more than {0} objects.</source>
@@ -5005,7 +5005,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The key {0} accepted it as its trainer, as it says on {1}.</source>
-            <translation type="unfinished" />
+            <translation>Der Schlüssel {0} hat ihn als sein Trainer angenommen, wie er sagt am {1}.</translation>
         </message>
         <message>
             <source>The key {0} is in the list of keys as one of another kind.</source>
@@ -5077,7 +5077,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The manifest has format {0}; this Counterfoil reads format {1}.</source>
-            <translation type="unfinished" />
+            <translation>Das Manifest hat das Format {0}; dieses Counterfoil liest das Format {1}.</translation>
         </message>
         <message>
             <source>The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.</source>
@@ -5205,7 +5205,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
-            <translation type="unfinished" />
+            <translation>Die angegebene Auftragsdatei ist mit dem Schlüssel {0} unterschrieben und nicht mit dem Schlüssel {1} des Auftraggebers, der mit ihr angegeben wurde.</translation>
         </message>
         <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
@@ -5221,15 +5221,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The order {0} is signed by the key {1} as its client.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag {0} ist vom Schlüssel {1} als seinem Auftraggeber unterschrieben.</translation>
         </message>
         <message>
             <source>The order {0} is signed with the client's key {1}, which was given.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag {0} ist mit dem angegebenen Schlüssel {1} des Auftraggebers unterschrieben.</translation>
         </message>
         <message>
             <source>The order {0} is signed with the key {1}, and not with the client's key {2}.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag {0} ist mit dem Schlüssel {1} unterschrieben und nicht mit dem Schlüssel {2} des Auftraggebers.</translation>
         </message>
         <message>
             <source>The order {0} is the client's.</source>
@@ -5237,15 +5237,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The order {0} is unsigned.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag {0} ist ohne Unterschrift.</translation>
         </message>
         <message>
             <source>The order {0} is unsigned; it should be signed with the client's key {1}, which was given.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag {0} ist ohne Unterschrift; er sollte mit dem angegebenen Schlüssel {1} des Auftraggebers unterschrieben sein.</translation>
         </message>
         <message>
             <source>The order {0} was given, but the run is of the order {1}. The client's key {2} signed that one, and the trainer's key {3} accepted it, as it says on {4}. The run is judged by that order, and by no other: neither side can disown it.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag {0} wurde angegeben, aber der Lauf gehört zum Auftrag {1}. Diesen hat der Schlüssel {2} des Auftraggebers unterschrieben und der Schlüssel {3} des Trainers angenommen, wie er sagt am {4}. Der Lauf wird nach diesem Auftrag beurteilt und nach keinem anderen: Keine Seite kann ihn verleugnen.</translation>
         </message>
         <message>
             <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
@@ -5441,7 +5441,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The result {0} is not used. {1}</source>
-            <translation type="unfinished" />
+            <translation>Das Ergebnis {0} wird nicht benutzt. {1}</translation>
         </message>
         <message>
             <source>The root of the file is not a group.</source>
@@ -5689,11 +5689,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The subject of the {0} is not the order that it speaks of.</source>
-            <translation type="unfinished" />
+            <translation>Der Gegenstand ({0}) ist nicht der Auftrag, von dem die Rede ist.</translation>
         </message>
         <message>
             <source>The subject of the {0} is not the verdict that it speaks of.</source>
-            <translation type="unfinished" />
+            <translation>Der Gegenstand ({0}) ist nicht das Urteil, von dem die Rede ist.</translation>
         </message>
         <message>
             <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
@@ -5721,7 +5721,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The text of the {0} must have 1 to {1} characters.</source>
-            <translation type="unfinished" />
+            <translation>Der Text ({0}) muss 1 bis {1} Zeichen haben.</translation>
         </message>
         <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
@@ -5729,7 +5729,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The trainer accepted the order {0}, but the file holds it {1}: one of the two was exchanged afterwards.</source>
-            <translation type="unfinished" />
+            <translation>Der Trainer hat den Auftrag {0} angenommen, aber die Datei enthält ihn {1}: Eines von beiden wurde nachher ausgetauscht.</translation>
         </message>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
@@ -5865,7 +5865,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict rests on something else than an order's signature, its acceptance and a run's claim.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil beruht auf etwas anderem als der Unterschrift eines Auftrags, seiner Annahme und der Erklärung eines Laufs.</translation>
         </message>
         <message>
             <source>The verdict says that all segments were chosen, and lists fewer.</source>
@@ -5873,7 +5873,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict says that another key accepted the order than the one that signed the run.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil sagt, dass ein anderer Schlüssel den Auftrag annahm als der, der den Lauf unterschrieb.</translation>
         </message>
         <message>
             <source>The verdict states another probability than its sample has.</source>
@@ -6093,11 +6093,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
-            <translation type="unfinished" />
+            <translation>Die Erklärung ({0}) gilt dem Auftrag {1}, aber die Datei enthält den Auftrag {2}.</translation>
         </message>
         <message>
             <source>The {0} is longer than {1} bytes.</source>
-            <translation type="unfinished" />
+            <translation>Zu lang ({0}): mehr als {1} Bytes.</translation>
         </message>
         <message>
             <source>The {0} is not a JSON object.</source>
@@ -6117,15 +6117,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} names another public key than the one that signed it.</source>
-            <translation type="unfinished" />
+            <translation>Die Erklärung ({0}) nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
         </message>
         <message>
             <source>The {0} names no Ed25519 public key.</source>
-            <translation type="unfinished" />
+            <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
         </message>
         <message>
             <source>The {0} names no Ed25519 public key. {1}</source>
-            <translation type="unfinished" />
+            <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel. {1}</translation>
         </message>
         <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
@@ -6373,7 +6373,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>What is signed is not the {0}.</source>
-            <translation type="unfinished" />
+            <translation>Was unterschrieben ist, ist etwas anderes: verlangt war: {0}.</translation>
         </message>
         <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
@@ -6453,7 +6453,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>a reply to a verdict</source>
-            <translation type="unfinished" />
+            <translation>eine Antwort auf ein Urteil</translation>
         </message>
         <message>
             <source>a round of a beacon</source>
@@ -6525,7 +6525,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>an order</source>
-            <translation type="unfinished" />
+            <translation>ein Auftrag</translation>
         </message>
         <message>
             <source>another</source>
@@ -6593,7 +6593,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>check 2 was passed, and the client's key did not sign the order</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 2 war bestanden, und der Schlüssel des Auftraggebers hat den Auftrag nicht unterschrieben</translation>
         </message>
         <message>
             <source>check 5 was passed without a run root</source>
@@ -6601,7 +6601,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>check 5 was passed without the trainer's acceptance of the order</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 5 war ohne die Annahme des Auftrags durch den Trainer bestanden</translation>
         </message>
         <message>
             <source>check 8 is not what the differing steps say</source>
@@ -6621,7 +6621,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>client's signature on the order</source>
-            <translation type="unfinished" />
+            <translation>Unterschrift des Auftraggebers auf dem Auftrag</translation>
         </message>
         <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
@@ -7025,7 +7025,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>its order is known by a client's key that was not given</source>
-            <translation type="unfinished" />
+            <translation>sein Auftrag ist durch einen Schlüssel eines Auftraggebers bekannt, der nicht angegeben wurde</translation>
         </message>
         <message>
             <source>its order is known, and its steps are not</source>
@@ -7193,7 +7193,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>reply to a verdict</source>
-            <translation type="unfinished" />
+            <translation>Antwort auf ein Urteil</translation>
         </message>
         <message>
             <source>result</source>
@@ -7221,7 +7221,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>signed with the key {0}</source>
-            <translation type="unfinished" />
+            <translation>unterschrieben mit dem Schlüssel {0}</translation>
         </message>
         <message>
             <source>source of the order</source>
@@ -7273,7 +7273,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the acceptance of an order</source>
-            <translation type="unfinished" />
+            <translation>die Annahme eines Auftrags</translation>
         </message>
         <message>
             <source>the agreed state before it</source>
@@ -7285,7 +7285,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the auditor who signed this verdict</source>
-            <translation type="unfinished" />
+            <translation>Prüfer, der dieses Urteil unterschrieb</translation>
         </message>
         <message>
             <source>the bundle</source>
@@ -7505,7 +7505,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the trainer who signed the run</source>
-            <translation type="unfinished" />
+            <translation>Trainer, der den Lauf unterschrieb</translation>
         </message>
         <message>
             <source>the tree heads</source>
@@ -7525,7 +7525,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the withdrawal of a verdict</source>
-            <translation type="unfinished" />
+            <translation>die Rücknahme eines Urteils</translation>
         </message>
         <message>
             <source>there is a folder of this name</source>
@@ -7541,7 +7541,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>trainer's acceptance of the order</source>
-            <translation type="unfinished" />
+            <translation>Annahme des Auftrags durch den Trainer</translation>
         </message>
         <message>
             <source>tree head</source>
@@ -7601,7 +7601,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>withdrawal of a verdict</source>
-            <translation type="unfinished" />
+            <translation>Rücknahme eines Urteils</translation>
         </message>
         <message>
             <source>writes numbers of one type into a tensor of another</source>
@@ -7717,7 +7717,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} does not count. {1}</source>
-            <translation type="unfinished" />
+            <translation>{0} zählt nicht. {1}</translation>
         </message>
         <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
@@ -8160,7 +8160,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>signed with the client's key, which was given</source>
-            <translation type="unfinished" />
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
         </message>
         <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
@@ -8593,7 +8593,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>signed with the client's key, which was given</source>
-            <translation type="unfinished" />
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
         </message>
         <message>
             <source>step</source>
