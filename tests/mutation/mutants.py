@@ -19,6 +19,7 @@ from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvide
 from mutmut.mutation import mutators
 
 _PASS = cst.Pass()
+_KERNEL = m.Decorator(m.Name("inlined") | m.Call(m.Name("kernel")))
 _SENTENCE = m.Call(func=m.Name("say") | m.Name("cast"))
 
 
@@ -73,6 +74,7 @@ class Mutant:
         after: The same line of the mutant.
         key: Digest of path and of the function's text before and after.
         source: The file with the change.
+        compiled: Whether numba compiles the function.
     """
 
     path: str
@@ -85,6 +87,7 @@ class Mutant:
     after: str
     key: str
     source: str
+    compiled: bool
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,12 @@ class _Place:
         named = f"{seed} {self.file.path} {self.name} {self.operator} {self.number} {self.text}"
         return hashlib.sha256(named.encode()).digest()
 
+    @property
+    def compiled(self) -> bool:
+        """Whether numba compiles the function: by a decorator of its own, or as a region."""
+        decorated = any(m.matches(each, _KERNEL) for each in self.function.decorators)
+        return decorated or f"Region({self.name})" in self.file.module.code
+
     def mutant(self) -> Mutant:
         changed: Any = self.function.deep_replace(self.node, self.other)
         source = self.file.module.deep_replace(self.function, changed).code
@@ -115,7 +124,18 @@ class _Place:
         key = hashlib.sha256(f"{self.file.path}\0{before}\0{after}".encode()).hexdigest()[:16]
         name = self.operator.removeprefix("operator_")
         shown = [text[at].strip() if at < len(text) else "" for text in lines]
-        return Mutant(self.file.path, self.name, where.start.line, at + 1, where.end.line, name, *shown, key, source)
+        return Mutant(
+            self.file.path,
+            self.name,
+            where.start.line,
+            at + 1,
+            where.end.line,
+            name,
+            *shown,
+            key,
+            source,
+            self.compiled,
+        )
 
 
 class File:
