@@ -117,7 +117,7 @@ class _Place:
     def mutant(self) -> Mutant:
         changed: Any = self.function.deep_replace(self.node, self.other)
         source = self.file.module.deep_replace(self.function, changed).code
-        before, after = self.text, self.file.module.code_for_node(changed)
+        before, after = self.text, self.file.text(changed)
         lines = self.file.module.code.splitlines(), source.splitlines()
         at = next((row for row, pair in enumerate(zip(*lines, strict=False)) if pair[0] != pair[1]), 0)
         where = self.file.positions[self.function]
@@ -160,7 +160,8 @@ class File:
         return self._wrapper.resolve(ParentNodeProvider)
 
     def text(self, node: cst.CSTNode) -> str:
-        return self.module.code_for_node(node)
+        """Without what stands between it and the node before it."""
+        return self.module.code_for_node(node).strip()
 
     def places(self) -> Iterator[_Place]:
         for name, function in _functions(self.module.body, ""):

@@ -139,7 +139,7 @@ def _compiling(mutant: Mutant) -> float:
 
 
 def _chosen(tests: dict[str, Any], reached: str, budget: float) -> dict[str, float]:
-    """The tests that reach a function, or any of a module, in their order; as many as the budget allows, at least one."""
+    """The tests that reach a function, or a module, in their order; as many as the budget allows, at least one."""
     reaching = {
         name: seconds
         for name, (seconds, functions) in tests.items()
