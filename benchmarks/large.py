@@ -17,6 +17,7 @@ from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
+from counterfoil.consent import accept_order
 from counterfoil.program.graph import Program
 from counterfoil.signing import generate_key, load_private_key, sign_claim
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
@@ -59,7 +60,7 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
             signed_at="2026-01-31T12:00:00Z",
             public_key=key.public.pem,
         )
-        writer.finish_run(sign_claim(claim, key))
+        writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, None, key))
     return folder / "large.cfoil"
 
 

@@ -37,6 +37,7 @@ NOT_SHOWN = (
     "counterfoil/exact/",
     "counterfoil/execution/rewriting/",
     "counterfoil/exports/",
+    "counterfoil/kernelcache.py",
     "counterfoil/program/capture.py",
     "counterfoil/program/decompositions.py",
     "counterfoil/program/expansions/",

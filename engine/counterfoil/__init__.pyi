@@ -36,9 +36,6 @@ from .audit.statement.signed import (
 from .audit.statement.signed import (
     Verdict as Verdict,
 )
-from .audit.statement.signed import (
-    trust_in as trust_in,
-)
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
@@ -161,6 +158,9 @@ from .audit.values.events import (
 from .audit.values.orders import (
     with_client_order as with_client_order,
 )
+from .audit.values.orders import (
+    with_trainer_key as with_trainer_key,
+)
 from .audit.values.outcome import (
     Check as Check,
 )
@@ -242,6 +242,9 @@ from .audit.values.trust import (
 )
 from .audit.values.trust import (
     TrustLine as TrustLine,
+)
+from .audit.values.trust import (
+    seen_by as seen_by,
 )
 from .audit.values.trust import (
     signed_by_trainer as signed_by_trainer,
@@ -352,6 +355,18 @@ from .program.update import (
 )
 from .program.update import (
     WeightAverage as WeightAverage,
+)
+from .publickeys import (
+    grouped as grouped,
+)
+from .publickeys import (
+    is_public_key as is_public_key,
+)
+from .publickeys import (
+    key_id_of as key_id_of,
+)
+from .publickeys import (
+    pem_of as pem_of,
 )
 from .signer.client import (
     Passphrase as Passphrase,

@@ -58,6 +58,11 @@ class PublicKey:
     pem: str
     _key: SSlibKey = field(repr=False, compare=False)
 
+    @property
+    def public(self) -> str:
+        """The key itself: its 32 bytes, as 64 hexadecimal digits."""
+        return str(self._key.keyval["public"])
+
     @classmethod
     def from_pem(cls, pem: bytes) -> PublicKey:
         """Read PEM bytes.
@@ -279,6 +284,12 @@ def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
     return tuple(sorted(_parse_envelope(envelope).signatures))
 
 
+def payload_of(envelope: bytes) -> bytes:
+    """Return the payload of an envelope without a look at its signature; raises SignatureError when it is malformed."""
+    payload: bytes = _parse_envelope(envelope).payload
+    return payload
+
+
 def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
     """Sign a run's claim; returns the DSSE envelope as JSON bytes.
 
@@ -302,7 +313,7 @@ def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
         SignatureError: The envelope is malformed, the signature does not hold, or the statement is no run's claim.
     """
     parsed = _parse_envelope(envelope)
-    key = key or _named_key(parsed.payload)
+    key = key or _named_key(parsed.payload, say("run's claim"))
     statement = _open(parsed, key)
     if statement["predicateType"] != RUN_PREDICATE:
         raise SignatureError(say("What is signed is not the claim of a run."))
@@ -315,6 +326,33 @@ def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
     if statement["subject"] != _run_subjects(claim):
         raise SignatureError(say("The subjects of the run's claim are not the order and the run that it speaks of."))
     return claim
+
+
+def open_named(envelope: bytes, kind: str, what: str, key: PublicKey | None = None) -> tuple[dict[str, Any], PublicKey]:
+    """Check an envelope whose predicate names the key that signed it.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        kind: The predicate type that the statement must have.
+        what: What it is, for the sentence of an error.
+        key: The key that must have signed it. With None that is the key which the statement names: this shows that
+            whoever holds that key signed it, and not who that is.
+
+    Returns:
+        The statement, whose predicate is a JSON object, and the key that signed it.
+
+    Raises:
+        SignatureError: The envelope is malformed, the signature does not hold, the statement is of another kind, or
+            names another key than the one that signed it.
+    """
+    parsed = _parse_envelope(envelope)
+    key = key or _named_key(parsed.payload, what)
+    statement = _open(parsed, key)
+    if statement["predicateType"] != kind or not isinstance(statement["predicate"], dict):
+        raise SignatureError(say("What is signed is not the {0}.", what))
+    if statement["predicate"].get("public_key") != key.pem:
+        raise SignatureError(say("The {0} names another public key than the one that signed it.", what))
+    return statement, key
 
 
 def sign_tree_head(head: TreeHead, key: SigningKey) -> bytes:
@@ -422,17 +460,17 @@ def parse_statement(payload: bytes) -> dict[str, Any]:
     return statement
 
 
-def _named_key(payload: bytes) -> PublicKey:
+def _named_key(payload: bytes, what: str) -> PublicKey:
     """Read the public key out of a payload that nobody has verified yet."""
     try:
         pem = canonical.parse(payload)["predicate"]["public_key"]
         return PublicKey.from_pem(pem.encode())
     except KeyFileError as error:
         raise SignatureError(
-            say("The run's claim names no Ed25519 public key. {0}", error.sentence), detail=error.detail
+            say("The {0} names no Ed25519 public key. {1}", what, error.sentence), detail=error.detail
         ) from error
     except (*_MALFORMED, canonical.CanonicalError) as error:
-        raise SignatureError(say("The run's claim names no Ed25519 public key."), detail=repr(error)) from error
+        raise SignatureError(say("The {0} names no Ed25519 public key.", what), detail=repr(error)) from error
 
 
 def _read_key_file(path: Path) -> bytes:

@@ -16,18 +16,20 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 ALWAYS = {
-    "about", "add_to_queue", "copy_log", "help", "layout", "open", "preferences", "quit", "read_verdict", "shortcuts",
+    "about", "add_to_queue", "copy_log", "help", "keys",
+    "layout", "open", "preferences", "quit", "read_verdict", "shortcuts",
 }  # fmt: skip
 SAMPLES = {"honest_sample", "tampered_sample"}
 CAN_BE_DONE = {
     Phase.EMPTY: ALWAYS | SAMPLES,
     Phase.READY: ALWAYS | SAMPLES | {"clear_recent", "compare", "plan", "replay"},
     Phase.REPLAYING: ALWAYS | {"clear_recent", "pause", "stop"},
-    Phase.PAUSED: ALWAYS | {"clear_recent", "pause", "stop"},
+    Phase.PAUSED: ALWAYS | {"clear_recent", "go_on", "stop"},
     Phase.CONCLUDED: ALWAYS | SAMPLES | {"clear_recent", "compare", "plan", "replay", "table", "verdict"},
 }
 NAMES = {
-    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "data", "drop_order", "go_on", "pause", "plan",
+    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "compare_known", "conclude", "data",
+    "drop_order", "go_on", "pause", "plan",
     "redo_layout", "replay", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
 }  # fmt: skip
 
@@ -51,8 +53,8 @@ def test_what_can_be_done_follows_the_session(
     assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.REPLAYING]
     window.commands["pause"].trigger()
     assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.PAUSED]
-    assert window.commands["pause"].text() == "&Resume"
-    window.commands["pause"].trigger()
+    assert window.commands["pause"].text() == "&Pause", "no action becomes another"
+    window.commands["go_on"].trigger()
     engine.open_gates()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     assert can_be_done(window) == CAN_BE_DONE[Phase.CONCLUDED]

@@ -91,7 +91,7 @@ def test_awake_while_it_computes_and_told_at_the_end(
     assert desktop.calls[-1] == "hold Replaying honest.cfoil"
     opened.commands["pause"].trigger()
     assert not desktop.awake, "a paused replay computes nothing"
-    opened.commands["pause"].trigger()
+    opened.commands["go_on"].trigger()
     assert desktop.awake
     assert desktop.told == []
     engine.gate.set()

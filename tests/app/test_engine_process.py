@@ -101,24 +101,25 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
         assert holds(os.getpid(), PASSPHRASE.encode()), "the control: the window's process had it"
     (tmp_path / "v.json").write_bytes(envelope)
     assert engine.read_verdict(tmp_path / "v.json", (), None).verdict is None
-    reading = engine.read_verdict(tmp_path / "v.json", (public,), run)
+    keys = (engine.read_key(public),)
+    reading = engine.read_verdict(tmp_path / "v.json", keys, run)
     assert reading.verdict is not None
     assert reading.verdict.headline == "VERIFIED"
     assert reading.bundle_matches is True
-    assert engine.read_verdict(tmp_path / "v.json", (public,), run.with_name("job.cfoil")).bundle_matches is False
+    assert engine.read_verdict(tmp_path / "v.json", keys, run.with_name("job.cfoil")).bundle_matches is False
     # Delivered weights, by this verdict and by the report of the replay.
     *_, weights = counterfoil.export_weights(run, tmp_path / "model")
     assert isinstance(weights, Path)
     assert engine.recognise(weights.parent).kind is FileUse.WEIGHTS
     for verdict, replay in ((tmp_path / "v.json", None), (None, report)):
-        *_, found = engine.verify_weights(weights.parent, run, verdict, (public,), replay, CancelToken())
+        *_, found = engine.verify_weights(weights.parent, run, verdict, keys, replay, CancelToken())
         assert isinstance(found, DeliveryReport)
         assert found.outcome is DeliveryOutcome.DELIVERED
         assert isinstance(found.sentence, Sentence)  # which knows what it was made of
     tampered = envelope.replace(b'"sig":"', b'"sig":"AAAA')
     (tmp_path / "forged.json").write_bytes(tampered)
     with pytest.raises(CounterfoilError, match=r"does not hold|malformed"):
-        engine.read_verdict(tmp_path / "forged.json", (public,), None)
+        engine.read_verdict(tmp_path / "forged.json", keys, None)
 
 
 def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_path: Path) -> None:

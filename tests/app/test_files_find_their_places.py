@@ -18,6 +18,7 @@ from tests.app.test_nothing_misleads import idle
 from counterfoil import CheckNumber, CheckState, Digest
 from counterfoil.signing import generate_key, load_public_key, open_statement
 from counterfoil_app.model.bundle_queue import EntryState
+from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.known_orders import MAX_ORDERS, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -25,8 +26,9 @@ from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.delivery import DeliveryDialog
-from support.fake_engine import FakeEngine, digest
-from support.message_boxes import no_box
+from support.fake_engine import AUDITOR, FakeEngine, digest
+from support.message_boxes import click_in_box, no_box
+from support.proposals import confirm
 from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
@@ -91,9 +93,14 @@ def test_data_heads_and_keys_are_used_with_the_open_run(window_of: MakeWindow, t
     qtbot.waitUntil(reached(window, Phase.READY))
     session = window.session
     assert (session.path, session.data, session.heads) == (run, data, heads)
-    assert window.settings.key_file == private
-    assert window.settings.auditor_keys == (public,)
     assert "notes.txt is no file that Counterfoil reads." in said(window)
+    # Whose keys these are, the files do not say.
+    assert window.settings.key_file is None
+    assert window.key_book.checking == ()
+    click_in_box(window, "private-key-question", "Sign with it")
+    assert window.settings.key_file == private
+    confirm(qtbot)
+    assert window.key_book.checking == (AUDITOR,)
     window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert (engine.plans[-1].data, engine.plans[-1].heads) == (data, heads)
@@ -117,7 +124,9 @@ def test_a_key_that_is_dropped_checks_the_verdict_that_waits_for_it(
     assert viewer.headline.text().startswith("Not checked")
     window.open_files([key])
     idle(window, qtbot)
-    assert viewer.headline.text() == "The signature holds: VERIFIED"
+    assert viewer.headline.text().startswith("Not checked"), "nobody has said whose key it is"
+    confirm(qtbot)
+    qtbot.waitUntil(lambda: viewer.headline.text() == "The signature holds: VERIFIED")
 
 
 def test_a_text_field_does_not_swallow_a_file(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
@@ -150,7 +159,9 @@ def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
     qtbot.waitUntil(reached(second, Phase.READY))
     idle(second, qtbot)
     assert second.session.order is None, "it is offered, and not used without being asked for"
-    assert second.overview.compare.text().replace("&", "") == "Compare with job.cfoil"
+    assert second.overview.compare.text() == "Compare with the order you know"
+    assert str(job) in second.overview.compare.toolTip()
+    qtbot.waitUntil(lambda: second.overview.compare.settled)
     qtbot.mouseClick(second.overview.compare, LEFT)
     qtbot.waitUntil(lambda: second.session.order == job)
     qtbot.waitUntil(reached(second, Phase.READY))
@@ -158,7 +169,7 @@ def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
     third = window_of(FakeEngine())
     drop(third, qtbot, next_run)
     qtbot.waitUntil(reached(third, Phase.READY))
-    assert third.overview.compare.text().replace("&", "") == "Compare with order\u2026"
+    assert not third.overview.compare.isVisible()
 
 
 def test_known_orders_are_bounded_and_junk_is_none(tmp_path: Path) -> None:
@@ -194,11 +205,12 @@ def test_a_capsule_is_adjudicated_in_the_window(
     qtbot.mouseClick(dialog.start, LEFT)
     qtbot.waitUntil(lambda: dialog.checks.rows[CheckNumber.FORMAT].detail.text() != "")
     assert dialog.headline.text() == "Being adjudicated"
-    assert dialog.stop.isVisible()
+    assert dialog.stop.isEnabled()
+    assert not dialog.start.isEnabled()
     engine.open_gates()
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
     assert dialog.headline.text() == "CONFIRMED: the auditor is right"
-    assert "The steps before it that were replayed are right." in dialog.sentence.text()
+    assert "Everything after follows from it" in dialog.sentence.text()
     # The client's order, chosen afterwards, is compared with at once.
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(job), ""))
     qtbot.mouseClick(dialog.choose_order, LEFT)
@@ -213,16 +225,16 @@ def test_an_adjudication_is_signed_and_read_again(window: MainWindow, tmp_path: 
     generate_key(tmp_path / "judge.pem", None)
     drop(window, qtbot, capsule)
     dialog = capsule_dialog(window)
-    assert not dialog.sign.isVisible(), "nothing was found yet"
+    assert not dialog.sign.isEnabled(), "nothing was found yet"
     qtbot.mouseClick(dialog.start, LEFT)
-    qtbot.waitUntil(dialog.sign.isVisible)
+    qtbot.waitUntil(dialog.sign.isEnabled)
     qtbot.mouseClick(dialog.sign, LEFT)
     idle(window, qtbot)
     signing = next(each for each in window.findChildren(SigningDialog) if each.isVisible())
     assert signing.windowTitle() == "Sign the adjudication"
     assert "CONFIRMED: the auditor is right" in signing.what.text()
     assert not signing.report.isVisible(), "there is no printed report of it"
-    assert '"urn:counterfoil:adjudication:v1"' in signing.statement.toPlainText()
+    assert '"urn:counterfoil:adjudication:v2"' in signing.statement.toPlainText()
     signing.use_existing.setChecked(True)
     signing.key.selectAll()
     QTest.keyClicks(signing.key, str(tmp_path / "judge.pem"))
@@ -237,6 +249,8 @@ def test_an_adjudication_is_signed_and_read_again(window: MainWindow, tmp_path: 
     qtbot.mouseClick(dialog.close_button, LEFT)
     # What was signed is opened like a verdict.
     drop(window, qtbot, target)
+    drop(window, qtbot, *made(tmp_path, "auditor.pub.pem"))
+    confirm(qtbot)
     viewer = next(each for each in window.findChildren(VerdictViewer) if each.isVisible())
     qtbot.waitUntil(lambda: viewer.headline.text() == "The signature holds: CONFIRMED: the auditor is right")
     assert "step 38 of 60, replayed from the state after step 35" in [e.text() for e in viewer.findChildren(QLabel)]
@@ -260,6 +274,9 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     assert dialog.headline.text() == "INCONCLUSIVE"
     assert "choose the verdict" in dialog.notice.text()
     dialog.verdict_chosen.emit(verdict)
+    qtbot.waitUntil(lambda: dialog.headline.text() == "Not compared")
+    assert "a key that you have not confirmed" in dialog.sentence.text()
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "", "2026-11-22")
     qtbot.waitUntil(lambda: dialog.headline.text().startswith("DELIVERED"))
     assert not dialog.table.isVisible()
     assert not dialog.property("tone")
@@ -268,7 +285,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     engine.gate.clear()
     window.open_files([bad])
-    qtbot.waitUntil(lambda: len(engine.deliveries) == 3)
+    qtbot.waitUntil(lambda: len(engine.deliveries) == 4)
     dialog = window.findChildren(DeliveryDialog)[-1]
     qtbot.waitUntil(lambda: dialog.sentence.text().startswith("Comparing"))
     assert dialog.progress.isVisible()
@@ -283,6 +300,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     assert engine.deliveries == [
         (weights, run, None, False),
         (weights, run, verdict, False),
+        (weights, run, verdict, False),
         (bad, run, None, True),
     ]
 
@@ -290,6 +308,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
 def test_weights_that_are_dropped_on_a_verdict(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     verdict, weights, key = made(tmp_path, "run.verdict.json", "model.safetensors", "auditor.pub.pem")
     opened.open_files([key, verdict])
+    confirm(qtbot)
     qtbot.waitUntil(lambda: (viewer := opened.verdicts.reading) is not None and viewer.checked)
     viewer = opened.verdicts.reading
     assert viewer is not None
@@ -301,7 +320,7 @@ def test_weights_that_are_dropped_on_a_verdict(opened: MainWindow, tmp_path: Pat
     qtbot.waitUntil(lambda: viewer.findChild(DeliveryDialog) is not None)
     dialog = viewer.findChild(DeliveryDialog)
     qtbot.waitUntil(lambda: dialog.delivery.report is not None)
-    assert (dialog.delivery.verdict, dialog.delivery.keys) == (verdict, (key,))
+    assert (dialog.delivery.verdict, dialog.delivery.keys) == (verdict, (AUDITOR,))
     assert dialog.headline.text().startswith("DELIVERED")
 
 

@@ -65,7 +65,7 @@ def test_honest_run_is_verified_and_signed(
     assert window.header.primary.shown is window.commands["replay"]
     replay(window, qtbot)
     assert window.header.outcome.text() == "VERIFIED"
-    assert window.header.property("tone") == "ok"
+    assert window.header.property("tone") == "warn", "the client's order was not compared"
     assert window.session.steps.done == engine.steps
     assert window.steps.model.index(0, 1).data() == "match"
     assert "no replayed step differs" in window.dispute.nothing.text()
@@ -284,7 +284,8 @@ def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot)
     opened.commands["pause"].trigger()
     assert opened.session.phase is Phase.PAUSED
     assert opened.header.primary.text() == "Resume"
-    opened.commands["pause"].trigger()
+    assert opened.header.primary is not opened.header.buttons[opened.commands["pause"]]
+    opened.commands["go_on"].trigger()
     assert opened.session.phase is Phase.REPLAYING
     opened.commands["pause"].trigger()
     opened.commands["stop"].trigger()
@@ -339,7 +340,7 @@ def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngi
 
 
 def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
-    assert opened.header.secondary.shown is opened.commands["compare"]
+    assert opened.header.buttons[opened.commands["compare"]].isEnabled()
     opened.session.compare_with(bundle.with_name("job.cfoil"))
     qtbot.waitUntil(lambda: opened.session.checks[CheckNumber.ORDER].state.value == "passed")
     qtbot.waitUntil(reached(opened, Phase.READY))
@@ -416,6 +417,8 @@ def test_dispute_capsule_is_saved(
 
     monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getSaveFileName", choose)
     target = tmp_path / "honest-dispute.cfoil"
+    window.docks["dispute"].raise_()
+    qtbot.waitUntil(lambda: window.dispute.save.isVisible() and window.dispute.save.settled)
     with qtbot.waitSignal(window.session.exports.finished):
         qtbot.mouseClick(window.dispute.save, LEFT)
     assert asked == [str(target)]

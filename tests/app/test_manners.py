@@ -123,7 +123,7 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
     values = {
         "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
         "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False, "recent": (file,),
-        "auditor_name": "Ada Pruefer", "auditor_keys": (file,), "workers": 2,
+        "auditor_name": "Ada Pruefer", "workers": 2,
         "geometry": QByteArray(b"\0geometry"), "layout": QByteArray(b"\0layout"),
     }  # fmt: skip
     assert sorted(values) == DECLARED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle, replayed
 
 from counterfoil import Outcome
+from counterfoil.sealing import SEAL_BYTES, seal
 from counterfoil.signing import generate_key
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.model.history import MARK, capsule_of
@@ -299,11 +301,25 @@ def test_a_damaged_result_is_left_out_and_the_others_stay(opened: MainWindow, qt
 def test_a_result_whose_body_is_damaged_is_said(opened: MainWindow, qtbot: QtBot) -> None:
     replayed(opened, qtbot)
     (kept,) = opened.history.folder.iterdir()
-    kept.write_bytes(kept.read_bytes()[:-20])
     dialog = results(opened, qtbot)
+    kept.write_bytes(kept.read_bytes()[:-20])
     with qtbot.waitSignal(opened.history.failed) as caught:
         qtbot.mouseClick(dialog.show_button, LEFT)
         click_in_box(opened, "unsigned-question", "Show without signing")
-    assert "cannot be read" in caught.args[0].sentence
+    assert "is not used. It is damaged, or was not kept by this user." in caught.args[0].sentence
     assert opened.session.report is not None
     assert opened.session.report.outcome is Outcome.VERIFIED
+
+
+def test_a_result_that_somebody_else_made_is_left_out(opened: MainWindow, qtbot: QtBot) -> None:
+    """It is whole, and could be signed; only its seal is not this user's."""
+    replayed(opened, qtbot)
+    (kept,) = opened.history.folder.iterdir()
+    data = kept.read_bytes()
+    held = data[len(MARK) + SEAL_BYTES :]
+    (opened.history.folder / "a.result").write_bytes(MARK + bytes(SEAL_BYTES) + held)
+    (opened.history.folder / "b.result").write_bytes(MARK + hmac.digest(bytes(32), MARK + held, "sha256") + held)
+    assert results(opened, qtbot).table.rowCount() == 1
+    # The control: with this user's seal it is a result.
+    (opened.history.folder / "c.result").write_bytes(MARK + seal(MARK + held) + held)
+    assert results(opened, qtbot).table.rowCount() == 2

@@ -84,7 +84,7 @@ def test_pause_stop_and_going_on(window: MainWindow, engine: FakeEngine, bundles
     window.commands["pause"].trigger()
     assert window.session.phase is Phase.PAUSED
     assert window.queue.running
-    window.commands["pause"].trigger()
+    window.commands["go_on"].trigger()
     window.commands["stop_queue"].trigger()
     qtbot.waitUntil(lambda: not window.queue.running)
     assert states(window) == [EntryState.DONE, EntryState.WAITING, EntryState.WAITING]

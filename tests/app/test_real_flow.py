@@ -151,7 +151,9 @@ def test_run_of_another_order_is_refused(
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
     qtbot.waitUntil(lambda: window.session.checks[CheckNumber.ORDER_CONTENTS].state is CheckState.SKIPPED)
     assert window.header.primary.shown is window.commands["compare"]
-    qtbot.mouseClick(window.header.secondary, LEFT)
+    conclude = window.header.buttons[window.commands["conclude"]]
+    assert not window.commands["replay"].isEnabled()
+    qtbot.mouseClick(conclude, LEFT)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED

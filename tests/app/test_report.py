@@ -26,9 +26,11 @@ from counterfoil import (
     StepReplayed,
 )
 from counterfoil.audit.values.summary import SourceSummary
+from counterfoil.audit.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
+from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
@@ -92,7 +94,7 @@ def test_it_names_case_parties_files_hashes_and_times(qapp: QApplication) -> Non
     ):  # fmt: skip
         assert needed in text, needed
     unnamed = document(replace(page, case=Case(), order_name="", order_file=None, begun=None)).toPlainText()
-    assert unnamed.count("not named") == 4
+    assert unnamed.count("not named") == 5, "four parties, and the trainer's key"
     for absent in ("digits.job", "Replay begun", "Replay ended"):
         assert absent not in unnamed
 
@@ -280,3 +282,16 @@ def test_the_report_says_where_segments_were_replayed() -> None:
     assert "Where the segments were replayed" in shared
     for words in ("node-1, cuda:0", "1\u20132, 4", "<node-2>, cpu"):
         assert words in shared
+
+
+def test_the_printed_report_is_green_only_where_nothing_is_open(qapp: QApplication) -> None:
+    page = contents(FakeEngine())
+    whole = Trust(OrderTrust.CLIENT, TrainerTrust.NAMED, MachineTrust.TESTED)
+    unnamed = replace(whole, trainer=TrainerTrust.NOT_NAMED)
+    said = {trust: document(replace(page, trust=trust)) for trust in (whole, unnamed)}
+    assert LIGHT.ok_tint in said[whole].toHtml()
+    assert LIGHT.ok_tint not in said[unnamed].toHtml()
+    assert LIGHT.warn_tint in said[unnamed].toHtml()
+    assert "it is open who trained" in said[unnamed].toPlainText()
+    assert "it is open" not in said[whole].toPlainText()
+    assert "! not named" in said[unnamed].toPlainText()

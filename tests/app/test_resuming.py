@@ -50,8 +50,8 @@ def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtB
     assert kept is not None
     assert window.header.primary.shown is window.commands["go_on"]
     assert window.header.primary.text() == "Resume"
-    assert window.header.secondary.shown is window.commands["verdict"]
-    assert window.commands["replay"].text() == "Start &anew"
+    assert window.header.buttons[window.commands["verdict"]].isEnabled()
+    assert window.commands["replay"].text() == "&Replay"
     assert f"{kept.segments} of 12 segments were judged, up to step {kept.step}." in window.header.sentence.text()
     qtbot.mouseClick(window.header.primary, LEFT)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
@@ -60,7 +60,7 @@ def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtB
     assert [row.step for row in session.steps.rows()] == list(range(1, 61)), "what was judged before is shown too"
     assert session.kept is None
     assert not window.commands["go_on"].isEnabled()
-    assert window.commands["replay"].text() == "&Replay again"
+    assert window.commands["replay"].text() == "&Replay"
 
 
 def test_start_anew_begins_at_the_beginning(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
@@ -90,7 +90,7 @@ def test_another_device_or_plan_has_progress_of_its_own(
     qtbot.waitUntil(window.commands["go_on"].isEnabled)
     assert session.phase is Phase.READY
     assert window.header.primary.shown is window.commands["go_on"]
-    assert window.header.secondary.shown is window.commands["replay"]
+    assert window.header.buttons[window.commands["replay"]].isEnabled()
     assert "A replay was stopped." in window.header.sentence.text()
 
 

@@ -115,7 +115,7 @@ def test_the_whole_job_is_written_down(window_of: MakeWindow, bundle: Path, qtbo
     qtbot.waitUntil(reached(window, Phase.READY))
     window.commands["replay"].trigger()
     window.commands["pause"].trigger()
-    window.commands["pause"].trigger()
+    window.commands["go_on"].trigger()
     concluded(window, qtbot)
     with qtbot.waitSignal(window.session.exports.finished):
         window.session.exports.table(window.session.steps.snapshot(), tmp_path / "steps.csv")

@@ -350,7 +350,7 @@ def test_german_window_shows_no_english(
     assert window.session.selected_step is not None
     assert english(visible_texts(window), german) == set()
     assert len(list(visible_texts(window))) > 500
-    assert "ist nicht das Ergebnis des bestellten Schritts" in window.header.sentence.text()
+    assert "etwas anderes berechnet als bestellt" in window.header.sentence.text()
     for show in (
         window.shell.show_preferences,
         window.shell.show_about,

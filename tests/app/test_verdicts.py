@@ -38,6 +38,7 @@ from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
@@ -50,7 +51,8 @@ from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.axes import NumberAxis, StepAxis
-from support.fake_engine import KEY_ID, FakeEngine, envelope_of
+from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, envelope_of
+from support.proposals import confirm
 from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
@@ -476,7 +478,7 @@ def reading(window: MainWindow, path: Path, qtbot: QtBot) -> VerdictViewer:
 
 
 def test_a_verdict_is_read_with_a_chosen_key_and_bundle(
-    window: MainWindow, verdict_file: Path, bundle: Path, settings: Settings, qtbot: QtBot
+    window: MainWindow, verdict_file: Path, bundle: Path, qtbot: QtBot
 ) -> None:
     viewer = reading(window, verdict_file, qtbot)
     assert "Not checked" in viewer.headline.text()
@@ -485,8 +487,10 @@ def test_a_verdict_is_read_with_a_chosen_key_and_bundle(
     key.write_text("public")
     viewer.key_chosen.emit(key)
     qtbot.waitUntil(lambda: not window.session.busy)
-    assert viewer.headline.text() == "The signature holds: VERIFIED"
-    assert settings.auditor_keys == (key,)
+    confirm(qtbot)
+    qtbot.waitUntil(lambda: viewer.headline.text() == "The signature holds: VERIFIED")
+    # It is kept by its content: what lies under its name now is read no more.
+    key.unlink()
     assert viewer.about_bundle.property("tone") == "info"
     for path, tone, said in (
         (bundle, "ok", "this very file"),
@@ -501,12 +505,8 @@ def test_a_verdict_is_read_with_a_chosen_key_and_bundle(
     assert "holds" in reading(window, verdict_file, qtbot).headline.text()
 
 
-def test_a_forged_verdict_does_not_count(
-    window: MainWindow, verdict_file: Path, settings: Settings, qtbot: QtBot
-) -> None:
-    key = verdict_file.with_name("auditor.pub.pem")
-    key.write_text("public")
-    settings.add_auditor_key(key)
+def test_a_forged_verdict_does_not_count(window: MainWindow, verdict_file: Path, qtbot: QtBot) -> None:
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "", "2026-11-22")
     verdict_file.write_text('{"forged": true}')
     viewer = reading(window, verdict_file, qtbot)
     assert viewer.headline.text() == "This verdict does not count"

@@ -41,11 +41,11 @@ TRICKS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda f: replaced(f, "capsule/leaves", data=np.zeros(2**24 + 1, np.uint8)), "is longer than"),
     (lambda f: replaced(f, "capsule/fingerprints", data=np.zeros((1, 3), "S8")), "data type"),
     (
-        lambda f: f.attrs.__setitem__("format", np.bytes_(b"counterfoil-capsule-3".ljust(32, b"\0"))),
-        "has format 3; this Counterfoil reads format 2",
+        lambda f: f.attrs.__setitem__("format", np.bytes_(b"counterfoil-capsule-2".ljust(32, b"\0"))),
+        "has format 2; this Counterfoil reads format 3",
     ),
     (
-        lambda f: f.attrs.__setitem__("format", np.bytes_(b"counterfoil-2".ljust(32, b"\0"))),
+        lambda f: f.attrs.__setitem__("format", np.bytes_(b"counterfoil-3".ljust(32, b"\0"))),
         "is a Counterfoil bundle, where a capsule is needed",
     ),
 ]

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+from counterfoil.audit import kept as keeping
 from counterfoil.audit.inspection import inspect, inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
@@ -21,6 +22,7 @@ from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, save
 from support.jobs import Audited, Job, audited, digits_order, opened_for_change, record_job, record_run
+from support.resuming import ended, request_of, same_end, stopped_after, whole
 
 PARTS = ("checkpoints", "log", "fingerprints", "losses", "state_roots")
 
@@ -157,6 +159,17 @@ def test_a_damaged_state_without_a_fraud_is_refused_and_says_what_was_judged(hon
         assert (
             f"{said} chosen steps were judged, and none of them differs from what the trainer signed." in report.reason
         )
+
+
+def test_an_audit_that_goes_on_finds_the_damage_again(honest, tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    job, place = Job(honest.order, damaged(honest, tmp_path, STORED)), tmp_path / "progress"
+    stopped = ended(stopped_after(request_of(job, place), STORED + 3))
+    assert stopped.kept is not None
+    assert stopped.kept.step == STORED - 2, "what is kept ends before the damage"
+    resumed = whole(request_of(job, place, resume=True))
+    assert ended(resumed).report.outcome is Outcome.REFUSED
+    same_end(resumed, whole(request_of(job)), tmp_path)
 
 
 def test_control_without_damage(honest, fraud):

@@ -78,13 +78,14 @@ def _claim(run: Path) -> bytes:
 
 @pytest.mark.parametrize("step", [2, 4, 6])
 def test_a_weight_of_a_checkpoint(run, digits_job, step):
-    """Found when the checkpoint is read; the steps before it are judged."""
+    """Found when the checkpoint is read; all steps are judged, since the replay has that state itself."""
     flip_bit(run, f"/run/checkpoints/{step:010d}/head.weight", 9, 22)
     result = audited(run, digits_job.order)
     assert result.report.outcome is Outcome.REFUSED
     assert f"step {step}" in result.report.reason
     assert "state root" in result.report.reason
-    assert result.report.steps_replayed == step
+    assert result.report.steps_replayed == 6
+    assert result.check(CheckNumber.COMMITMENTS).state is CheckState.FAILED
 
 
 def test_control_the_unchanged_run(run, digits_job):

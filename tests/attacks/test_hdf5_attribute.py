@@ -28,8 +28,8 @@ def test_a_second_attribute_of_the_root_is_refused(tmp_path: Path) -> None:
     "value",
     [
         np.int64(1),
-        np.array([b"counterfoil-2"], "S32"),
-        np.array(b"counterfoil-2", "S31"),
+        np.array([b"counterfoil-3"], "S32"),
+        np.array(b"counterfoil-3", "S31"),
         h5py.Empty("S32"),
         np.zeros(20, "S32"),
     ],

@@ -52,7 +52,7 @@ def dense(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def made_by_h5py(path: Path, *, chunks: bool) -> bytes:
     """A file as h5py makes it unless told otherwise, but for the version of its superblock."""
     with h5py.File(path, "w", libver=("v110", "v110")) as file:
-        file.attrs["format"] = np.array(b"counterfoil-2", "S32")
+        file.attrs["format"] = np.array(b"counterfoil-3", "S32")
         group = file.create_group("order")
         for number in range(60):
             group.create_dataset(f"layer.{number}", data=np.arange(number))
@@ -92,7 +92,7 @@ def test_trees_of_the_first_version_that_lead_to_themselves(tmp_path: Path) -> N
     """They belong to superblocks without checksums, which are refused before anything else is read."""
     path = tmp_path / "a.cfoil"
     with h5py.File(path, "w", libver="earliest") as file:
-        file.attrs["format"] = np.array(b"counterfoil-2", "S32")
+        file.attrs["format"] = np.array(b"counterfoil-3", "S32")
         for number in range(100):
             file.create_dataset(f"order/layer.{number}", data=np.arange(number))
         file.create_dataset("log", data=np.arange(100_000), chunks=(10,))

@@ -15,13 +15,13 @@ from support.hostile import refuse
 
 def test_an_old_superblock_is_refused(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "old.cfoil", "w", libver=("earliest", "v108")) as file:
-        file.attrs["format"] = np.array(b"counterfoil-2", "S32")
+        file.attrs["format"] = np.array(b"counterfoil-3", "S32")
     refuse(tmp_path / "old.cfoil", "superblock of version 0")
 
 
 def test_a_user_block_is_refused(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "a.cfoil", "w", libver=("v110", "v110"), userblock_size=512) as file:
-        file.attrs["format"] = np.array(b"counterfoil-2", "S32")
+        file.attrs["format"] = np.array(b"counterfoil-3", "S32")
     refuse(tmp_path / "a.cfoil", "not an HDF5 file")
 
 
@@ -30,7 +30,7 @@ def test_an_old_object_header_in_a_new_file_is_refused(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "old.h5", "w", libver=("earliest", "v108")) as old:
         old.create_dataset("manifest", data=np.zeros(3, np.uint8))
         with h5py.File(path, "w", libver=("v110", "v110")) as file:
-            file.attrs["format"] = np.array(b"counterfoil-2", "S32")
+            file.attrs["format"] = np.array(b"counterfoil-3", "S32")
             file.create_group("order")
             h5py.h5o.copy(old.id, b"manifest", file["order"].id, b"manifest")
             version = h5py.h5o.get_info(file["order/manifest"].id).hdr.version

@@ -26,5 +26,5 @@ def test_variable_length_data_are_refused(tmp_path: Path, dtype: np.dtype) -> No
 def test_a_variable_length_mark_is_refused(tmp_path: Path) -> None:
     with hostile_bundle(tmp_path) as (path, file):
         del file.attrs["format"]
-        file.attrs["format"] = "counterfoil-2"
+        file.attrs["format"] = "counterfoil-3"
     refuse(path, "lacks the mark")

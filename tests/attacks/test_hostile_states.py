@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from counterfoil import machine
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.step import arbiter
 from counterfoil.audit.values.account import account_of, meaning_of
@@ -16,6 +19,9 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.precision import PROFILES
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import SignatureError
+from counterfoil.rounding.rounder import Kernels
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, save
 from support.exact_jobs import plain_order
@@ -94,6 +100,30 @@ def test_a_sample_disputes_it(jobs, profile, edit, tmp_path, trainer_key):
     assert (ruling.outcome, ruling.dispute.step) == (AdjudicationOutcome.CONFIRMED, 5), ruling.reason
     for said in (report.reason, ruling.reason, account_of(dispute, earlier=0), meaning_of(dispute)):
         assert "not what was ordered" not in said
+
+
+@pytest.mark.parametrize("profile", ["proven", "exact"])
+def test_the_same_where_rounders_run_ahead_of_their_device(jobs, profile, tmp_path, trainer_key, monkeypatch):
+    job = jobs[profile]
+    run = hostile(job, tmp_path / "run.cfoil", trainer_key, huge)
+    monkeypatch.setattr(machine, "Kernels", partial(Kernels, run_ahead=True))
+    report = sampled(run, job, 3).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.NO_RESULT), report.reason
+
+
+def test_a_verdict_on_a_step_without_a_result_that_has_one_is_refused(jobs, tmp_path, trainer_key):
+    report = sampled(hostile(jobs["exact"], tmp_path / "run.cfoil", trainer_key, huge), jobs["exact"], 3).report
+    verify_signed(sign_verdict(report, trainer_key), trainer_key.public)
+    for lie in (
+        {"replay_leaf": Digest.of(b"another")},
+        {"parts": ("state",)},
+        {"parts": ("log",)},
+        {"parts": ("result", "state")},
+        {"finding": replace(report.dispute.finding, right=Right.UNREADABLE)},
+    ):
+        said = replace(report, dispute=replace(report.dispute, **lie))
+        with pytest.raises(SignatureError, match="verdict"):
+            verify_signed(sign_verdict(said, trainer_key), trainer_key.public)
 
 
 def test_where_it_is_not_proven_that_every_machine_ends_the_others_are_judged(jobs, tmp_path, trainer_key, monkeypatch):

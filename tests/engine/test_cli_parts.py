@@ -18,6 +18,7 @@ from counterfoil.errors import PartError
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import flattered
+from support.forgery import checkpoint, store_checkpoint
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, record_run
 
@@ -108,6 +109,21 @@ def test_where_parts_disagree_the_audit_replays(
     # The control: this is what trusting the maker of a single part means, and the verdict names it.
     assert main(["merge", str(forged), *given]) == 0
     assert "as a part file says: 1-3" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_part_hides_no_damaged_state(digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is stored lies in the merger's own file, whatever a part says of the steps before it."""
+    run, honest, forged = (tmp_path / name for name in ("run.cfoil", "honest.part", "forged.part"))
+    shutil.copy(digits_job.run, run)
+    state = checkpoint(run, 4)
+    first = next(iter(state))
+    store_checkpoint(run, 4, {first: state[first] + 1})
+    given = ["--run", str(run), "--order", str(digits_job.order), "--threads", "1", "--recheck", "0"]
+    assert main(["audit", str(run), "--segments", "1-1", "--partial", str(honest), "--threads", "1"]) == 0
+    part = read_part(honest)
+    write_part(Part(part.identity, part.place, flattered(run, (1, 2, 3))), forged)
+    assert main(["merge", str(forged), *given]) == 3
+    assert "The stored state of step 4 differs" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_part_that_claims_this_machine_is_named(

@@ -15,7 +15,8 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-FORMAT = 2
+FORMAT = 3
+MANIFEST_FORMAT = 2
 CHUNK = 16_384
 ZERO = None
 """Stands for the exponent of a scale that is zero."""
@@ -251,7 +252,7 @@ class Bundle:
 
     def check_order(self) -> None:
         manifest = self.manifest
-        need(manifest["format"] == FORMAT, "another format")
+        need(manifest["format"] == MANIFEST_FORMAT, "another form of the manifest")
         if "pattern" in manifest:
             digests = {name: sha256(self.bytes(f"order/programs/{name}")).hex() for name in self.programs}
             need(digests == manifest["programs"] and set(self.pattern) == set(digests), "other programs")
@@ -273,8 +274,29 @@ class Bundle:
         found = {"dtype": array.dtype.name, "shape": list(array.shape), "digest": tensor_digest(name, array).hex()}
         need(found == spec, f"another {name}")
 
+    @property
+    def client_key(self) -> str | None:
+        """Key id of who signed the order as its client; None for an unsigned one [15]."""
+        if "order/signature" not in self.arrays:
+            return None
+        key = load_pem_public_key(self._consent("order/signature", "order", {"signed_at"})["public_key"].encode())
+        assert isinstance(key, Ed25519PublicKey)
+        return key_id(key)
+
+    def _consent(self, path: str, kind: str, fields: set[str]) -> Any:
+        """Check an envelope about the order by the key that it names; returns its predicate [15]."""
+        data = self.bytes(path)
+        need(len(data) <= 16_384, "an envelope that is too long")
+        statement = open_envelope(data, lambda s: s["predicate"]["public_key"])
+        predicate, digest = statement["predicate"], {"sha256": self.digest.hex()}
+        need(statement["predicateType"] == f"urn:counterfoil:{kind}:v1", "another kind of statement")
+        need(statement["subject"] == [{"name": "order", "digest": digest}], "another subject")
+        need(predicate.keys() == fields | {"order", "public_key"}, "other fields")
+        need(predicate["order"] == self.digest.hex(), "a signature about another order")
+        return predicate
+
     def check_run(self) -> bytes:
-        """Check claim, run root and checkpoints; returns the run root."""
+        """Check claim, acceptance, run root and checkpoints; returns the run root."""
         statement = open_envelope(self.bytes("run/claim"), lambda s: s["predicate"]["public_key"])
         claim = statement["predicate"]
         run_root = root([leaf(self.record(step)) for step in range(self.steps + 1)])
@@ -283,6 +305,9 @@ class Bundle:
         need(claim["run_root"] == run_root.hex(), "another run root")
         digests = [subject["digest"] for subject in statement["subject"]]
         need(digests == [{"sha256": claim["order"]}, {"rfc9162Sha256": claim["run_root"]}], "other subjects")
+        accepted = self._consent("run/acceptance", "acceptance", {"client_key", "accepted_at"})
+        need(accepted["public_key"] == claim["public_key"], "another key accepted the order than signed the run")
+        need(accepted["client_key"] == self.client_key, "the order of another client was accepted")
         for step in range(1, self.steps + 1):
             if step % self.manifest["checkpoint_every"] == 0 or step == self.steps:
                 stored = state_root(self.group(f"run/checkpoints/{step:010d}"))

@@ -209,6 +209,7 @@ def test_runs(name):
     bundle.check_order()
     assert bundle.check_run().hex() == expected["run_root"]
     assert bundle.digest.hex() == expected["order"]
+    assert bundle.client_key == expected["client_key"]
     told = expected.get("programs", {"": expected})
     replayers, state = {turn: replayer_of(bundle, turn) for turn in told}, bundle.group("order/initial")
     for turn, replayer in replayers.items():
@@ -224,6 +225,24 @@ def test_runs(name):
         assert result.loss.hex() == wanted["loss"]
         assert leaf_hash.hex() == wanted["leaf"] == leaf(bundle.record(step)).hex()
         state = result.state
+
+
+def test_whose_order_it_is():
+    """Some orders are signed by their client; what the trainer accepted is what the file holds."""
+    bundles = {name: Bundle(FOLDER / f"{name}.cfoil") for name in RUNS}
+    signed = {name for name, bundle in bundles.items() if bundle.client_key is not None}
+    assert signed == {"transformer", "turns"}
+    bundle = bundles["transformer"]
+    del bundle.arrays["order/signature"]
+    with pytest.raises(RefusedError, match="another client"):
+        bundle.check_run()
+    bundle.arrays["order/signature"] = bundles["turns"].arrays["order/signature"]
+    with pytest.raises(RefusedError, match="another subject"):
+        bundle.check_run()
+    unsigned = bundles["convolution"]
+    unsigned.arrays["run/acceptance"] = bundles["exact"].arrays["run/acceptance"]
+    with pytest.raises(RefusedError, match="another subject"):
+        unsigned.check_run()
 
 
 def test_without_the_log_the_turned_step_comes_out_different():

@@ -16,6 +16,7 @@ from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRe
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root, tensor_digest
+from counterfoil.consent import accept_order
 from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_claim
 from counterfoil.turns import Turns
 
@@ -177,7 +178,8 @@ def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None
         )
         if contents.manifest.is_checkpoint(number):
             writer.write_checkpoint(number, step.state)
-    writer.finish_run(sign_claim(make_claim(contents, key), key))
+    claim = sign_claim(make_claim(contents, key), key)
+    writer.finish_run(claim, accept_order(contents.manifest.digest, None, key))
 
 
 @contextmanager

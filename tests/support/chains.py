@@ -108,10 +108,13 @@ class Sides:
     def logs(self) -> list[SiteLog]:
         return self._recorders[0].logs
 
-    def replayed(self, inputs: StepInputs, logs: Sequence[SiteLog], **follow: Any) -> tuple[Outcome, Outcome]:
+    def replayed(
+        self, inputs: StepInputs, logs: Sequence[SiteLog], looking: Mapping[str, Any] | None = None, **follow: Any
+    ) -> tuple[Outcome, Outcome]:
+        """A replay by a log; ``looking`` is what a replayer is asked to keep."""
         found = []
         for interpreter in (self.ordinary, self.together):
-            replayer = ReplayingRounder(self.program, PRECISION, self._kernels)
+            replayer = ReplayingRounder(self.program, PRECISION, self._kernels, **(looking or {}))
             replayer.follow(KEY, logs, **follow)
             found.append(outcome(interpreter, inputs, replayer))
         return found[0], found[1]

@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from counterfoil.audit.values.delivery import Basis, DeliveryReport
+from counterfoil.audit.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.delivery.export import export_weights
@@ -19,7 +20,8 @@ from counterfoil.delivery.verification import verify_weights
 def basis_for(run: Path) -> Basis:
     """What a verdict that says VERIFIED says of a run."""
     with BundleReader.open(run) as reader:
-        return Basis(run_tree(reader.step_records()).root, reader.manifest.digest, "VERIFIED", "0" * 64)
+        trust = Trust(OrderTrust.CLIENT, TrainerTrust.NAMED, MachineTrust.TESTED)
+        return Basis(run_tree(reader.step_records()).root, reader.manifest.digest, "VERIFIED", trust, "0" * 64)
 
 
 def exported(run: Path, folder: Path, **settings: Any) -> dict[str, Tensor]:

@@ -62,6 +62,8 @@ from counterfoil import (
     WorkersReported,
     WorkerState,
     canonical,
+    key_id_of,
+    trust_of,
 )
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
@@ -108,7 +110,9 @@ KINDS = {
     ".txt": FileUse.OTHER,
 }
 """What a file is, by how its name ends; anything else is a run."""
-KEY_ID = "ab" * 32
+AUDITOR = "ab" * 32
+"""The public key that signs its verdicts."""
+KEY_ID = key_id_of(AUDITOR)
 # The sentences are the engine's own, so that their translations are tried too.
 OTHER_ORDER = say("The file was made for the order {0}; the client's order is {1}.", "3eeb7e96e59c", "5f4dcc3b5aa7")
 NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
@@ -146,6 +150,7 @@ class FakeEngine:
         data_file: The bundle needs a data file of this name.
         spans: Segments of a random sample, first and last of each run of neighbours; empty for the whole run.
         key: Names the key that signed.
+        signer: The public key that signs verdicts.
         progress: What is kept of replays that were stopped, by device and chosen segments.
     """
 
@@ -165,6 +170,7 @@ class FakeEngine:
     data_file: str | None = None
     spans: tuple[tuple[int, int], ...] = ()
     key: str = "key"
+    signer: str = AUDITOR
     plan_error: Exception | None = None
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
@@ -177,6 +183,16 @@ class FakeEngine:
 
     def __post_init__(self) -> None:
         self.open_gates()
+
+    @property
+    def trainer_public(self) -> str:
+        """The public key that signed the run."""
+        return digest(self.key).hex
+
+    @property
+    def trainer_key(self) -> str:
+        """Its fingerprint."""
+        return key_id_of(self.trainer_public)
 
     def open_gates(self) -> None:
         self.gate.set()
@@ -343,7 +359,7 @@ class FakeEngine:
         weights: Path,
         run: Path,
         verdict: Path | None,
-        keys: Sequence[Path],
+        keys: Sequence[str],
         replay: AuditReport | None,
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
@@ -352,7 +368,15 @@ class FakeEngine:
             yield DeliveryProgress(say("Comparing {0}", "head.bias"), done, 3)
             while not self.gate.wait(0.01):
                 cancel.check()
+        if verdict is not None and self.signer not in keys:
+            raise CounterfoilError(
+                say("The verdict {0} was signed with a key that you have not confirmed.", verdict.name),
+                remedy=say("Drop the auditor's public key on the window, and confirm it."),
+            )
         judged = verdict is not None or replay is not None
+        own = verdict is not None and self.signer == self.trainer_public
+        checks = tuple(self.checks(None if replay is None or replay.order_source == "bundle" else Path()).values())
+        key_id = key_id_of(self.signer) if verdict is not None else ""
         bad = weights.name.startswith("other")
         differing = (
             ComparedTensor(
@@ -371,7 +395,7 @@ class FakeEngine:
             outcome=DeliveryOutcome.DIFFERENT
             if bad
             else DeliveryOutcome.DELIVERED
-            if judged
+            if judged and not own
             else DeliveryOutcome.INCONCLUSIVE,
             sentence=say("The weights are not the final state of the run; {0}.", say("tensors that differ: {0}", 1))
             if bad
@@ -392,7 +416,9 @@ class FakeEngine:
             order_digest=digest("order"),
             step=self.steps,
             headline="VERIFIED" if judged else "",
-            key_id=KEY_ID if verdict is not None else "",
+            key_id=key_id,
+            trust=trust_of(checks, self.trainer_key, named=False, auditor_key=key_id) if judged else None,
+            trainer_key=self.trainer_key if judged else "",
             files=(WeightsFile("model.safetensors", 21_904, digest("weights")),),
             relations={"bit for bit": 4 if bad else 5},
             tensors=6 if bad else 5,
@@ -428,7 +454,8 @@ class FakeEngine:
             order_source="bundle" if order is None else "client",
             run_order=digest("order"),
             run_root=digest("run"),
-            trainer_key=digest(self.key).hex,
+            trainer_key=self.trainer_key,
+            accepted_at="2026-11-20T16:00:00Z",
             title="Digits",
             steps_ordered=self.steps,
             steps_replayed=3,
@@ -446,19 +473,29 @@ class FakeEngine:
         predicate = {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}
         return canonical.encode(make_statement([subject], VERDICT_PREDICATE, predicate))
 
-    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+    def read_key(self, path: Path) -> str:
+        """The auditor's key, or the trainer's, or another one, by the name of the file."""
+        if path.name.startswith("trainer"):
+            return self.trainer_public
+        return self.signer if path.name.startswith("auditor") else digest(path.name).hex
+
+    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
         content = json.loads(path.read_bytes())
-        if not keys:
-            return VerdictReading((KEY_ID,))
+        key_id = key_id_of(self.signer)
+        if self.signer not in keys:
+            return VerdictReading((key_id,))
         if content.get("forged"):
             raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))
-        if b"adjudication:v1" in (statement := base64.b64decode(content.get("payload", ""))):
+        if b"adjudication:v2" in (statement := base64.b64decode(content.get("payload", ""))):
             said = read_statement(json.loads(statement), AdjudicationStatement)
-            return VerdictReading((KEY_ID,), Adjudication(said, KEY_ID), keys[0])
-        report = replace(verified_report(), bundle_name="honest.cfoil", reason="All is well.")
+            return VerdictReading((key_id,), Adjudication(said, key_id), self.signer)
+        report = replace(
+            verified_report(), bundle_name="honest.cfoil", reason="All is well.", trainer_key=self.trainer_key
+        )
         fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
-        verdict = Verdict(read_statement(fields, VerdictStatement), KEY_ID)
-        return VerdictReading((KEY_ID,), verdict, keys[0], None if bundle is None else bundle.name == "honest.cfoil")
+        verdict = Verdict(read_statement(fields, VerdictStatement), key_id)
+        matches = None if bundle is None else bundle.name == "honest.cfoil"
+        return VerdictReading((key_id,), verdict, self.signer, matches)
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         path.write_text("".join(f"{row.step}\n" for row in steps.rows()))
@@ -520,8 +557,10 @@ class FakeEngine:
             run_root=digest("run"),
             steps=self.steps,
             checkpoints=tuple(range(0, self.steps + 1, 5)),
-            trainer_key=digest(self.key).hex,
+            trainer_key=self.trainer_key,
+            trainer_public=self.trainer_public,
             signed_at="2026-11-20T16:42:07Z",
+            accepted_at="2026-11-20T16:00:00Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
             recorded=Recorded.of(
                 [self.loss(step) for step in steps],
@@ -708,7 +747,8 @@ class FakeEngine:
             run_root=digest("run"),
             bundle_digest=digest("bundle"),
             bundle_name=plan.run.name,
-            trainer_key=digest(self.key).hex,
+            trainer_key=self.trainer_key,
+            accepted_at="2026-11-20T16:00:00Z",
             title="Digits, small residual network",
             steps_ordered=self.steps,
             steps_planned=len(self.steps_of(plan)),

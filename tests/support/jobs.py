@@ -27,6 +27,7 @@ from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
+from counterfoil.consent import accept_order, open_signed_order, sign_order
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
 from counterfoil.machine import Machine
@@ -275,8 +276,30 @@ def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
     with BundleReader.open(path) as reader:
         old = open_claim(reader.claim())
         root = run_tree(reader.step_records()).root
+        signature = reader.order_signature()
+        client = None if signature is None else open_signed_order(signature, reader.manifest.digest)
+        acceptance = accept_order(reader.manifest.digest, client, key)
     new = replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
     replace_bytes(path, "/run/claim", sign_claim(new, key))
+    replace_bytes(path, "/run/acceptance", acceptance)
+
+
+def sign_as_client(path: Path, client: SigningKey, trainer: SigningKey | None = None) -> None:
+    """Put a client's signature on the order of a file; ``trainer`` signs the run again, and accepts it so."""
+    with BundleReader.open(path) as reader:
+        signature = sign_order(reader.manifest.digest, client)
+    put_bytes(path, "/order/signature", signature)
+    if trainer is not None:
+        sign_again(path, trainer)
+
+
+def put_bytes(path: Path, dataset: str, data: bytes | None) -> None:
+    """Put a one-dimensional uint8 dataset into a file, in the place of one of that name; None takes it out."""
+    with opened_for_change(path) as file:
+        if dataset in file:
+            del file[dataset]
+        if data is not None:
+            file.create_dataset(dataset, data=np.frombuffer(data, np.uint8))
 
 
 def replace_bytes(path: Path, dataset: str, data: bytes) -> None:

@@ -46,6 +46,7 @@ def verified_report() -> AuditReport:
         bundle_digest=Digest.of(b"bundle"),
         bundle_name="run é.cfoil",
         trainer_key=Digest.of(b"trainer").hex,
+        accepted_at="2026-01-01T00:00:00Z",
         title="Digits",
         steps_ordered=STEPS,
         steps_planned=STEPS,

@@ -58,9 +58,10 @@ def replay_and_capture(
     try:
         window.open_bundle(bundle, order)
         _wait(lambda: session.phase is not Phase.LOADING, "opening the bundle", timeout_seconds, failures)
-        if not window.commands["replay"].isEnabled():
+        replay = window.commands["conclude" if session.only_refuses else "replay"]
+        if not replay.isEnabled():
             raise CounterfoilError(say("{0} holds nothing to replay.", bundle.name))
-        window.commands["replay"].trigger()
+        replay.trigger()
         _wait(lambda: not session.running, "the replay", timeout_seconds, failures)
         report: AuditReport | None = session.report
         if report is None:

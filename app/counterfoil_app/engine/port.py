@@ -51,14 +51,25 @@ class VerdictReading:
     Attributes:
         key_ids: The keys that it says it was signed with; nothing is proved by that.
         verdict: What was signed; None when none of the given keys is among them, so that nothing could be checked.
-        key_file: The file of the key for which its signature holds; None with the verdict.
+        key: The public key for which its signature holds; empty without the verdict.
         bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
     """
 
     key_ids: tuple[str, ...]
     verdict: Verdict | Adjudication | None = None
-    key_file: Path | None = None
+    key: str = ""
     bundle_matches: bool | None = None
+
+
+@dataclass(frozen=True)
+class KnownRequest(AuditRequest):
+    """What the window asks an audit to do: it holds the trainer's key by its content.
+
+    Attributes:
+        trainer: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
+    """
+
+    trainer: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ class Engine(Protocol):
         weights: Path,
         run: Path,
         verdict: Path | None,
-        keys: Sequence[Path],
+        keys: Sequence[str],
         replay: AuditReport | None,
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
@@ -129,8 +140,11 @@ class Engine(Protocol):
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
 
-    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
+
+    def read_key(self, path: Path) -> str:
+        """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
@@ -218,7 +232,7 @@ class LibraryEngine:
         weights: Path,
         run: Path,
         verdict: Path | None,
-        keys: Sequence[Path],
+        keys: Sequence[str],
         replay: AuditReport | None,
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
@@ -228,8 +242,8 @@ class LibraryEngine:
             signed = self.read_verdict(verdict, keys, None).verdict
             if signed is None:
                 raise SignatureError(
-                    say("The verdict {0} was signed with a key that you have not given.", verdict.name),
-                    remedy=say("Drop the auditor's public key on the window, then compare again."),
+                    say("The verdict {0} was signed with a key that you have not confirmed.", verdict.name),
+                    remedy=say("Drop the auditor's public key on the window, and confirm it."),
                 )
             if not isinstance(signed, Verdict):
                 raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
@@ -243,16 +257,20 @@ class LibraryEngine:
             return bytes(counterfoil.preview_adjudication(report, signed_at))
         return bytes(counterfoil.preview_verdict(report, signed_at))
 
-    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
         envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
-        for key_file in keys:
-            key = counterfoil.load_public_key(key_file)
-            if key.key_id in key_ids:
+        for public in keys:
+            if counterfoil.key_id_of(public) in key_ids:
+                key = counterfoil.PublicKey.from_pem(counterfoil.pem_of(public).encode())
                 verdict = counterfoil.verify_signed(envelope, key)
-                return VerdictReading(key_ids, verdict, key_file, _speaks_of(verdict, bundle))
+                return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle))
         return VerdictReading(key_ids)
+
+    def read_key(self, path: Path) -> str:
+        """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
+        return counterfoil.load_public_key(path).public
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
@@ -277,8 +295,11 @@ class LibraryEngine:
 
 
 def _keeping(request: AuditRequest) -> AuditRequest:
-    """The same, with its progress kept in this user's folder."""
-    return replace(request, progress=counterfoil.state_folder())
+    """The same, with its progress kept in this user's folder, and the trainer's key ready to check signatures."""
+    key = request.trainer_key
+    if isinstance(request, KnownRequest) and request.trainer:
+        key = counterfoil.PublicKey.from_pem(counterfoil.pem_of(request.trainer).encode())
+    return replace(request, progress=counterfoil.state_folder(), trainer_key=key)
 
 
 def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:

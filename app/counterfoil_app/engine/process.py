@@ -105,7 +105,7 @@ class ProcessEngine:
         weights: Path,
         run: Path,
         verdict: Path | None,
-        keys: Sequence[Path],
+        keys: Sequence[str],
         replay: AuditReport | None,
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
@@ -116,9 +116,13 @@ class ProcessEngine:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return self._call(bytes, "preview", report, signed_at)
 
-    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
         return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle)
+
+    def read_key(self, path: Path) -> str:
+        """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
+        return self._call(str, "read_key", path)
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""

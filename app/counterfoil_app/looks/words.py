@@ -15,10 +15,13 @@ from counterfoil import (
     Dispute,
     Finding,
     Kept,
+    Level,
     Outcome,
     Sample,
     SegmentRequest,
     StepMatch,
+    Trust,
+    TrustLine,
     account_of,
     bound_by,
     meaning_of,
@@ -28,6 +31,7 @@ from counterfoil import (
 from counterfoil.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
 from counterfoil_app.looks.theme import Tone
+from counterfoil_app.model.key_book import KnownKey, Role
 from counterfoil_app.model.step_data import StepState
 
 
@@ -44,8 +48,44 @@ def _tr(source: str) -> str:
     return QCoreApplication.translate("words", source)
 
 
-def outcome(value: Outcome, sample: Sample | None = None) -> Look:
-    """How an outcome is shown; a clean sample never looks like a whole run that was verified."""
+def outcome(value: Outcome, sample: Sample | None = None, trust: Trust | None = None) -> Look:
+    """How an outcome is shown.
+
+    A clean sample never looks like a whole run that was verified, nor does a run of which it is open whether it is what
+    the client ordered, or who trained.
+    """
+    look = _outcome(value, sample)
+    if value is not Outcome.VERIFIED or trust is None or trust.level is Level.WHOLE:
+        return look
+    return Look(look.word, "verified-open", Tone.WARN if trust.level is Level.OPEN else Tone.BAD)
+
+
+def trust(line: TrustLine) -> Look:
+    """How one of the things that a conclusion rests on is shown."""
+    look = {
+        Level.WHOLE: ("passed", Tone.OK),
+        Level.OPEN: ("warning", Tone.WARN) if line.reason else ("pending", Tone.MUTED),
+        Level.NONE: ("failed", Tone.BAD),
+    }[line.level]
+    return Look(engine_words.translated(line.words), *look)
+
+
+def role(value: Role) -> str:
+    """What a key is for."""
+    return {
+        Role.TRAINER: _tr("a trainer"),
+        Role.AUDITOR: _tr("an auditor"),
+        Role.CLIENT: _tr("a client"),
+        Role.MINE: _tr("yourself"),
+    }[value]
+
+
+def known_key(key: KnownKey) -> Look:
+    """How a key in the list of keys is shown: one that was only met is not known."""
+    return Look(_tr("known"), "passed", Tone.OK) if key.name else Look(_tr("no name yet"), "warning", Tone.WARN)
+
+
+def _outcome(value: Outcome, sample: Sample | None) -> Look:
     if value is Outcome.VERIFIED and sample is not None and not sample.whole:
         of = _tr("VERIFIED for {0} of {1} segments").format(sample.count, sample.total)
         return Look(of, "verified-part", Tone.INFO)

@@ -27,7 +27,7 @@ class Delivery(Inquiry[DeliveryProgress]):
         weights: The folder, or the file, of weights.
         run: The run.
         verdict: A verdict on the run; None for none.
-        keys: Public keys to check it with.
+        keys: Public keys to check it with, as hexadecimal digits.
         replay: The report of a replay of the run here; it counts where there is no verdict.
         progress: How far it is; None before it begins.
         report: What was found; None until it is over.
@@ -38,7 +38,7 @@ class Delivery(Inquiry[DeliveryProgress]):
         self.weights = weights
         self.run = run
         self.verdict: Path | None = None
-        self.keys: Sequence[Path] = ()
+        self.keys: Sequence[str] = ()
         self.replay: AuditReport | None = None
 
     def _forget(self) -> None:
@@ -53,7 +53,7 @@ class Delivery(Inquiry[DeliveryProgress]):
     def _compare(
         self,
         verdict: Path | None,
-        keys: Sequence[Path],
+        keys: Sequence[str],
         replay: AuditReport | None,
         token: CancelToken,
         engine: Engine,

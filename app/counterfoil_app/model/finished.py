@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, Dispute, Kept, Sample, StepTable
+from counterfoil import AuditReport, BundleSummary, Dispute, Kept, Sample, StepTable, Trust
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.divergence_table import DivergenceTable
 
@@ -22,6 +22,7 @@ class VerdictMaterial:
         order: The client's order file, if one was given.
         begun: When the replay began; None when it did not get that far.
         ended: When it ended.
+        trust: What it rests on, for who knows the user's keys; None where that is no more than the report says.
     """
 
     report: AuditReport
@@ -30,6 +31,7 @@ class VerdictMaterial:
     order: Path | None = None
     begun: datetime | None = None
     ended: datetime | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True)

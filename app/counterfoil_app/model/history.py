@@ -1,7 +1,8 @@
 """Results that survive the window: every replay that came to a report is kept in a folder, signed or not.
 
-Each lies in a file of its own, written whole: first what a list shows, then all that the window shows of it. A dispute
-capsule lies beside it, since its evidence is otherwise in memory alone.
+Each lies in a file of its own, written whole: first what a list shows, then all that the window shows of it. It is
+sealed with a secret of this user, since a result that is opened again can be signed. A dispute capsule lies beside it,
+since its evidence is otherwise in memory alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, CounterfoilError, Outcome, StepTable, write_whole
+from counterfoil import AuditReport, CounterfoilError, Outcome, StepTable, Trust, write_whole
+from counterfoil.errors import SealError
+from counterfoil.sealing import SEAL_BYTES, check_seal, seal
 from counterfoil.sentence import say
 from counterfoil_app.engine.messages import MessageError, dumps, loads
 from counterfoil_app.engine.port import Engine
@@ -27,7 +30,7 @@ from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
 
-MARK = b"counterfoil result 1\n"
+MARK = b"counterfoil result 2\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 _WHOLE = (
@@ -51,6 +54,7 @@ class Past:
         judged: Number of steps that were judged.
         ordered: Number of steps of the order.
         verdict: The signed verdict; None when nothing was signed.
+        trust: What it rests on.
     """
 
     file: Path
@@ -62,6 +66,7 @@ class Past:
     judged: int
     ordered: int
     verdict: Path | None
+    trust: Trust
 
 
 class History(QObject):
@@ -157,12 +162,13 @@ def _list(folder: Path) -> tuple[Past, ...]:
 def _past(path: Path, head: bytes) -> Past:
     held = loads(head)
     past = Past(path, datetime.fromisoformat(held["when"]), *(held[name] for name in _HEAD))
-    if not isinstance(past.path, Path) or not isinstance(past.outcome, Outcome):
+    kinds = (past.path, Path), (past.outcome, Outcome), (past.trust, Trust)
+    if not all(isinstance(value, kind) for value, kind in kinds):
         raise MessageError(say("{0} is no result of a replay.", path))
     return past
 
 
-_HEAD = ("path", "order", "outcome", "headline", "judged", "ordered", "verdict")
+_HEAD = ("path", "order", "outcome", "headline", "judged", "ordered", "verdict", "trust")
 
 
 def _head(past: Past) -> bytes:
@@ -172,18 +178,27 @@ def _head(past: Past) -> bytes:
 def _parts(path: Path) -> tuple[bytes, bytes]:
     """What a list shows, and all of it."""
     data = path.read_bytes()
-    start = len(MARK) + _LENGTH_BYTES
-    length = int.from_bytes(data[len(MARK) : start], "little")
+    sealed = len(MARK) + SEAL_BYTES
+    start = sealed + _LENGTH_BYTES
+    length = int.from_bytes(data[sealed:start], "little")
     if not data.startswith(MARK) or len(data) <= start + length:
         raise MessageError(
             say("{0} is no result of a replay, or one of another version.", path),
             remedy=say("Replay the run again."),
         )
+    # Before anything in it is read.
+    try:
+        check_seal(MARK + data[sealed:], data[len(MARK) : sealed])
+    except SealError as error:
+        raise MessageError(
+            say("The result {0} is not used. {1}", path, error.sentence), remedy=say("Replay the run again.")
+        ) from error
     return data[start : start + length], data[start + length :]
 
 
 def _write(path: Path, head: bytes, body: bytes) -> None:
-    write_whole(path, MARK + len(head).to_bytes(_LENGTH_BYTES, "little") + head + body, what=say("the result"))
+    held = len(head).to_bytes(_LENGTH_BYTES, "little") + head + body
+    write_whole(path, MARK + seal(MARK + held) + held, what=say("the result"))
 
 
 def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
@@ -208,6 +223,7 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         report.steps_replayed,
         report.steps_ordered,
         finished.verdict_file,
+        report.trust,
     )
     _write(file, _head(past), zlib.compress(dumps(_body(finished)), 1))
 

@@ -23,12 +23,15 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepTable,
+    Trust,
+    trust_of,
 )
 from counterfoil_app.engine.snapshot import Snapshot
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.known_orders import KnownOrders
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.step_data import StepData
@@ -76,6 +79,7 @@ class OpenBundle(QObject):
         self.data: Path | None = None
         self.heads: Path | None = None
         self.orders: KnownOrders | None = None
+        self.keys: KeyBook | None = None
         self.segments = SegmentRequest()
         self.allow_large = False
         self.failure: Failure | None = None
@@ -126,6 +130,13 @@ class OpenBundle(QObject):
         return self.phase is Phase.UNREADABLE or any(c.state is CheckState.FAILED for c in self.checks.values())
 
     @property
+    def only_refuses(self) -> bool:
+        """Whether a replay would compute nothing, and conclude REFUSED: the file cannot be read, or a check failed."""
+        before = list(CheckNumber)[: CheckNumber.COMMITMENTS]
+        failed = any(self.checks[number].state is CheckState.FAILED for number in before)
+        return self.can_replay and (self.phase is Phase.UNREADABLE or failed)
+
+    @property
     def unsigned(self) -> bool:
         """Whether there is a result that could be signed, and was not.
 
@@ -148,6 +159,22 @@ class OpenBundle(QObject):
     def other_order_given(self) -> bool:
         """Whether the order that it is compared with is another one than the order in the open bundle."""
         return self.order is not None and self.checks[CheckNumber.ORDER].state is CheckState.FAILED
+
+    @property
+    def trainer_key(self) -> str:
+        """Fingerprint of the key whose signature of the open run holds; empty for none."""
+        run = self.summary.run if self.summary is not None else None
+        signed = self.checks[CheckNumber.SIGNATURE].state in (CheckState.PASSED, CheckState.WARNING)
+        return run.trainer_key if run is not None and signed else ""
+
+    @property
+    def trust(self) -> Trust | None:
+        """What a conclusion on the open run rests on; None while there is none."""
+        run = self.summary.run if self.summary is not None else None
+        if run is None:
+            return None
+        found = trust_of(self.checks.values(), self.trainer_key, named=False)
+        return found if self.keys is None else self.keys.seen(found, self.trainer_key, run.order_digest.hex)
 
     @property
     def data_file(self) -> str | None:

@@ -25,10 +25,12 @@ from counterfoil import (
     LocalWorkers,
     Recognised,
     SegmentRequest,
+    TrainerTrust,
     limits_for,
     with_client_order,
+    with_trainer_key,
 )
-from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.port import Engine, KnownRequest
 from counterfoil_app.engine.snapshot import ReplaySink
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
@@ -204,6 +206,17 @@ class Session(OpenBundle):
         self.phase_changed.emit()
         self.concluded.emit()
 
+    def know_trainer(self) -> None:
+        """Know that the key by which the open run was checked is the trainer's, if the book has come to say so."""
+        trust, report = self.trust, self.report
+        named = trust is not None and trust.trainer is TrainerTrust.NAMED
+        if report is not None and named and self.verdict_file is None and not report.given_key:
+            self.report = with_trainer_key(report)
+            self._take_checks(self.report.checks)
+            self.checks_changed.emit()
+            self.concluded.emit()
+        self.phase_changed.emit()
+
     def _tell(self, failure: Failure) -> None:
         (self.misnamed if failure.role else self.failed).emit(failure)
 
@@ -241,9 +254,12 @@ class Session(OpenBundle):
         if self.can_go_on:
             self._start(resume=True)
 
-    def _plan_of(self, path: Path, *, resume: bool = False) -> AuditRequest:
-        return AuditRequest(
+    def _plan_of(self, path: Path, *, resume: bool = False) -> KnownRequest:
+        run, trust = self.summary.run if self.summary is not None else None, self.trust
+        named = run is not None and trust is not None and trust.trainer is TrainerTrust.NAMED
+        return KnownRequest(
             run=path,
+            trainer=run.trainer_public if run is not None and named else "",
             order=self.order,
             device=self.device,
             data=self.data,
@@ -316,7 +332,7 @@ class Session(OpenBundle):
         """Let the worker sign the report and write the verdict, as :meth:`Exports.verdict` does."""
         if self.report is not None:
             found = (self.report, self.summary, self.steps.snapshot())
-            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended), write, done)
+            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended, self.trust), write, done)
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""

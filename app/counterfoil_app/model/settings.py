@@ -12,7 +12,6 @@ from PySide6.QtCore import QByteArray, QSettings, QStandardPaths, QTemporaryDir
 
 SCHEMA_VERSION = 1
 MAX_RECENT = 10
-MAX_KEYS = 20
 MAX_THREADS = 1024
 MAX_WORKERS = 64
 TEXT_PERCENTS = (100, 125, 150, 175, 200)
@@ -160,8 +159,6 @@ class Settings:
     """Whether the computer is kept awake during a replay."""
     recent = Setting(_files, _names)
     """Bundles opened last, newest first; only those that still exist."""
-    auditor_keys = Setting(_files, _names)
-    """Public keys that the user chose to check verdicts with, newest first; only those that still exist."""
     geometry = Setting(_bytes, _as_it_is)
     """Size and place of the window; empty at first."""
     layout = Setting(_bytes, _as_it_is)
@@ -212,7 +209,3 @@ class Settings:
     def clear_recent(self) -> None:
         """Forget the recent bundles."""
         self.recent = ()
-
-    def add_auditor_key(self, path: Path) -> None:
-        """Put a public key at the head of those that verdicts are checked with."""
-        self.auditor_keys = _at_the_head(path, self.auditor_keys, MAX_KEYS)

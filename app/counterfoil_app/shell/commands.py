@@ -7,8 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 
-from counterfoil import SegmentRequest
-from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.open_bundle import Phase
@@ -28,6 +26,7 @@ class Commands(QObject):
         verdicts: Signs and reads verdicts.
         plan: Asks how much is replayed.
         results: Shows earlier results.
+        keys: Shows the known keys.
     """
 
     def __init__(
@@ -38,6 +37,7 @@ class Commands(QObject):
         verdicts: VerdictDesk,
         plan: Callable[[], None],
         results: Callable[[], None],
+        keys: Callable[[], object],
     ) -> None:
         super().__init__(files)
         self._session = session
@@ -46,6 +46,7 @@ class Commands(QObject):
         self._verdicts = verdicts
         self._plan = plan
         self._results = results
+        self._keys = keys
 
     def rows(self) -> list[Row]:
         """The rows, in the order of the menus."""
@@ -62,10 +63,22 @@ class Commands(QObject):
             ),
             Row(
                 "compare",
-                self._compare_face,
+                Face(
+                    self.tr("Co&mpare with order\u2026"),
+                    "compare",
+                    self.tr("Compare the open run with the client's own order file"),
+                ),
                 files.choose_order,
                 "Ctrl+Shift+O",
                 enabled=lambda session: session.path is not None and not session.running,
+            ),
+            Row(
+                "compare_known",
+                self._compare_known_face,
+                files.use_known_order,
+                enabled=lambda session: (
+                    session.known_order is not None and session.order is None and not session.running
+                ),
             ),
             Row(
                 "drop_order",
@@ -128,6 +141,16 @@ class Commands(QObject):
                 "Ctrl+Shift+V",
             ),
             Row(
+                "keys",
+                Face(
+                    self.tr("Key&s\u2026"),
+                    "key",
+                    self.tr("The keys that you know: trainers', auditors', clients' and your own"),
+                ),
+                self._keys,
+                "Ctrl+K",
+            ),
+            Row(
                 "results",
                 Face(
                     self.tr("Res&ults\u2026"),
@@ -142,9 +165,31 @@ class Commands(QObject):
     def _of_replay(self) -> list[Row]:
         session = self._session
         return [
-            Row("replay", self._replay_face, session.replay, "F5", enabled=lambda session: session.can_replay),
-            Row("go_on", self._go_on_face, session.go_on, "F7", enabled=lambda session: session.can_go_on),
-            Row("pause", self._pause_face, self._pause_or_resume, "F6", enabled=_can_be_stopped),
+            Row(
+                "replay",
+                self._replay_face,
+                session.replay,
+                "F5",
+                enabled=lambda session: session.can_replay and not session.only_refuses,
+            ),
+            Row(
+                "conclude",
+                Face(
+                    self.tr("&Conclude as refused"),
+                    "refused",
+                    self.tr("Run the checks and conclude REFUSED, so that a verdict can be signed"),
+                ),
+                session.replay,
+                enabled=lambda session: session.only_refuses,
+            ),
+            Row(
+                "pause",
+                Face(self.tr("&Pause"), "pause", self.tr("Let the replay wait; Resume lets it go on")),
+                session.pause,
+                "F6",
+                enabled=lambda session: session.phase is Phase.REPLAYING,
+            ),
+            Row("go_on", self._go_on_face, self._resume, "F7", enabled=_can_go_on),
             Row(
                 "stop",
                 Face(self.tr("&Stop"), "stop", self.tr("Stop the replay")),
@@ -195,46 +240,30 @@ class Commands(QObject):
             ),
         ]
 
-    def _compare_face(self, session: Session) -> Face:
-        tip = self.tr("Compare the open run with the client's own order file")
-        if session.order is not None:
-            return Face(self.tr("Choose another &order\u2026"), "compare", tip)
+    def _compare_known_face(self, session: Session) -> Face:
         known = session.known_order
-        if known is not None:
-            name = name_of(known).replace("&", "&&")
-            tip = self.tr("The run names an order that you have used: {0}").format(known)
-            return Face(self.tr("Co&mpare with {0}").format(name), "compare", tip)
-        return Face(self.tr("Co&mpare with order\u2026"), "compare", tip)
+        tip = "" if known is None else self.tr("The run names an order that you have used: {0}").format(known)
+        return Face(self.tr("Compare with the order &you know"), "compare", tip)
 
     def _replay_face(self, session: Session) -> Face:
-        judged = session.phase in (Phase.CONCLUDED, Phase.FAILED)
-        if session.refused_so_far and not judged:
-            tip = self.tr("Run the checks and conclude REFUSED, so that a verdict can be signed")
-            return Face(self.tr("&Conclude as refused"), "replay", tip)
-        if session.can_go_on:
-            text = self.tr("Start &anew")
-        elif judged:
-            text = self.tr("&Replay again")
-        else:
-            text = self.tr("&Replay the sample") if session.segments != SegmentRequest() else self.tr("&Replay")
-        tip = self.tr("Replay {0} on this machine and compare it").format(words.segments(session.segments))
-        return Face(text, "replay", tip)
+        tip = self.tr("Replay {0} on this machine from the beginning, and compare it")
+        return Face(self.tr("&Replay"), "replay", tip.format(words.segments(session.segments)))
 
     def _go_on_face(self, session: Session) -> Face:
-        return Face(self.tr("R&esume"), "replay", words.kept(session.kept) if session.kept is not None else "")
+        tip = self.tr("Go on with a replay that was paused or stopped")
+        return Face(self.tr("R&esume"), "resume", words.kept(session.kept) if session.kept is not None else tip)
 
-    def _pause_face(self, session: Session) -> Face:
-        tip = self.tr("Pause the replay, or let it go on")
-        if session.phase is Phase.PAUSED:
-            return Face(self.tr("&Resume"), "replay", tip)
-        return Face(self.tr("&Pause"), "pause", tip)
-
-    def _pause_or_resume(self) -> None:
+    def _resume(self) -> None:
+        """Go on where the replay waits, or where an earlier one was stopped; never from the beginning."""
         if self._session.phase is Phase.PAUSED:
             self._session.resume()
         else:
-            self._session.pause()
+            self._session.go_on()
 
 
 def _can_be_stopped(session: Session) -> bool:
     return session.phase in (Phase.REPLAYING, Phase.PAUSED)
+
+
+def _can_go_on(session: Session) -> bool:
+    return session.phase is Phase.PAUSED or session.can_go_on

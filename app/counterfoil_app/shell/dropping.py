@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from counterfoil import AuditReport, CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil_app.engine.port import Engine
@@ -18,6 +19,8 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.files import Files
 from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.verdict.key_desk import KeyDesk
+from counterfoil_app.views.dialogs import ask_to_sign_with
 
 MOST_FILES = 1000
 
@@ -30,10 +33,12 @@ class Dropping(QObject):
         queue: Takes several runs.
         files: Opens one run.
         verdicts: Reads verdicts.
+        keys: Takes in public keys.
         orders: The orders that were used before.
-        settings: Remember keys.
+        settings: Remember the private key.
         open_capsule: Shows a capsule, to be compared with an order if one is known.
         open_weights: Compares weights with a run, by a verdict on it or the report of a replay that verified it.
+        window: The window that questions belong to.
     """
 
     placed = Signal(str)
@@ -46,13 +51,16 @@ class Dropping(QObject):
         queue: BundleQueue,
         files: Files,
         verdicts: VerdictDesk,
+        keys: KeyDesk,
         orders: KnownOrders,
         settings: Settings,
         open_capsule: Callable[[Path, Path | None], None],
         open_weights: Callable[[Path, Path, Path | None, AuditReport | None], None],
-        parent: QObject | None = None,
+        window: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(window)
+        self._window = window
+        self._keys = keys
         self._session = session
         self._queue = queue
         self._files = files
@@ -191,15 +199,20 @@ class Dropping(QObject):
         return said
 
     def _use_public_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
+        """What a key signed says nothing about whose it is: the user is asked."""
         for each in keys:
-            self._settings.add_auditor_key(each.path)
-            self._verdicts.try_key(each.path)
-        return [self.tr("Verdicts are checked with {0} from now on.").format(name_of(each.path)) for each in keys]
+            self._keys.offer(each.path)
+        return []
 
     def _use_private_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
+        """Anybody's private key can lie among the files; the user's own is only the one that the user says."""
         for each in keys:
-            self._settings.key_file = each.path
-        return [self.tr("{0} is offered when you sign.").format(name_of(each.path)) for each in keys]
+            ask_to_sign_with(self._window, name_of(each.path), partial(self._sign_with, each.path))
+        return []
+
+    def _sign_with(self, path: Path) -> None:
+        self._settings.key_file = path
+        self.placed.emit(self.tr("{0} is offered when you sign.").format(name_of(path)))
 
 
 def _recognise(engine: Engine, paths: tuple[Path, ...]) -> tuple[Recognised | Failure, ...]:

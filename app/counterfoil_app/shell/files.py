@@ -124,12 +124,13 @@ class Files(QObject):
         if path is not None:
             self._verdicts.read(path)
 
+    def use_known_order(self) -> None:
+        """Compare with the file that held the order which the open run names, when the user last gave it."""
+        if self._session.known_order is not None:
+            self._session.compare_with(self._session.known_order)
+
     def choose_order(self) -> None:
-        """Let the user pick the client's order file; one that is known by its digest is used at once."""
-        session = self._session
-        if session.order is None and session.known_order is not None:
-            session.compare_with(session.known_order)
-            return
+        """Let the user pick the client's order file."""
         path = self._existing(self.tr("Compare with the client's order"), self._bundle_filter())
         if path is not None:
             self._session.compare_with(path)

@@ -64,14 +64,14 @@ class Menus(QObject):
         menu = self._bar.addMenu(self.tr("&File"))
         self._add(menu, "open")
         self.recent_menu = menu.addMenu(self.tr("Open &recent"))
-        self._add(menu, "honest_sample", "tampered_sample", "compare", "drop_order", "data", "")
+        self._add(menu, "honest_sample", "tampered_sample", "compare", "compare_known", "drop_order", "data", "")
         self._add(menu, "verdict", "table", "capsule")
         menu.addActions(list(plots))
-        self._add(menu, "read_verdict", "results", "", "preferences", "quit")
+        self._add(menu, "read_verdict", "results", "keys", "", "preferences", "quit")
 
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))
-        self._add(menu, "replay", "go_on", "pause", "stop", "plan", "")
+        self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "")
         self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
 

@@ -25,12 +25,13 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.delivery import Delivery
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.journal import Kind
+from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
@@ -43,6 +44,7 @@ from counterfoil_app.shell.files import Files
 from counterfoil_app.shell.menus import Menus
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.delivery import DeliveryDialog
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
@@ -96,7 +98,11 @@ class MainWindow(QMainWindow):
         self.session = Session(engine, self)
         self.session.device = settings.device
         self.queue = BundleQueue(self.session, self)
-        self.verdicts = VerdictDesk(self.session, settings, theme, self)
+        self.key_book = KeyBook(settings.config_folder / KEYS_FILE, self)
+        self.session.keys = self.key_book
+        self.key_book.changed.connect(self.session.know_trainer)
+        self.keys = KeyDesk(self.session, self.key_book, settings, theme, self)
+        self.verdicts = VerdictDesk(self.session, settings, self.keys, theme, self)
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
@@ -106,6 +112,7 @@ class MainWindow(QMainWindow):
             self.queue,
             self.files,
             self.verdicts,
+            self.keys,
             self.session.orders,
             settings,
             self.open_capsule,
@@ -120,7 +127,9 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.shell = Shell(self, engine, self.session, settings, theme)
-        commands = Commands(self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results)
+        commands = Commands(
+            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results, self.keys.show
+        )
         rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -210,12 +219,13 @@ class MainWindow(QMainWindow):
             session,
             theme,
             HeaderActions(
-                *commands.several("open", "compare", "data", "replay", "go_on", "pause", "stop", "verdict", "plan")
+                *commands.several(
+                    "replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "open", "data", "conclude"
+                )
             ),
         )
         self.welcome = WelcomeView(commands["open"], commands.several("honest_sample", "tampered_sample"))
-        book, problem = open_address_book(self.settings.config_folder)
-        self.overview = OverviewView(session, theme, commands["compare"], book, problem)
+        self.overview = OverviewView(session, theme, commands["compare_known"], self.key_book)
         self.strip = StepStrip(session, theme)
         self.steps = StepsView(session, theme)
         self.divergence = DivergenceView(session, theme)
@@ -272,6 +282,8 @@ class MainWindow(QMainWindow):
         self.files.chosen.connect(self.open_files)
         self.dropping.placed.connect(self._placed)
         self.dropping.failed.connect(self._failed)
+        self.keys.placed.connect(self._placed)
+        self.keys.failed.connect(self._failed)
         session.other_order.connect(self.files.open_with_order)
         self.history.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
@@ -317,15 +329,25 @@ class MainWindow(QMainWindow):
         """Compare delivered weights with a run, by a verdict on it or by a replay here."""
         delivery = Delivery(self.session, weights, run, self)
         delivery.replay = replay
-        dialog = DeliveryDialog(delivery, self.theme, self.verdicts.reading or self)
+        dialog = DeliveryDialog(delivery, self.key_book, self.theme, self.verdicts.reading or self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         delivery.setParent(dialog)
 
         def begin(by: Path | None) -> None:
-            delivery.verdict, delivery.keys = by, self.verdicts.known_keys()
+            delivery.verdict, delivery.keys = by, self.key_book.checking
             delivery.start()
 
+        def again() -> None:
+            """Other keys count now: what was found by a verdict is found anew, the rest is shown by what is known."""
+            if delivery.verdict is not None:
+                delivery.stop()
+                begin(delivery.verdict)
+            else:
+                dialog.refresh()
+
         dialog.verdict_chosen.connect(begin)
+        self.key_book.changed.connect(again)
+        dialog.finished.connect(lambda _result: self.key_book.changed.disconnect(again))
         dialog.open()
         begin(verdict)
 

@@ -12,16 +12,18 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 from shiboken6 import isValid
 
-from counterfoil import AdjudicationReport, AuditReport
+from counterfoil import AdjudicationReport, AuditReport, key_id_of
 from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.export import SigningRequest, export_adjudication, export_verdict, now
+from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 
@@ -35,24 +37,30 @@ class KeyRingAnswer:
 
 
 class VerdictDesk(QObject):
-    """Opens the dialogs, lets the worker answer their questions, and remembers keys in the settings.
+    """Opens the dialogs, lets the worker answer their questions, and notes the user's own key.
 
     Args:
+        session: The session.
+        settings: Remember what the user chose.
+        keys: Takes in public keys.
+        theme: The theme of the application.
         window: The window that the dialogs belong to.
     """
 
     files_dropped = Signal(list)
     """Files were dropped on a verdict that is read."""
 
-    def __init__(self, session: Session, settings: Settings, theme: Theme, window: QWidget) -> None:
+    def __init__(self, session: Session, settings: Settings, keys: KeyDesk, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._session = session
+        self._keys = keys
         self._settings = settings
         self._theme = theme
         self._window = window
         self._open: set[QDialog] = set()
         self._key_in_use: Path | None = None
         session.exports.finished.connect(self._exported)
+        keys.book.changed.connect(self._check_all)
 
     # Signing
 
@@ -103,6 +111,7 @@ class VerdictDesk(QObject):
         request: SigningRequest,
         result: JobResult,
     ) -> None:
+        self._note_mine(request)
         if result.failure is None:
             self._settings.key_file = request.private_key
             if isValid(hearing):  # its window may be closed by now
@@ -132,8 +141,19 @@ class VerdictDesk(QObject):
         request = dialog.request()
         self._key_in_use = request.private_key
         self._settings.auditor_name = request.case.auditor
-        done = partial(self._signed, dialog)
-        self._session.export_verdict(partial(export_verdict, request=request), done)
+        self._session.export_verdict(
+            partial(export_verdict, request=request), partial(self._verdict_signed, dialog, request)
+        )
+
+    def _verdict_signed(self, dialog: SigningDialog, request: SigningRequest, failure: Failure | None) -> None:
+        self._note_mine(request)
+        self._signed(dialog, failure)
+
+    def _note_mine(self, request: SigningRequest) -> None:
+        """The key that signed is the user's own, whatever came of the files."""
+        if request.signed_with:
+            name = self._settings.auditor_name or self.tr("My key")
+            self._keys.note_mine(request.signed_with[-1], str(request.private_key), name)
 
     def _signed(self, dialog: SigningDialog, failure: Failure | None) -> None:
         if dialog in self._open:
@@ -149,7 +169,7 @@ class VerdictDesk(QObject):
 
     def read(self, path: Path) -> VerdictViewer:
         """Open a verdict file and say whether its signature holds."""
-        viewer = VerdictViewer(path, self._theme, self._window)
+        viewer = VerdictViewer(path, self._keys.book, self._theme, self._window)
         self._show(viewer)
         viewer.key_chosen.connect(partial(self._take_key, viewer))
         viewer.bundle_chosen.connect(partial(self._take_bundle, viewer))
@@ -162,26 +182,30 @@ class VerdictDesk(QObject):
         """The verdict that is read; None when none is."""
         return next((dialog for dialog in self._open if isinstance(dialog, VerdictViewer)), None)
 
-    def try_key(self, key: Path) -> None:
-        """Check the verdicts that are open, and were not checked yet, with another key."""
-        for dialog in self._open:
-            if isinstance(dialog, VerdictViewer) and not dialog.checked:
-                self._take_key(dialog, key)
-
     def _check(self, viewer: VerdictViewer) -> None:
-        path, bundle = viewer.path, viewer.bundle
-        keys = self.known_keys() if viewer.key_file is None else (viewer.key_file,)
+        path, bundle, keys = viewer.path, viewer.bundle, self._keys.book.checking
         self._ask(viewer, lambda engine: engine.read_verdict(path, keys, bundle), partial(self._checked, viewer))
 
-    def known_keys(self) -> tuple[Path, ...]:
-        """Public keys that the user signed with or chose, newest first."""
-        own = self._settings.key_file
-        mine = own.with_name(f"{own.stem}.pub.pem") if own is not None else None
-        return tuple(dict.fromkeys([*self._settings.auditor_keys, *([mine] if mine and mine.is_file() else [])]))
+    def _check_all(self) -> None:
+        """The known keys changed: what is read counts by those that are known now."""
+        for dialog in self._open:
+            if isinstance(dialog, VerdictViewer):
+                dialog.other_key = None
+                self._check(dialog)
 
-    def _take_key(self, viewer: VerdictViewer, key: Path) -> None:
-        viewer.key_file = key
-        self._check(viewer)
+    def _take_key(self, viewer: VerdictViewer, path: Path) -> None:
+        self._keys.read(path, partial(self._have_key, viewer, path))
+
+    def _have_key(self, viewer: VerdictViewer, path: Path, public: str) -> None:
+        if viewer not in self._open:
+            return
+        key_id, book = key_id_of(public), self._keys.book
+        if key_id not in viewer.key_ids:
+            viewer.show_other_key(path)
+        elif public in book.checking:
+            self._check(viewer)
+        else:
+            self._keys.propose(public, str(path), Role.AUDITOR, viewer)
 
     def _take_bundle(self, viewer: VerdictViewer, bundle: Path) -> None:
         viewer.bundle = bundle
@@ -192,8 +216,6 @@ class VerdictDesk(QObject):
             viewer.show_failure(result.failure)
         else:
             assert isinstance(result.value, VerdictReading)
-            if result.value.key_file is not None:  # a key that proved its worth is offered again
-                self._settings.add_auditor_key(result.value.key_file)
             viewer.show_reading(plain(result.value))
 
     # Both

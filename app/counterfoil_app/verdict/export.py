@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AdjudicationReport, Digest, Passphrase, start_signer, write_whole
+from counterfoil import AdjudicationReport, Digest, Passphrase, signed_by_trainer, start_signer, write_whole
 from counterfoil.errors import KeyFileError, TargetExistsError
 from counterfoil.sentence import joined, say
 from counterfoil_app.engine.port import Engine, Signable
@@ -41,6 +41,7 @@ class SigningRequest:
         statement: What was shown, and is signed byte for byte; None lets the engine make it.
         replace: Whether files that lie there already may be replaced.
         case: What the head of the report says.
+        signed_with: The public key that signed, once one did; the signer's process says which it is.
     """
 
     private_key: Path
@@ -54,6 +55,7 @@ class SigningRequest:
     statement: bytes | None = field(default=None, repr=False)
     replace: bool = False
     case: Case = NO_CASE
+    signed_with: list[str] = field(default_factory=list, compare=False)
 
     @property
     def in_the_way(self) -> tuple[Path, ...]:
@@ -104,7 +106,13 @@ def _sign(engine: Engine, report: Signable, request: SigningRequest) -> bytes:
     passphrase = Passphrase.given(request.passphrase)
     about = name_of_judged(report)
     with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
+        if signed_by_trainer(signer.public.key_id, report.trainer_key):
+            raise KeyFileError(
+                say("The key {0} signed the run itself: a trainer cannot audit itself.", signer.public.key_id[:12]),
+                remedy=say("Sign with the auditor's key."),
+            )
         envelope = signer.sign(statement)
+        request.signed_with.append(signer.public.public)
     write_whole(request.target, envelope, what=say("the verdict"), replace=request.replace)
     return envelope
 
@@ -131,6 +139,7 @@ def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -
         order_file=order_file,
         begun=material.begun,
         ended=material.ended,
+        trust=material.trust,
     )
 
 

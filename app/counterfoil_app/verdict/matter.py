@@ -53,7 +53,7 @@ def name_of_judged(report: Signable) -> str:
 
 
 def _audit(report: AuditReport, signed_at: datetime) -> Matter:
-    look = words.outcome(report.outcome, report.sample)
+    look = words.outcome(report.outcome, report.sample, report.trust)
     steps = _tr("{0} ordered, {1} judged, {2} different").format(
         text.count(report.steps_ordered), text.count(report.steps_replayed), text.count(len(report.mismatched_steps))
     )
@@ -107,11 +107,11 @@ def _head(report: Signable, outcome: str, signed_at: datetime) -> list[Field]:
 
 
 def _subject(report: Signable) -> list[Field]:
-    source = (
-        _tr("compared with the client's own file")
-        if report.order_source == "client"
-        else _tr("taken from the bundle; not compared with the client's own file")
-    )
+    source = {
+        "client": _tr("compared with the client's own file"),
+        "signature": _tr("signed with the client's key, which was given"),
+        "bundle": _tr("taken from the bundle; not compared with the client's own file"),
+    }[report.order_source]
     return [
         Field(_tr("Order"), source),
         digest_field(_tr("Order digest"), report.order_digest, _unread()),

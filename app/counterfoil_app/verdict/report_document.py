@@ -17,10 +17,10 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
 
-from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable
+from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable, Trust
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.theme import LIGHT
+from counterfoil_app.looks.theme import LIGHT, Tone
 from counterfoil_app.verdict import chart
 from counterfoil_app.verdict.case import NO_CASE, Case
 from counterfoil_app.verdict.chart import Floats, Series
@@ -78,6 +78,7 @@ class Contents:
         order_file: SHA-256 of that file; None when it could not be read.
         begun: When the replay began; None when that is not known.
         ended: When it ended.
+        trust: What the outcome rests on, for who knows the auditor's keys; None where that is what the report says.
     """
 
     report: AuditReport
@@ -90,6 +91,12 @@ class Contents:
     order_file: Digest | None = None
     begun: datetime | None = None
     ended: datetime | None = None
+    trust: Trust | None = None
+
+    @property
+    def rests_on(self) -> Trust:
+        """What the outcome rests on."""
+        return self.report.trust if self.trust is None else self.trust
 
     @property
     def statement(self) -> dict[str, object]:
@@ -210,7 +217,7 @@ def _hash(digest: str) -> str:
 def _head(contents: Contents, width: int) -> str:
     """Title, case and parties, and the outcome."""
     report, case = contents.report, contents.case
-    tone = words.outcome(report.outcome, report.sample).tone
+    tone = words.outcome(report.outcome, report.sample, contents.rests_on).tone
     none = _tr("not named")
     parties = [
         (_tr("Case number"), case.number),
@@ -222,7 +229,8 @@ def _head(contents: Contents, width: int) -> str:
         f'<table width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}</td></tr></table>"
+        f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
+        f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
     )
     question = _tr("Is the training that was ordered the training that happened?")
     return (
@@ -232,11 +240,31 @@ def _head(contents: Contents, width: int) -> str:
     )
 
 
+def _open(contents: Contents) -> str:
+    """What is open although the run is verified; empty where nothing is."""
+    reason = contents.rests_on.reason if contents.report.outcome is Outcome.VERIFIED else ""
+    return f"<br><b>{escape(translated(reason))}</b>" if reason else ""
+
+
+def _rests_on(contents: Contents) -> list[tuple[str, str]]:
+    """Whose order, whose key, which machine: each in words, with a sign and in its colour."""
+    signs = {Tone.OK: "\u2713", Tone.WARN: "!", Tone.BAD: "\u2717", Tone.MUTED: "\u2013"}
+    looks = [(line, words.trust(line)) for line in contents.rests_on.lines]
+    return [
+        (
+            translated(line.title),
+            f'<b style="color: {LIGHT.tone(look.tone)}">{signs[look.tone]} {escape(look.word)}</b>',
+        )
+        for line, look in looks
+    ]
+
+
 def _facts(contents: Contents) -> list[tuple[str, str]]:
     """What was audited: names and values, the values as HTML."""
     report, summary = contents.report, contents.summary
     source = {
         "client": _tr("compared with the client's own order file"),
+        "signature": _tr("signed with the client's key, which was given"),
         "bundle": _tr("taken from the bundle itself; not compared with the client's own file"),
     }[report.order_source]
     none = escape(_tr("could not be read"))

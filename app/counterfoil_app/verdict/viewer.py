@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import Adjudication, Verdict
+from counterfoil import Adjudication, TrainerTrust, Trust, Verdict
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
@@ -16,9 +16,11 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.views.dropped import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
+from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 36
 SIZE = (760, 620)
@@ -29,26 +31,30 @@ class VerdictViewer(DropDialog):
 
     Args:
         path: The verdict.
+        book: The known keys, by which it is checked.
         theme: The theme of the application.
 
     Attributes:
         path: The verdict.
         bundle: The bundle that it is compared with, once one was chosen.
         checked: Whether its signature was found to hold.
-        key_file: The public key that it is checked with, once one was chosen; the keys known so far before.
+        key_ids: Fingerprints of the keys that it says it was signed with.
+        other_key: A key file that was chosen, and holds another key; None for none.
     """
 
     key_chosen = Signal(Path)
     bundle_chosen = Signal(Path)
 
-    def __init__(self, path: Path, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, path: Path, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
         fit_to_screen(self, QSize(*SIZE))
         self.path = path
         self.checked = False
         self.bundle: Path | None = None
-        self.key_file: Path | None = None
+        self.key_ids: tuple[str, ...] = ()
+        self.other_key: Path | None = None
+        self._book = book
         self._theme = theme
         self.icon = QLabel()
         self.headline = label("", "title")
@@ -60,6 +66,8 @@ class VerdictViewer(DropDialog):
         words_column.addWidget(self.headline)
         words_column.addWidget(self.sentence)
         top.addLayout(words_column, 1)
+        self.trust = TrustBar(theme)
+        top.addWidget(self.trust, 0, Qt.AlignmentFlag.AlignTop)
         self.about_bundle = label("", "notice")
         self.page = Page(self.tr("What the verdict says"))
         self._facts = FieldGrid()
@@ -90,12 +98,23 @@ class VerdictViewer(DropDialog):
     def show_reading(self, reading: VerdictReading) -> None:
         """Show what the file turned out to be."""
         verdict = reading.verdict
+        self.key_ids = reading.key_ids
         self.checked = verdict is not None
         if verdict is None:
             self._show_unknown_key(reading.key_ids)
             return
-        look = _look(verdict)
-        if reading.bundle_matches is False:
+        trust = self._trust(verdict)
+        self.trust.show_trust(trust)
+        look = _look(verdict, trust)
+        if trust.trainer is TrainerTrust.AUDITOR:
+            self._show(
+                Look(self.tr("The trainer signed this about its own run"), "failed", Tone.BAD),
+                self.tr(
+                    "The key that signed this is the key that signed the run. A trainer cannot audit itself: what it "
+                    "says of its own run shows nothing."
+                ),
+            )
+        elif reading.bundle_matches is False:
             self._show(
                 Look(self.tr("This verdict is about another file"), "failed", Tone.BAD),
                 self.tr(
@@ -106,9 +125,16 @@ class VerdictViewer(DropDialog):
         else:
             self._show(
                 Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),
-                self.tr(
-                    "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
-                ).format(translated(verdict.reason), reading.key_file),
+                " ".join(
+                    filter(
+                        None,
+                        (
+                            translated(verdict.reason),
+                            translated(trust.reason),
+                            self.tr("The key is that of {0}.").format(self._owner(verdict.key_id)),
+                        ),
+                    )
+                ),
             )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
@@ -116,8 +142,23 @@ class VerdictViewer(DropDialog):
         self._make_primary(self.choose_bundle if reading.bundle_matches is None else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
 
+    def show_other_key(self, path: Path) -> None:
+        """Say that a key file that was chosen does not hold the key that the verdict names."""
+        self.other_key = path
+        self._show_unknown_key(self.key_ids)
+
+    def _trust(self, verdict: Verdict | Adjudication) -> Trust:
+        """What it rests on, for who knows the keys in the book."""
+        order = verdict.run_order
+        return self._book.seen(verdict.trust, verdict.trainer_key, order.hex if order is not None else "")
+
+    def _owner(self, key_id: str) -> str:
+        known = self._book.find(key_id)
+        return self.tr("{0}, {1}").format(known.name, words.role(known.role)) if known is not None else key_id[:12]
+
     def show_failure(self, failure: Failure) -> None:
         """Say why the file is no verdict that counts."""
+        self.trust.show_trust(None)
         self._show(
             Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
             failure_text(failure),
@@ -128,12 +169,13 @@ class VerdictViewer(DropDialog):
         self._make_primary(self.choose_key)
 
     def _show_unknown_key(self, key_ids: tuple[str, ...]) -> None:
-        if self.key_file is None:
+        self.trust.show_trust(None)
+        if self.other_key is None:
             self._show(
-                Look(self.tr("Not checked: signed with a key that you have not given"), "inconclusive", Tone.WARN),
+                Look(self.tr("Not checked: signed with a key that you have not confirmed"), "inconclusive", Tone.WARN),
                 self.tr(
-                    "Get the auditor's public key from the auditor, and choose it. Until then anybody may have made "
-                    "this."
+                    "Get the auditor's public key from the auditor, choose it, and confirm it. Until then anybody may "
+                    "have made this."
                 ),
             )
         else:
@@ -142,7 +184,7 @@ class VerdictViewer(DropDialog):
                 self.tr(
                     "{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody "
                     "else made this verdict: do not rely on it."
-                ).format(name_of(self.key_file)),
+                ).format(name_of(self.other_key)),
             )
         self._facts.show_fields([Field(self.tr("Names the key"), key_id, exact=True) for key_id in key_ids])
         self.page.show()
@@ -181,11 +223,11 @@ class VerdictViewer(DropDialog):
 
     def _fields(self, verdict: Verdict | Adjudication) -> list[Field]:
         unread = self.tr("the audit could not read it")
-        source = (
-            self.tr("compared with the client's own file")
-            if verdict.order_source == "client"
-            else self.tr("taken from the bundle; not compared with the client's own file")
-        )
+        source = {
+            "client": self.tr("compared with the client's own file"),
+            "signature": self.tr("signed with the client's key, which was given"),
+            "bundle": self.tr("taken from the bundle; not compared with the client's own file"),
+        }[verdict.order_source]
         fields = [
             Field(self.tr("Job"), verdict.title or unread),
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
@@ -232,8 +274,8 @@ class VerdictViewer(DropDialog):
             self.bundle_chosen.emit(Path(name))
 
 
-def _look(verdict: Verdict | Adjudication) -> Look:
+def _look(verdict: Verdict | Adjudication, trust: Trust) -> Look:
     if isinstance(verdict, Adjudication):
         return words.adjudication(verdict.outcome)
     # A verdict on a sample says so in its headline; it must not look like one on the whole run.
-    return words.outcome(verdict.outcome, verdict.sample)
+    return words.outcome(verdict.outcome, verdict.sample, trust)

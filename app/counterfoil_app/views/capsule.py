@@ -52,7 +52,7 @@ class CapsuleDialog(InquiryDialog):
         page.column.addWidget(self.facts)
         page.column.addStretch(1)
         self.choose_order = QPushButton(self.tr("Choose the &order\u2026"))
-        self.start = QPushButton()
+        self.start = QPushButton(self.tr("&Adjudicate"))
         self.sign = QPushButton(self.tr("S&ign\u2026"))
         self.stop = QPushButton(self.tr("&Stop"))
         self.close_button = QPushButton(self.tr("&Close"))
@@ -86,11 +86,9 @@ class CapsuleDialog(InquiryDialog):
         dispute = report.dispute if report is not None else None
         self.finding.show_finding(dispute.finding if dispute is not None else None)
         self.facts.show_fields(self._fields())
-        self.stop.setVisible(hearing.working)
-        self.start.setVisible(not hearing.working)
+        self.stop.setEnabled(hearing.working)
+        self.start.setEnabled(not hearing.working)
         self.choose_order.setEnabled(not hearing.working)
-        self.start.setText(self.tr("&Adjudicate") if report is None else self.tr("&Adjudicate again"))
-        self.sign.setVisible(report is not None)
         self.sign.setEnabled(report is not None and report.capsule_digest is not None)
         done = hearing.signed is not None or not self.sign.isEnabled()
         for button, first in (

@@ -9,13 +9,14 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
-from counterfoil import DeliveryOutcome, DeliveryReport, Relation
+from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, TrainerTrust, Trust
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.delivery import Delivery
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
@@ -39,16 +40,18 @@ class DeliveryDialog(InquiryDialog):
 
     Args:
         delivery: The comparison.
+        book: The known keys.
         theme: The theme of the application.
     """
 
     verdict_chosen = Signal(Path)
     """The user names the verdict on the run."""
 
-    def __init__(self, delivery: Delivery, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, delivery: Delivery, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(delivery, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Delivered weights: {0}").format(name_of(delivery.weights)))
         self.delivery = delivery
+        self._book = book
         self.progress.setAccessibleName(self.tr("Progress of the comparison"))
         self.page = page = Page(self.tr("What was found"))
         self._table_title = caption(self.tr("Tensors that are not as in the run"), "section")
@@ -73,6 +76,7 @@ class DeliveryDialog(InquiryDialog):
         delivery, report = self.delivery, self.delivery.report
         look, sentence = self._headline()
         self.show_headline(look, sentence)
+        self.trust.show_trust(self._trust())
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, words = self._basis()
         self.notice.setText(words)
@@ -87,8 +91,8 @@ class DeliveryDialog(InquiryDialog):
         if lines:
             fit_height(self.table)
         self.facts.show_fields(self._fields())
-        self.stop.setVisible(delivery.working)
-        self.start.setVisible(not delivery.working)
+        self.stop.setEnabled(delivery.working)
+        self.start.setEnabled(not delivery.working)
         self.choose_verdict.setEnabled(not delivery.working)
         wanted = not known and not delivery.working
         restyle(self.choose_verdict, "primary", wanted)
@@ -107,6 +111,12 @@ class DeliveryDialog(InquiryDialog):
             return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(delivery.failure)
         if report is None:
             return Look(self.tr("Not compared"), "waiting", Tone.INFO), self.tr("The comparison was stopped.")
+        trust = self._trust()
+        said = " ".join(translated(words) for words in (report.sentence, *report.warnings))
+        if trust is not None and trust.reason:
+            said += " " + translated(trust.reason)
+        if trust is not None and trust.trainer is TrainerTrust.AUDITOR:
+            return Look(self.tr("The trainer certified its own run"), "failed", Tone.BAD), said
         looks = {
             DeliveryOutcome.DELIVERED: Look(self.tr("DELIVERED: these are the verified weights"), "verified", Tone.OK),
             DeliveryOutcome.DIFFERENT: Look(self.tr("DIFFERENT: these are other weights"), "disputed", Tone.BAD),
@@ -114,7 +124,18 @@ class DeliveryDialog(InquiryDialog):
             DeliveryOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
             DeliveryOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
         }
-        return looks[report.outcome], " ".join(translated(words) for words in (report.sentence, *report.warnings))
+        look = looks[report.outcome]
+        if report.outcome is DeliveryOutcome.DELIVERED and trust is not None and trust.level is not Level.WHOLE:
+            tone = Tone.WARN if trust.level is Level.OPEN else Tone.BAD
+            look = Look(self.tr("DELIVERED: these are the weights of the run"), "verified-open", tone)
+        return look, said
+
+    def _trust(self) -> Trust | None:
+        """What it rests on, for who knows the keys in the book."""
+        report = self.delivery.report
+        if report is None or report.trust is None:
+            return None
+        return self._book.seen(report.trust, report.trainer_key, report.order_digest.hex)
 
     def _basis(self) -> tuple[bool, str]:
         """Whether something says that the run is verified, and what."""

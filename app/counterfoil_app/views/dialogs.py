@@ -117,6 +117,46 @@ def ask_to_remove(parent: QWidget, name: str, then: Callable[[], None]) -> QMess
     return box
 
 
+def ask_to_forget(parent: QWidget, name: str, then: Callable[[], None]) -> QMessageBox:
+    """Ask whether a key may be forgotten, and go on with ``then`` if so."""
+    box = QMessageBox(
+        QMessageBox.Icon.Question,
+        _tr("Counterfoil"),
+        _tr("Remove the key of {0}?").format(name),
+        QMessageBox.StandardButton.NoButton,
+        parent,
+    )
+    box.setObjectName("forget-question")
+    box.setInformativeText(_tr("What it signed does not count any more, and another key of its owner is not noticed."))
+    remove = box.addButton(_tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
+    cancel = box.addButton(_tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(cancel)
+    box.setEscapeButton(cancel)
+    remove.clicked.connect(then)
+    box.open()
+    return box
+
+
+def ask_to_sign_with(parent: QWidget, name: str, then: Callable[[], None]) -> QMessageBox:
+    """Ask whether a private key that arrived is the one to sign with, and go on with ``then`` if so."""
+    box = QMessageBox(
+        QMessageBox.Icon.Question,
+        _tr("Counterfoil"),
+        _tr("Sign with the private key {0} from now on?").format(name),
+        QMessageBox.StandardButton.NoButton,
+        parent,
+    )
+    box.setObjectName("private-key-question")
+    box.setInformativeText(_tr("Only if it is your own: whoever else has it signs as you."))
+    use = box.addButton(_tr("Sign with it"), QMessageBox.ButtonRole.AcceptRole)
+    leave = box.addButton(_tr("Leave it"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(leave)
+    box.setEscapeButton(leave)
+    use.clicked.connect(then)
+    box.open()
+    return box
+
+
 def ask_to_stop(parent: QWidget, sentence: str, confirm: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a running replay may be stopped, and go on with ``then`` if so."""
     box = QMessageBox(

@@ -46,8 +46,7 @@ class DisputeView(QWidget):
         self._above_operators = caption(self.tr("The operators of the step around the first that differs"), "section")
         self._above_tensors = caption("", "section")
         self.above_elements = caption("", "section")
-        self.save = ActionButton()
-        self.save.show_action(save_capsule, primary=False)
+        self.save = ActionButton(save_capsule, guarded=True)
         page = Page(self.tr("Dispute"))
         # From what was found to what it rests on.
         for above in (self.account, self.headline, self.meaning):

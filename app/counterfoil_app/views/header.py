@@ -1,14 +1,14 @@
-"""The strip at the top: the outcome so far in words, colour and icon, and what to do next."""
+"""The strip at the top: what can be done, and the outcome so far in words, colour and icon, with what it rests on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QElapsedTimer, Qt
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import SegmentRequest, WorkerState
+from counterfoil import Outcome, SegmentRequest, WorkerState
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
@@ -17,63 +17,102 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
+from counterfoil_app.views.flow import FlowLayout
 from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60
+SPACING = 8
+SIDES = 18
+"""Pixels beside the text of a button: its padding and its border."""
+GUARD_MILLISECONDS = 400
+"""A person needs longer than this to see that something moved under the pointer, and not to click."""
 
 
 @dataclass(frozen=True)
 class HeaderActions:
-    """The window's actions that the header offers."""
+    """The window's actions that the header offers, in the order of their places.
 
-    open: QAction
-    compare: QAction
-    data: QAction
+    The last two are shown only for a run that they concern; they stand behind all others, and move none.
+    """
+
     replay: QAction
-    go_on: QAction
     pause: QAction
+    go_on: QAction
     stop: QAction
-    export_verdict: QAction
+    compare: QAction
     plan: QAction
+    export_verdict: QAction
+    open: QAction
+    data: QAction
+    conclude: QAction
 
 
 class ActionButton(QPushButton):
-    """A button that shows and triggers one of the window's actions."""
+    """A button that shows and triggers one of the window's actions; it never becomes that of another.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        action: The action.
+        primary: Whether it is the obvious thing to do.
+        guarded: Whether it stands among things that move: a click is then taken only if the button has been in its
+            place for :data:`GUARD_MILLISECONDS`, so that one that was meant for what stood there does nothing.
+    """
+
+    def __init__(
+        self, action: QAction, *, primary: bool = False, guarded: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.shown: QAction | None = None
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.clicked.connect(self._trigger)
-        self.hide()
-
-    def show_action(self, action: QAction | None, *, primary: bool) -> None:
-        """Take over an action; None hides the button."""
-        if self.shown is not None:
-            self.shown.changed.disconnect(self._refresh)
         self.shown = action
-        self.setVisible(action is not None)
-        restyle(self, "primary", primary)
-        if action is not None:
-            action.changed.connect(self._refresh)
-            self._refresh()
+        self._placed = QElapsedTimer() if guarded else None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty("primary", primary)
+        self.clicked.connect(lambda _checked=False: self.shown.trigger())
+        action.changed.connect(self._refresh)
+        self._refresh()
+
+    @property
+    def settled(self) -> bool:
+        """Whether a click is taken."""
+        timer = self._placed
+        return timer is None or not timer.isValid() or timer.elapsed() >= GUARD_MILLISECONDS
+
+    def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 - Qt's name
+        """Note that it stands elsewhere."""
+        self._note_place()
+        super().moveEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Note that it stands where it did not."""
+        self._note_place()
+        super().showEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Take a click that was meant for it."""
+        if self.settled:
+            super().mousePressEvent(event)
+
+    def _note_place(self) -> None:
+        if self._placed is not None:
+            self._placed.start()
 
     def _refresh(self) -> None:
-        if self.shown is not None:
-            name = self.shown.text().replace("&", "")  # its letter belongs to the menu, where it would stand twice
-            self.setText(name)
-            self.setAccessibleName(name)
-            self.setToolTip(self.shown.toolTip())
-            self.setEnabled(self.shown.isEnabled())
-
-    def _trigger(self) -> None:
-        if self.shown is not None:
-            self.shown.trigger()
+        name = self.shown.text().replace("&", "")  # its letter belongs to the menu, where it would stand twice
+        self.setText(name)
+        self.setAccessibleName(name)
+        self.setToolTip(self.shown.toolTip())
+        bold = self.font()
+        bold.setWeight(QFont.Weight.DemiBold)  # as the style sheet sets the next sensible one: no button moves for that
+        self.setMinimumWidth(QFontMetrics(bold).horizontalAdvance(name) + 2 * SIDES)
+        self.setEnabled(self.shown.isEnabled())
 
 
 class HeaderView(QFrame):
-    """The outcome so far, the progress, and the next sensible action as the obvious button."""
+    """What can be done, the outcome so far with what it rests on, and the progress.
+
+    Each action has a button of its own in a place of its own, above everything that grows while things load: what a
+    click does is decided when it is aimed, not when it arrives. The next sensible one is marked.
+    """
 
     def __init__(self, session: Session, theme: Theme, actions: HeaderActions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,31 +131,37 @@ class HeaderView(QFrame):
         self.sentence.setMinimumWidth(200)
         # Numbers alone: the strip below is the picture of the same progress.
         self.progress = label("", "muted")
+        self.trust = TrustBar(theme)
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
         self.device.setToolTip(self.tr("The device on which the replay runs"))
-        self.primary = ActionButton()
-        self.secondary = ActionButton()
-        self._right = QHBoxLayout()
-        self._right.setSpacing(8)
-        self._right.addStretch(1)
-        for widget in (self.device, self.secondary, self.primary):
-            self._right.addWidget(widget)
+        offered = [getattr(actions, field.name) for field in fields(actions)]
+        self.buttons = {action: ActionButton(action) for action in offered}
+        row = QWidget()
+        flow = FlowLayout(row, SPACING)
+        for button in self.buttons.values():
+            flow.addWidget(button)
+        flow.addWidget(self.device)
         self._below = False
-        grid = QGridLayout(self)
+        grid = QGridLayout()
         self._grid = grid
-        grid.setContentsMargins(14, 10, 14, 10)
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(3)
-        grid.addWidget(self.icon, 0, 0, 3, 1)
+        grid.addWidget(self.icon, 0, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.outcome, 0, 1)
         grid.addWidget(self.sentence, 1, 1)
-        grid.addLayout(self._right, 0, 2, 3, 1)
         grid.addWidget(self.progress, 2, 1)
+        grid.addWidget(self.trust, 0, 2, 3, 1, Qt.AlignmentFlag.AlignTop)
         grid.setColumnStretch(1, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 8, 14, 8)
+        column.setSpacing(8)
+        column.addWidget(row)
+        column.addLayout(grid)
         self.device.activated.connect(self._choose_device)
         session.phase_changed.connect(self.refresh)
         session.bundle_changed.connect(self.refresh)
+        session.checks_changed.connect(self._show_trust)
         session.progress_changed.connect(self.refresh)
         session.dispute_changed.connect(self.refresh)
         session.devices_changed.connect(self.show_devices)
@@ -124,20 +169,25 @@ class HeaderView(QFrame):
         self.show_devices()
         self.refresh()
 
+    @property
+    def primary(self) -> ActionButton:
+        """The button that is marked as the next sensible one; where none is, that of the replay."""
+        return self.buttons[self._next_action() or self._actions.replay]
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Put the buttons where they leave room for the sentence."""
-        self._place_buttons()
+        """Put what the outcome rests on where it leaves room for the sentence."""
+        self._place_trust()
         super().resizeEvent(event)
 
-    def _place_buttons(self) -> None:
+    def _place_trust(self) -> None:
         """Beside the sentence, or below it when large text leaves the sentence too little width."""
-        left = self.width() - self._right.sizeHint().width() - scaled(ICON_PIXELS)
+        left = self.width() - self.trust.sizeHint().width() - scaled(ICON_PIXELS)
         below = left < SENTENCE_CHARACTERS * self.fontMetrics().averageCharWidth()
         if below != self._below:
             self._below = below
-            self._grid.removeItem(self._right)
-            row, column, rows, columns = (3, 1, 1, 2) if below else (0, 2, 3, 1)
-            self._grid.addLayout(self._right, row, column, rows, columns)
+            self._grid.removeWidget(self.trust)
+            row, column, rows = (3, 1, 1) if below else (0, 2, 3)
+            self._grid.addWidget(self.trust, row, column, rows, 1, Qt.AlignmentFlag.AlignTop)
 
     def show_devices(self) -> None:
         """List the devices; until they are known, the one that is chosen."""
@@ -164,18 +214,22 @@ class HeaderView(QFrame):
         for widget in (self, self.outcome):
             restyle(widget, "tone", look.tone.value)
         self._show_progress()
-        first, second = self._next_actions()
-        if self.primary.shown is not first:
-            self.primary.show_action(first, primary=True)
-        if self.secondary.shown is not second:
-            self.secondary.show_action(second, primary=False)
-        self.device.setVisible(self._session.can_replay and self._session.report is None)
-        self._place_buttons()
+        self._show_trust()
+        first = self._next_action()
+        for action, button in self.buttons.items():
+            restyle(button, "primary", action is first)
+        self.buttons[self._actions.data].setVisible(self._session.data_file is not None)
+        self.buttons[self._actions.conclude].setVisible(self._session.only_refuses)
+        self.device.setEnabled(self._session.can_replay)
+        self._place_trust()
+
+    def _show_trust(self) -> None:
+        self.trust.show_trust(self._session.trust)
 
     def _headline(self) -> Look:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            return words.outcome(session.report.outcome, session.report.sample)
+            return words.outcome(session.report.outcome, session.report.sample, session.trust)
         if session.phase is Phase.READY and session.summary is not None:
             if session.summary.run is None:
                 return Look(self.tr("Order, not yet run"), "order", Tone.INFO)
@@ -206,6 +260,9 @@ class HeaderView(QFrame):
                 reason = words.dispute_account(plain(dispute), session.report.mismatched_steps)
             else:
                 reason = translated(session.report.reason)
+            trust = session.trust
+            if session.report.outcome is Outcome.VERIFIED and trust is not None and trust.reason:
+                reason += " " + translated(trust.reason)
             if session.kept is not None:
                 reason += " " + words.kept(session.kept)
             if session.verdict_file is not None:
@@ -287,24 +344,24 @@ class HeaderView(QFrame):
             return self.tr("{0}: waiting; {1}").format(worker.number, done)
         return self.tr("{0}: segment {1}; {2}").format(worker.number, text.count(worker.segment), done)
 
-    def _next_actions(self) -> tuple[QAction | None, QAction | None]:
+    def _next_action(self) -> QAction | None:
+        """The next sensible action; None for none."""
         actions, session = self._actions, self._session
         if session.running:
-            return actions.pause, actions.stop
+            return actions.go_on if session.phase is Phase.PAUSED else actions.pause
         if session.can_go_on:
-            return actions.go_on, actions.export_verdict if session.phase is Phase.CONCLUDED else actions.replay
+            return actions.go_on
         if session.phase is Phase.CONCLUDED:
-            done = session.verdict_file is not None
-            return (actions.open, actions.export_verdict) if done else (actions.export_verdict, actions.replay)
+            return actions.open if session.verdict_file is not None else actions.export_verdict
         if session.phase is Phase.UNREADABLE:
-            return actions.open, actions.replay
+            return actions.open
         if session.can_replay and session.other_order_given:
-            return actions.compare, actions.replay
+            return actions.compare
         if session.can_replay and session.lacks_data:
-            return actions.data, actions.compare if session.order is None else None
+            return actions.data
         if session.can_replay:
-            return actions.replay, actions.compare if session.order is None else actions.plan
-        return (None, None) if session.phase is Phase.LOADING else (actions.open, None)
+            return actions.conclude if session.only_refuses else actions.replay
+        return None if session.phase is Phase.LOADING else actions.open
 
     def _choose_device(self, position: int) -> None:
         self._session.device = self.device.itemData(position)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
@@ -15,6 +15,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.inquiry import Inquiry, Seen
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Page, label
+from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 36
 
@@ -38,6 +39,7 @@ class InquiryDialog(QDialog):
         self.icon = QLabel()
         self.headline = label("", "title")
         self.sentence = label()
+        self.trust = TrustBar(theme)
         self.notice = label("", "notice")
         self.progress = QProgressBar()
         self.progress.setRange(0, 1000)
@@ -56,6 +58,7 @@ class InquiryDialog(QDialog):
         column_of_words.addWidget(self.headline)
         column_of_words.addWidget(self.sentence)
         top.addLayout(column_of_words, 1)
+        top.addWidget(self.trust, 0, Qt.AlignmentFlag.AlignTop)
         row = QHBoxLayout()
         row.addWidget(choose)
         row.addStretch(1)

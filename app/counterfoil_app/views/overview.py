@@ -13,7 +13,7 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.model.address_book import AddressBook
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.comparison import ComparedField, compared_fields
@@ -87,9 +87,8 @@ class OverviewView(Page):
     Args:
         session: The session.
         theme: The theme.
-        compare_action: Opens the client's own order.
-        book: The known keys of trainers; None when the book cannot be used.
-        book_problem: Why it cannot be used.
+        compare_action: Compares with the order that the run names, where that is known.
+        book: The known keys.
         parent: The parent widget.
     """
 
@@ -98,8 +97,7 @@ class OverviewView(Page):
         session: Session,
         theme: Theme,
         compare_action: QAction,
-        book: AddressBook | None,
-        book_problem: str = "",
+        book: KeyBook,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("", parent)
@@ -115,11 +113,10 @@ class OverviewView(Page):
         self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
         self.column.addWidget(self.comparison)
-        self._compare_action = compare_action
-        self.compare = ActionButton()
+        self.compare = ActionButton(compare_action, guarded=True)
         self.column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addWidget(caption(self.tr("Trainer's key"), "section"))
-        self.trainer_key = TrainerKeyPanel(session, book, book_problem)
+        self.trainer_key = TrainerKeyPanel(session, book)
         self.column.addWidget(self.trainer_key)
         self._order = self._section(self.tr("The order"))
         self._run = self._section(self.tr("The run"))
@@ -153,8 +150,7 @@ class OverviewView(Page):
         summary, client = self._session.summary, self._session.client
         ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
-        unsure = summary is not None and (client is None or self._session.other_order_given)
-        self.compare.show_action(self._compare_action if unsure else None, primary=False)
+        self.compare.setVisible(self._session.known_order is not None and self._session.order is None)
 
     def _show_sentence(self) -> None:
         """Say how far the file can be trusted; from the replay on the header says it."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
@@ -61,9 +62,7 @@ class QueueView(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(6)
         for action in actions:
-            button = ActionButton()
-            button.show_action(action, primary=False)
-            buttons.addWidget(button)
+            buttons.addWidget(ActionButton(action))
         buttons.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(6)
@@ -101,7 +100,9 @@ class QueueView(QWidget):
             colour = self._theme.tokens.tone(look.tone)
             outcome.setIcon(icons.icon(look.icon, colour, colour))
             outcome.setForeground(QColor(colour))
-            outcome.setToolTip(entry.sentence or look.word)
+            report = entry.finished.report if entry.finished is not None else None
+            open_still = translated(report.trust.reason) if report is not None else ""
+            outcome.setToolTip(entry.sentence or open_still or look.word)
             self.table.setItem(place, 0, name)
             self.table.setItem(place, 1, outcome)
         self.table.resizeRowsToContents()
@@ -127,7 +128,7 @@ class QueueView(QWidget):
         report = entry.finished.report if entry.finished is not None else None
         if report is None:
             return Look(self.tr("not replayed: {0}").format(entry.sentence), "inconclusive", Tone.WARN)
-        return words.outcome(report.outcome, report.sample)
+        return words.outcome(report.outcome, report.sample, report.trust)
 
     def _chosen(self) -> Entry | None:
         place = self.table.currentRow()

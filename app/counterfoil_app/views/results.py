@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.history import History, Past
@@ -93,10 +94,11 @@ class ResultsDialog(QDialog):
         pasts = self._history.pasts
         self.table.setRowCount(len(pasts))
         for place, past in enumerate(pasts):
-            look = words.outcome(past.outcome)
+            look = words.outcome(past.outcome, trust=past.trust)
             colour = self._theme.tokens.tone(look.tone)
             outcome = QTableWidgetItem(icons.icon(look.icon, colour, colour), past.headline)
             outcome.setForeground(QColor(colour))
+            outcome.setToolTip(translated(past.trust.reason))
             judged = self.tr("{0} of {1} steps").format(text.count(past.judged), text.count(past.ordered))
             run = QTableWidgetItem(name_of(past.path))
             run.setToolTip(str(past.path))

@@ -9,10 +9,11 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import BundleSummary, CheckNumber, CheckState, CounterfoilError
+from counterfoil import BundleSummary, CounterfoilError
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import words
 from counterfoil_app.looks.theme import Tone
-from counterfoil_app.model.address_book import MAX_NAME, AddressBook, KnownKey, Meeting, Standing
+from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Meeting, Standing
 from counterfoil_app.model.session import Session
 from counterfoil_app.views.parts import Field, FieldGrid, label, restyle
 
@@ -22,22 +23,18 @@ class TrainerKeyPanel(QWidget):
 
     Args:
         session: The session.
-        book: The known keys; None when the book cannot be used.
-        problem: Why it cannot be used.
+        book: The known keys.
     """
 
     failed = Signal(Failure)
 
-    def __init__(
-        self, session: Session, book: AddressBook | None, problem: str = "", parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, session: Session, book: KeyBook, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._book = book
-        self._problem = problem
         self._summary: BundleSummary | None = None
-        self._key = ""
-        self._order = ""
+        self._key = self._public = self._order = ""
+        self._known = self._may_name = False
         self.sentence = label("", "notice")
         self._fields = FieldGrid()
         self.name = QLineEdit()
@@ -61,6 +58,7 @@ class TrainerKeyPanel(QWidget):
         for widget in (self.sentence, self._fields, self._naming, self.accept):
             column.addWidget(widget)
         session.bundle_changed.connect(partial(session.turns.soon, self._meet))
+        book.changed.connect(self._again)
         self._meet()
 
     def _meet(self) -> None:
@@ -70,24 +68,35 @@ class TrainerKeyPanel(QWidget):
             return  # a replay of the same bundle: whether the key was new has been said
         self._summary = summary
         run = summary.run if summary is not None else None
-        signed = self._session.checks[CheckNumber.SIGNATURE].state in (CheckState.PASSED, CheckState.WARNING)
-        self._key = run.trainer_key if run is not None and signed else ""
+        self._key = self._session.trainer_key
+        self._public = run.trainer_public if run is not None and self._key else ""
         self._order = run.order_digest.hex if run is not None else ""
         self._fields.show_fields([Field(self.tr("Key"), self._key, exact=True)] if self._key else [])
         self.setVisible(run is not None)
         if not self._key:
             self._say(self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN)
             self._offer(naming=False, accepting=False)
-        elif self._book is None:
-            self._say(self._problem, Tone.WARN)
+        elif self._book.problem:
+            self._say(self._book.problem, Tone.WARN)
             self._offer(naming=False, accepting=False)
         else:
-            today = date.today().isoformat()
-            self._attempt(partial(self._show_meeting, partial(self._book.meet, self._key, self._order, today)))
+            meet = partial(self._book.meet, self._public, self._order, self._source(), date.today().isoformat())
+            self._attempt(partial(self._show_meeting, meet))
+
+    def _source(self) -> str:
+        return self.tr("the run {0}").format(self._session.path or "")
+
+    def _again(self) -> None:
+        """Show what the book says now; a key that was only met stays as it was shown."""
+        if self._key and not self._book.problem:
+            meeting = self._book.look_up(self._key, self._order)
+            if meeting.standing is not Standing.MET or self._known:
+                self._show_meeting(lambda: meeting)
 
     def _show_meeting(self, ask: Callable[[], Meeting]) -> None:
         meeting = ask()
         key = meeting.key
+        self._known = meeting.standing is not Standing.NEW
         changed = meeting.standing is Standing.CHANGED
         if changed:
             self._say(
@@ -95,6 +104,13 @@ class TrainerKeyPanel(QWidget):
                     "The key changed: until now, runs of this order were signed by {0}. Ask the trainer, by another "
                     "way than the one the file came, whether this key is the right one."
                 ).format(", ".join(map(self._who, meeting.before))),
+                Tone.BAD,
+            )
+        elif meeting.standing is Standing.NO_TRAINER and key is not None:
+            self._say(
+                self.tr("This key is in your list as that of {0}, {1}: a run should not be signed with it.").format(
+                    key.name, words.role(key.role)
+                ),
                 Tone.BAD,
             )
         elif meeting.standing is Standing.KNOWN and key is not None:
@@ -111,7 +127,7 @@ class TrainerKeyPanel(QWidget):
             )
         if not self.name.hasFocus():
             self.name.setText(key.name if key is not None else "")
-        self._offer(naming=not changed, accepting=changed)
+        self._offer(naming=not changed and meeting.standing is not Standing.NO_TRAINER, accepting=changed)
         self._refresh_button()
 
     def _who(self, key: KnownKey) -> str:
@@ -122,25 +138,26 @@ class TrainerKeyPanel(QWidget):
         restyle(self.sentence, "tone", tone.value)
 
     def _offer(self, *, naming: bool, accepting: bool) -> None:
-        self._naming.setVisible(naming)
-        self.accept.setVisible(accepting)
+        """Each in its place, whatever the key is: what can be done is said by what is enabled."""
+        self.name.setEnabled(naming)
+        self._may_name = naming
+        self.accept.setEnabled(accepting)
+        self._refresh_button()
 
     def _refresh_button(self) -> None:
-        known = self._book.look_up(self._key, self._order).key if self._book is not None else None
-        self.keep.setEnabled(self.name.text().strip() != (known.name if known is not None else ""))
+        known = self._book.find(self._key)
+        self.keep.setEnabled(self._may_name and self.name.text().strip() != (known.name if known is not None else ""))
 
     def _keep_name(self) -> None:
-        if self._book is not None and self.keep.isEnabled():
-            book = self._book
+        if self.keep.isEnabled() and self._key:
             self.name.clearFocus()
-            self._attempt(partial(book.name, self._key, self.name.text()))
-            self._attempt(partial(self._show_meeting, partial(book.look_up, self._key, self._order)))
+            self._attempt(partial(self._book.name, self._key, self.name.text()))
+            self._attempt(partial(self._show_meeting, partial(self._book.look_up, self._key, self._order)))
 
     def _accept(self) -> None:
-        if self._book is not None:
-            book = self._book
-            self._attempt(partial(book.accept, self._key, self._order, date.today().isoformat()))
-            self._attempt(partial(self._show_meeting, partial(book.look_up, self._key, self._order)))
+        today = date.today().isoformat()
+        self._attempt(partial(self._book.accept, self._public, self._order, self._source(), today))
+        self._attempt(partial(self._show_meeting, partial(self._book.look_up, self._key, self._order)))
 
     def _attempt(self, action: Callable[[], object]) -> None:
         try:

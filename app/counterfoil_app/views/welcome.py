@@ -42,17 +42,14 @@ class WelcomeView(QWidget):
         )
         for line in (title, sentence):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.button = ActionButton()
-        self.button.show_action(open_action, primary=True)
+        self.button = ActionButton(open_action, primary=True)
         inside = QVBoxLayout(self.drop)
         inside.setContentsMargins(40, 34, 40, 34)
         inside.setSpacing(14)
         for widget in (logo, title, sentence):
             inside.addWidget(widget)
         inside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.samples = [ActionButton() for _ in sample_actions]
-        for button, action in zip(self.samples, sample_actions, strict=True):
-            button.show_action(action, primary=False)
+        self.samples = [ActionButton(action) for action in sample_actions]
         self.sample_progress = label("", "muted")
         self.sample_progress.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.cancel_sample = QPushButton(self.tr("Cancel"))

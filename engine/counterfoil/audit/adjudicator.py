@@ -17,13 +17,22 @@ from typing import TypeVar
 import torch
 
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
-from counterfoil.audit.inspection import check_claim, key_id_of, read_client_order, signed_by
+from counterfoil.audit.inspection import (
+    Keys,
+    check_acceptance,
+    check_claim,
+    held_order,
+    key_id_of,
+    open_client_signature,
+    read_client_order,
+    signed_by,
+)
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge, look_at_state
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
-from counterfoil.audit.values.orders import compare_orders
+from counterfoil.audit.values.orders import GivenOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.precision import ExactPrecision
@@ -31,6 +40,7 @@ from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.consent import Acceptance, SignedOrder
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, GivenFileError, LimitError, RefusedError
 from counterfoil.execution.devices import environment_after
 from counterfoil.execution.trouble import obstacles_noticed
@@ -38,7 +48,7 @@ from counterfoil.generators import finish
 from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.selftest import run_selftest
-from counterfoil.sentence import say
+from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey
 
 Result = TypeVar("Result")
@@ -67,6 +77,7 @@ def adjudicate(
     *,
     order: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
+    client_key: PublicKey | None = None,
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
@@ -80,6 +91,7 @@ def adjudicate(
         path: The capsule.
         order: The client's own order, to compare with.
         trainer_key: The trainer's public key, when it is known.
+        client_key: The client's public key, when it is known: the order must be signed with it.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
@@ -91,12 +103,16 @@ def adjudicate(
     Raises:
         GivenFileError: There is no such capsule, or the client's order is none: nothing is concluded from that.
     """
-    case = _Case(Path(path), given_key=trainer_key.key_id if trainer_key else "")
+    case = _Case(
+        Path(path),
+        given_key=trainer_key.key_id if trainer_key else "",
+        given_client_key=client_key.key_id if client_key else "",
+    )
     try:
         with obstacles_noticed():
             # A slip is said before a large file is read.
-            case.client_order = read_client_order(order, path)
-            yield from _hear(case, trainer_key, device, threads, cancel, limits)
+            case.given_order = read_client_order(order, path)
+            yield from _hear(case, Keys(trainer_key, client_key), device, threads, cancel, limits)
     except GivenFileError:
         raise
     except CounterfoilError as error:
@@ -112,11 +128,15 @@ class _Case:
 
     path: Path
     given_key: str
+    given_client_key: str
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     capsule_digest: Digest | None = None
     contents: CapsuleContents | None = None
-    client_order: Digest | None = None
+    given_order: GivenOrder | None = None
+    signed_order: SignedOrder | None = None
+    whose: OrderFinding | None = None
     claim: RunClaim | None = None
+    acceptance: Acceptance | None = None
     environment: tuple[tuple[str, str], ...] = ()
     tally: StepTally = field(default_factory=StepTally)
     error: CounterfoilError | None = None
@@ -140,10 +160,20 @@ class _Case:
         yield self.note(number, CheckState.PASSED, sentence(result))
         return result
 
+    @property
+    def signer(self) -> str:
+        """Key id of who signed the order as its client; empty where nobody did."""
+        if self.whose is not None:
+            return self.whose.client_key
+        return "" if self.signed_order is None else self.signed_order.key_id
+
     def report(self) -> AdjudicationReport:
         contents, claim, tally = self.contents, self.claim, self.tally
         manifest = contents.manifest if contents is not None else None
         held = manifest.digest if manifest is not None else None
+        asked = None if self.given_order is None else self.given_order.digest
+        if contents is not None and contents.signature is not None and self.signed_order is None and asked == held:
+            asked = None  # the client's signature is broken: check 2 ended before it could compare them
         outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
         return AdjudicationReport(
             outcome=outcome,
@@ -151,8 +181,8 @@ class _Case:
             checks=tuple(self.checks.get(number, Check(number, CheckState.SKIPPED)) for number in CheckNumber),
             capsule_name=self.path.name,
             capsule_digest=self.capsule_digest,
-            order_digest=self.client_order or held,
-            order_source="bundle" if self.client_order is None else "client",
+            order_digest=held if asked is None else asked,
+            order_source="client" if asked is not None else "bundle" if self.whose is None else self.whose.source,
             run_order=held,
             run_root=claim.run_root if claim is not None else None,
             trainer_key=key_id_of(claim) if claim is not None else "",
@@ -169,12 +199,16 @@ class _Case:
             seconds=tally.seconds,
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim is not None else (),
+            client_key=self.signer,
+            given_client_key=self.given_client_key,
+            accepted_at="" if self.acceptance is None else self.acceptance.accepted_at,
+            accepted_client="" if self.acceptance is None else self.acceptance.client_key or "",
         )
 
 
 def _hear(
     case: _Case,
-    trainer_key: PublicKey | None,
+    known: Keys,
     device: str,
     threads: int | None,
     cancel: CancelToken | None,
@@ -187,7 +221,7 @@ def _hear(
     case.contents = contents
     manifest = contents.manifest
     case.tally.exact = isinstance(manifest.precision, ExactPrecision)
-    yield from _compare_order(case, contents)
+    yield from _compare_order(case, contents, known)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
         lambda: prove_part(contents),
@@ -203,8 +237,8 @@ def _hear(
     )
     claim = yield from case.attempt(
         CheckNumber.SIGNATURE,
-        lambda: check_claim(contents.claim, manifest, trainer_key),
-        lambda found: signed_by(found, trainer_key),
+        lambda: _check_signatures(case, contents, known.trainer),
+        lambda found: joined(signed_by(found, known.trainer), _accepted(case.acceptance)),
     )
     case.claim = claim
     yield from case.attempt(
@@ -243,14 +277,28 @@ def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
             file.check_unchanged()
 
 
-def _compare_order(case: _Case, contents: CapsuleContents) -> Generator[Event, None, None]:
-    """Check 2, which without the client's order ends in a warning."""
+def _compare_order(case: _Case, contents: CapsuleContents, known: Keys) -> Generator[Event, None, None]:
+    """Check 2, which ends in a warning where nothing is known of the client."""
     try:
-        state, detail = compare_orders(contents.manifest.digest, case.client_order)
+        case.signed_order = open_client_signature(contents.signature, contents.manifest)
+        envelopes = contents.claim, contents.acceptance
+        held = held_order(contents.manifest, case.signed_order, envelopes, known.trainer)
+        found = case.whose = compare_orders(held, case.given_order, case.given_client_key)
     except RefusedError as error:
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
         raise
-    yield case.note(CheckNumber.ORDER, state, detail)
+    yield case.note(CheckNumber.ORDER, found.state, found.detail)
+
+
+def _accepted(acceptance: Acceptance | None) -> str:
+    assert acceptance is not None, "check 5 has passed"
+    return accepted_by(acceptance.key_id, acceptance.client_key or "", acceptance.accepted_at)
+
+
+def _check_signatures(case: _Case, contents: CapsuleContents, trainer_key: PublicKey | None) -> RunClaim:
+    claim = check_claim(contents.claim, contents.manifest, trainer_key)
+    case.acceptance = check_acceptance(contents.acceptance, claim, case.signed_order)
+    return claim
 
 
 def _replay(

@@ -47,6 +47,8 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
     return CapsuleContents(
         manifest=order.manifest,
         programs=order.programs.take(order.programs.names(first + 1, step)).map(Program.to_bytes),
+        signature=reader.order_signature(),
+        acceptance=reader.acceptance(),
         claim=reader.claim(),
         leaves=tuple(
             ProvenLeaf(inspection.records[number], tree.inclusion_proof(number)) for number in (first, *later)

@@ -11,12 +11,12 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
-from counterfoil.audit.values.orders import compare_orders
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import (
     ArraySummary,
@@ -32,6 +32,13 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_t
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
+from counterfoil.consent import (
+    Acceptance,
+    SignedOrder,
+    check_same_client,
+    open_acceptance,
+    open_signed_order,
+)
 from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, CommitmentError, GivenFileError, LimitError, RefusedError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
@@ -49,6 +56,19 @@ from counterfoil.training.loaded import LoadedOrder, prepare_order
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 
 
+@dataclass(frozen=True)
+class Keys:
+    """Public keys that whoever looks at a file knows from elsewhere.
+
+    Attributes:
+        trainer: The trainer's.
+        client: The client's.
+    """
+
+    trainer: PublicKey | None = None
+    client: PublicKey | None = None
+
+
 @dataclass
 class Inspection:
     """An open bundle and what the checks found so far.
@@ -57,6 +77,10 @@ class Inspection:
         reader: The open bundle.
         checks: The checks that were made, by number.
         client_order: Digest of the client's own order, when one was given.
+        given_client_key: Key id of the client's public key that was given; empty when none was.
+        signed_order: The client's signature on the order, when there is one and it holds.
+        acceptance: The trainer's acceptance of the order, once check 5 has passed.
+        whose: What check 2 found, once it has passed.
         order: The order, once check 4 has passed; made of the very bytes that check 3 hashed.
         claim: The trainer's claim, once check 5 has passed.
         trainer_key: Key id of the key that signed, once check 5 has passed.
@@ -73,6 +97,10 @@ class Inspection:
     reader: BundleReader
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     client_order: Digest | None = None
+    given_client_key: str = ""
+    signed_order: SignedOrder | None = None
+    acceptance: Acceptance | None = None
+    whose: OrderFinding | None = None
     order: LoadedOrder | None = None
     claim: RunClaim | None = None
     trainer_key: str = ""
@@ -89,6 +117,25 @@ class Inspection:
     def failure(self) -> RefusedError | LimitError | None:
         """Why nothing can be replayed: the first failed check, or a program beyond the limits; None when neither is."""
         return self.failures[min(self.failures)] if self.failures else self.too_large
+
+    @property
+    def broken_signature(self) -> bool:
+        """Whether the file holds a client's signature that does not hold: the order then counts as nobody's."""
+        return self.signed_order is None and self.reader.order_signature() is not None
+
+    @property
+    def order_source(self) -> OrderSource:
+        """How it is known whose order it is."""
+        if self.client_order is not None:
+            return "client"
+        return "bundle" if self.whose is None else self.whose.source
+
+    @property
+    def client_key(self) -> str:
+        """Key id of who signed the order as its client; empty where nobody did."""
+        if self.whose is not None:
+            return self.whose.client_key
+        return "" if self.signed_order is None else self.signed_order.key_id
 
     def note(self, number: CheckNumber, state: CheckState, detail: str) -> None:
         """Record the result of a check."""
@@ -107,6 +154,7 @@ def open_inspection(
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    client_key: PublicKey | None = None,
 ) -> Iterator[Inspection]:
     """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
 
@@ -121,7 +169,7 @@ def open_inspection(
     """
     with BundleReader.open(path) as reader:
         inspection = Inspection(reader)
-        make_checks(inspection, order_path, trainer_key, cancel, heads, limits)
+        make_checks(inspection, order_path, trainer_key, cancel, heads, limits, client_key)
         yield inspection
 
 
@@ -132,20 +180,21 @@ def make_checks(
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    client_key: PublicKey | None = None,
 ) -> None:
     """Run checks 1 to 6 on an open bundle, as :func:`open_inspection` does.
 
     Raises GivenFileError, ObstacleError and CancelledError.
     """
     with obstacles_noticed():
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
+        for _ in _stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits):
             pass
 
 
 def _stages(
     inspection: Inspection,
     order_path: str | os.PathLike[str] | None,
-    trainer_key: PublicKey | None,
+    known: Keys,
     heads: str | os.PathLike[str] | None,
     cancel: CancelToken | None,
     limits: Limits | None,
@@ -154,9 +203,9 @@ def _stages(
     """Make the checks; yields after those that read little, and after each that may read much."""
     reader = inspection.reader
     inspection.note(CheckNumber.FORMAT, CheckState.PASSED, say("Every rule of the format is kept."))
-    ordered = _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
+    ordered = _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path, known))
     signed = reader.has_run and _attempt(
-        inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key)
+        inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, known.trainer)
     )
     if ordered:
         inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.RUNNING, "")
@@ -200,15 +249,79 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
     return True
 
 
-def _check_order(inspection: Inspection, order_path: str | os.PathLike[str] | None) -> tuple[CheckState, str]:
-    inspection.client_order = read_client_order(order_path, inspection.reader.path)
-    return compare_orders(inspection.reader.manifest.digest, inspection.client_order)
+def _check_order(
+    inspection: Inspection, order_path: str | os.PathLike[str] | None, known: Keys
+) -> tuple[CheckState, str]:
+    reader = inspection.reader
+    given = read_client_order(order_path, reader.path)
+    inspection.client_order = None if given is None else given.digest
+    inspection.given_client_key = "" if known.client is None else known.client.key_id
+    signature = reader.order_signature()
+    inspection.signed_order = open_client_signature(signature, reader.manifest)
+    envelopes = (reader.claim(), reader.acceptance()) if reader.has_run else None
+    held = held_order(reader.manifest, inspection.signed_order, envelopes, known.trainer)
+    found = inspection.whose = compare_orders(held, given, inspection.given_client_key)
+    return found.state, found.detail
+
+
+def open_client_signature(envelope: bytes | None, manifest: OrderManifest) -> SignedOrder | None:
+    """Check the client's signature that a file holds; None for an unsigned order.
+
+    Raises:
+        SignatureError: It does not hold, or is about another order.
+    """
+    if envelope is None:
+        return None
+    try:
+        return open_signed_order(envelope, manifest.digest)
+    except SignatureError as error:
+        raise SignatureError(
+            say("The file holds a client's signature that nobody can rely on. {0}", error.sentence),
+            remedy=say("Ask for the file again."),
+            detail=error.detail,
+        ) from error
+
+
+def held_order(
+    manifest: OrderManifest,
+    signed: SignedOrder | None,
+    envelopes: tuple[bytes, bytes] | None,
+    trainer_key: PublicKey | None,
+) -> HeldOrder:
+    """Return the order of a file with those who stand by it; a trainer whose signature does not hold is left out.
+
+    Args:
+        manifest: The order's manifest.
+        signed: The client's signature, if there is one.
+        envelopes: Claim and acceptance of the run; None for an order that nobody has run.
+        trainer_key: The trainer's public key, when it is known.
+    """
+    held = HeldOrder(manifest.digest, "" if signed is None else signed.key_id)
+    if envelopes is None:
+        return held
+    try:
+        claim = check_claim(envelopes[0], manifest, trainer_key)
+        acceptance = check_acceptance(envelopes[1], claim, signed)
+    except SignatureError:  # what check 5 says of it is said there
+        return held
+    return replace(held, trainer_key=acceptance.key_id, accepted_at=acceptance.accepted_at)
+
+
+def check_acceptance(envelope: bytes, claim: RunClaim, signed: SignedOrder | None) -> Acceptance:
+    """Check that whoever signed a run accepted its order when training began, from the client who signed it.
+
+    Raises:
+        SignatureError: The acceptance does not hold, or is of another order, trainer or client.
+    """
+    acceptance = open_acceptance(envelope, claim.order, PublicKey.from_pem(claim.public_key.encode()))
+    check_same_client(acceptance, signed)
+    return acceptance
 
 
 def read_client_order(
     path: str | os.PathLike[str] | None, audited: str | os.PathLike[str] | None = None
-) -> Digest | None:
-    """Return the digest of the client's own order, if its file was given.
+) -> GivenOrder | None:
+    """Return what the client's own order file says, if it was given.
 
     Args:
         path: The client's order file; None when none was given.
@@ -233,8 +346,9 @@ def read_client_order(
                     role="order",
                     remedy=_OWN_ORDER,
                 )
-            return client.manifest.digest
-    except BundleError as error:
+            signed = open_client_signature(client.order_signature(), client.manifest)
+            return GivenOrder(client.manifest.digest, "" if signed is None else signed.key_id)
+    except (BundleError, SignatureError) as error:
         raise GivenFileError(
             say("{0} is no order of a client's. {1}", name, error.sentence),
             role="order",
@@ -296,10 +410,17 @@ def _check_program(
 
 
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
-    claim = check_claim(inspection.reader.claim(), inspection.reader.manifest, trainer_key)
-    inspection.claim = claim
-    inspection.trainer_key = key_id_of(claim)
-    return CheckState.PASSED, signed_by(claim, trainer_key)
+    reader = inspection.reader
+    claim = check_claim(reader.claim(), reader.manifest, trainer_key)
+    key_id = key_id_of(claim)
+    if inspection.broken_signature:
+        accepted = ""  # check 2 has failed: whose signature the trainer accepted cannot be told
+    else:
+        acceptance = check_acceptance(reader.acceptance(), claim, inspection.signed_order)
+        inspection.acceptance = acceptance
+        accepted = accepted_by(acceptance.key_id, acceptance.client_key or "", acceptance.accepted_at)
+    inspection.claim, inspection.trainer_key = claim, key_id
+    return CheckState.PASSED, joined(signed_by(claim, trainer_key), accepted)
 
 
 def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey | None) -> RunClaim:
@@ -413,6 +534,7 @@ def inspect(
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     *,
+    client_key: PublicKey | None = None,
     quick: bool = False,
     progress: Progress | None = None,
 ) -> BundleSummary:
@@ -425,6 +547,7 @@ def inspect(
         cancel: Looked at while long files are read.
         heads: Tree heads that the trainer published while training.
         limits: How large the program may be that is looked at; the default limits unless given.
+        client_key: The client's public key, when it is known: the order must be signed with it.
         quick: Leave out the comparison of the stored states, most of a large file, with their state roots.
         progress: Called with the stored states compared and their total.
 
@@ -435,7 +558,7 @@ def inspect(
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
         inspection = Inspection(reader, with_states=not quick)
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits, progress):
+        for _ in _stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits, progress):
             pass
         return summarise(inspection)
 
@@ -447,6 +570,7 @@ def inspect_stages(
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    client_key: PublicKey | None = None,
 ) -> Iterator[BundleSummary]:
     """Say what :func:`inspect` says, as soon as it is known.
 
@@ -464,7 +588,7 @@ def inspect_stages(
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
         inspection = Inspection(reader, with_states=True)
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
+        for _ in _stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits):
             yield summarise(inspection)
 
 
@@ -480,6 +604,8 @@ def summarise(inspection: Inspection) -> BundleSummary:
         client_order=inspection.client_order,
         sentence=_sentence(inspection),
         states_checked=inspection.states_checked,
+        order_source=inspection.order_source,
+        given_client_key=inspection.given_client_key,
     )
 
 
@@ -494,7 +620,7 @@ def _sentence(inspection: Inspection) -> str:
         return say("The run is signed. What it holds is being compared with what the trainer signed.")
     if not inspection.states_checked:
         return say("The run is signed, and its steps are those that were signed. Its stored states were not looked at.")
-    if inspection.client_order is None:
+    if inspection.order_source == "bundle":
         return say("The run is signed and complete. Compare it with the client's own order before you rely on it.")
     return say("The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.")
 
@@ -540,6 +666,8 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
             for part, source in sorted(manifest.sources.items())
             for name, file in sorted(source.files.items())
         ),
+        client_key=inspection.client_key,
+        signed_at="" if inspection.signed_order is None else inspection.signed_order.signed_at,
     )
 
 
@@ -556,7 +684,9 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         steps=reader.manifest.steps,
         checkpoints=reader.checkpoint_steps(),
         trainer_key=inspection.trainer_key,
+        trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
         signed_at=claim.signed_at if claim is not None else "",
         environment=claim.environment if claim is not None else (),
         recorded=recorded(reader),
+        accepted_at="" if inspection.acceptance is None else inspection.acceptance.accepted_at,
     )

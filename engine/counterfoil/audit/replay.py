@@ -77,7 +77,7 @@ from counterfoil.audit.values.events import (
     ResumedFromCheckpoint,
     StepReplayed,
 )
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.report import AuditReport, Kept, Steering
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment
@@ -166,14 +166,18 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     try:
         # A slip is said before a large file is read.
         with obstacles_noticed():
-            progress.client_order = read_client_order(request.order, request.run)
+            given = read_client_order(request.order, request.run)
+            progress.client_order = None if given is None else given.digest
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
             progress.bundle_digest = yield from _settle(file, progress, token)
             try:
                 with obstacles_noticed():
                     inspection = progress.inspection = Inspection(BundleReader(file))
-                    make_checks(inspection, request.order, request.trainer_key, token, request.heads, request.limits)
+                    make_checks(
+                        inspection, request.order, request.trainer_key, token, request.heads, request.limits,
+                        request.client_key,
+                    )  # fmt: skip
                     yield from _audit(request, inspection, progress, token)
             except FileChangedError:
                 raise
@@ -292,13 +296,16 @@ class _Progress:
         claim = inspection.claim if inspection else None
         # Check 2 reads the client's order again; what it compared is what counts.
         client = (inspection.client_order if inspection else None) or self.client_order
+        known = self.request.client_key
+        if inspection is not None and inspection.broken_signature and client == inspection.reader.manifest.digest:
+            client = None  # check 2 ended before it could compare them
         held = manifest.digest if manifest else None
         return AuditReport(
             outcome=outcome,
             reason=reason,
             checks=self.final_checks(),
             order_digest=client or held,
-            order_source="bundle" if client is None else "client",
+            order_source=self._order_source(client),
             run_order=held,
             run_root=claim.run_root if claim else None,
             bundle_digest=self.bundle_digest,
@@ -320,6 +327,10 @@ class _Progress:
             seconds=self.seconds,
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim else (),
+            client_key=inspection.client_key if inspection else "",
+            given_client_key=known.key_id if known else "",
+            accepted_at=inspection.acceptance.accepted_at if inspection and inspection.acceptance else "",
+            accepted_client=(inspection.acceptance.client_key or "") if inspection and inspection.acceptance else "",
             sample=self.sample,
             steering=self._steering(),
             without_bound=self._without_bound(),
@@ -336,6 +347,12 @@ class _Progress:
     def _exact_bits(manifest: OrderManifest | None) -> int | None:
         precision = None if manifest is None else manifest.precision
         return precision.bits if isinstance(precision, ExactPrecision) else None
+
+    def _order_source(self, client: Digest | None) -> OrderSource:
+        if client is not None:
+            return "client"
+        whose = None if self.inspection is None else self.inspection.whose
+        return "bundle" if whose is None else whose.source
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None

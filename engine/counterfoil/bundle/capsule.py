@@ -60,6 +60,8 @@ class CapsuleContents:
     Attributes:
         manifest: The order's manifest.
         programs: The canonical JSON of the programs whose turns the later steps are.
+        signature: The DSSE envelope of the client who signed the order; None when nobody did.
+        acceptance: The DSSE envelope by which the trainer accepted it.
         claim: The DSSE envelope that the trainer signed, as JSON bytes.
         leaves: The leaves from the last step before the disputed one whose state is committed, to the disputed one.
         state: The state after the first of these steps, by tensor name.
@@ -70,6 +72,8 @@ class CapsuleContents:
 
     manifest: OrderManifest
     programs: Turns[bytes]
+    signature: bytes | None
+    acceptance: bytes
     claim: bytes
     leaves: tuple[ProvenLeaf, ...]
     state: Mapping[str, Array]
@@ -134,6 +138,8 @@ class CapsuleReader(CheckedFile):
             programs=Turns(
                 {name: self._read(layout.program_path(name)).tobytes() for name in names}, manifest.programs.pattern
             ),
+            signature=self._read(layout.SIGNATURE).tobytes() if layout.is_signed(self._inventory) else None,
+            acceptance=self._read(layout.ACCEPTANCE).tobytes(),
             claim=self._read(layout.CLAIM).tobytes(),
             leaves=leaves,
             state={

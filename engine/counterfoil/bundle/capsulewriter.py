@@ -48,6 +48,9 @@ class _CapsuleWriter(FileWriter):
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
         for name, program in contents.programs.parts.items():
             self._bytes(layout.program_path(name), program)
+        if contents.signature is not None:
+            self._bytes(layout.SIGNATURE, contents.signature)
+        self._bytes(layout.ACCEPTANCE, contents.acceptance)
         self._bytes(layout.CLAIM, contents.claim)
         self._bytes(layout.CAPSULE_LEAVES, encoded)
         self._tensors(layout.CAPSULE_STATE, contents.state)

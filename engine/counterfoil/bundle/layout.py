@@ -25,11 +25,14 @@ MANIFEST = "/order/manifest"
 PROGRAM = "/order/program"
 PROGRAMS = "/order/programs"
 """Where the order holds several: by their names."""
+SIGNATURE = "/order/signature"
+"""The client's signature on the order, where there is one."""
 SCHEDULE = "/order/schedule"
 SCALARS = "/order/scalars"
 DATA = "/order/data"
 INITIAL = "/order/initial"
 RUN = "/run"
+ACCEPTANCE = "/run/acceptance"
 CLAIM = "/run/claim"
 STATE_ROOTS = "/run/state_roots"
 LOSSES = "/run/losses"
@@ -61,6 +64,8 @@ CHUNK_PROOFS = "proofs"
 MAX_MANIFEST_BYTES = 16 * 2**20
 MAX_PROGRAM_BYTES = 80 * 2**20
 MAX_CLAIM_BYTES = 2**20
+MAX_CONSENT_BYTES = 2**14
+"""A client's signature or a trainer's acceptance has some 800 bytes."""
 MAX_LEAVES_BYTES = 16 * 2**20
 
 
@@ -108,6 +113,7 @@ class _Part:
 
 
 _PROGRAM = _Part("uint8", (None,), MAX_PROGRAM_BYTES)
+_CONSENT = _Part("uint8", (None,), MAX_CONSENT_BYTES)
 _Parts = dict[str, dict[str, _Part]]
 """What a file must hold: by path of the group, the datasets right in it by name."""
 
@@ -145,6 +151,7 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
         {
             MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
             **{program_path(name): _PROGRAM for name in manifest.programs.parts},
+            **_signature(inventory),
             SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
             SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
             **{f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()},
@@ -171,6 +178,8 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
         {
             MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
             **{program_path(name): _PROGRAM for name in held},
+            **_signature(inventory),
+            ACCEPTANCE: _CONSENT,
             CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
             CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
             CAPSULE_LOG: _Part("uint8", (None,)),
@@ -190,6 +199,15 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
             CHUNK_PROOFS: _Part("uint8", (None, DIGEST_BYTES)),
         }
     _compare(inventory, parts, CAPSULE_FILE)
+
+
+def is_signed(inventory: Inventory) -> bool:
+    """Whether a bundle or a capsule holds a client's signature on its order."""
+    return SIGNATURE.removeprefix(f"{ORDER}/") in inventory.groups.get(ORDER, {})
+
+
+def _signature(inventory: Inventory) -> dict[str, _Part]:
+    return {SIGNATURE: _CONSENT} if is_signed(inventory) else {}
 
 
 def _state(inventory: Inventory, group: str, what: str) -> dict[str, _Part]:
@@ -239,6 +257,7 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
         )
     parts = _parts(
         {
+            ACCEPTANCE: _CONSENT,
             CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
             STATE_ROOTS: _Part("uint8", (manifest.committed_steps, DIGEST_BYTES)),
             LOSSES: _Part("float64", (steps,)),

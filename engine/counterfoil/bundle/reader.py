@@ -113,7 +113,15 @@ class BundleReader(CheckedFile):
         members = layout.members(self._inventory, layout.INITIAL)
         return {name: (info.dtype, info.shape) for name, info in members.items()}
 
+    def order_signature(self) -> bytes | None:
+        """Return the DSSE envelope of the client who signed the order; None when nobody did. It is read once."""
+        return self._signature
+
     # The run.
+
+    def acceptance(self) -> bytes:
+        """Return the DSSE envelope by which the trainer accepted the order; it is read once."""
+        return self._acceptance
 
     def claim(self) -> bytes:
         """Return the DSSE envelope that the trainer signed, as JSON bytes; it is read once."""
@@ -314,6 +322,14 @@ class BundleReader(CheckedFile):
         return Digest(self._state_roots[self.manifest.committed_number(step)].tobytes())
 
     # Reading.
+
+    @cached_property
+    def _signature(self) -> bytes | None:
+        return self._bytes(layout.SIGNATURE) if layout.is_signed(self._inventory) else None
+
+    @cached_property
+    def _acceptance(self) -> bytes:
+        return self._bytes(layout.ACCEPTANCE)
 
     @cached_property
     def _claim(self) -> bytes:

@@ -23,10 +23,13 @@ from counterfoil.plaintext import quoted
 from counterfoil.sentence import say
 from counterfoil.turns import Turns
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+"""Version of the format of bundles: what a file holds beside the records in it."""
+MANIFEST_FORMAT = 2
+"""Form of the manifest, which the order digest covers: it did not change with version 3 of the file."""
 DATA_FORMAT_VERSION = 1
 """Version of the format of data files."""
-CAPSULE_FORMAT_VERSION = 2
+CAPSULE_FORMAT_VERSION = 3
 """Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
 MAX_PROGRAMS = 16
@@ -259,7 +262,7 @@ class OrderManifest:
         """Return the canonical JSON that the order digest is taken of."""
         return canonical.encode(
             {
-                "format": FORMAT_VERSION,
+                "format": MANIFEST_FORMAT,
                 "title": self.title,
                 "recipe": self.recipe,
                 "optimizer": self.optimizer,
@@ -302,9 +305,9 @@ class OrderManifest:
             sources = _sources(value.pop("sources"))
         fields = _fields(value, say("order's manifest"))
         version = fields.take("format", int)
-        if version != FORMAT_VERSION:
+        if version != MANIFEST_FORMAT:
             raise BundleError(
-                say("The bundle has format {0}; this Counterfoil reads format {1}.", version, FORMAT_VERSION),
+                say("The manifest has format {0}; this Counterfoil reads format {1}.", version, MANIFEST_FORMAT),
                 remedy=say("Use a Counterfoil of the version that wrote it."),
             )
         seed = fields.take("seed", str)

@@ -54,6 +54,7 @@ class BundleWriter(FileWriter):
         scalars: Array,
         data: Mapping[str, Array],
         initial: Mapping[str, Array],
+        signature: bytes | None = None,
     ) -> None:
         """Write an order.
 
@@ -64,6 +65,7 @@ class BundleWriter(FileWriter):
             scalars: float64 ``[steps, number of scalars]``.
             data: The data arrays that lie in the order, named and shaped as the manifest says.
             initial: The initial state by tensor name; dtypes as in ``STATE_DTYPES``.
+            signature: The DSSE envelope that the client signed about this very manifest; None for an unsigned order.
         """
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
         if data.keys() != inside.keys():
@@ -77,6 +79,8 @@ class BundleWriter(FileWriter):
         self._bytes(layout.MANIFEST, manifest.to_bytes())
         for name, program in programs.parts.items():
             self._bytes(layout.program_path(check_name(name) if name != ALONE else name), program)
+        if signature is not None:
+            self._consent(layout.SIGNATURE, signature)
         self._array(layout.SCHEDULE, schedule, manifest.schedule.dtype, manifest.schedule.shape)
         self._array(layout.SCALARS, scalars, manifest.scalars.dtype, manifest.scalars.shape)
         for name, spec in inside.items():
@@ -177,8 +181,13 @@ class BundleWriter(FileWriter):
         self._tensors(layout.checkpoint_path(step), {name: state[name] for name in self._state})
         self._checkpoints.add(step)
 
-    def finish_run(self, claim: bytes) -> None:
-        """Add the DSSE envelope that the trainer signed; every step and checkpoint must be there."""
+    def finish_run(self, claim: bytes, acceptance: bytes) -> None:
+        """Add the two DSSE envelopes that the trainer signed; every step and checkpoint must be there.
+
+        Args:
+            claim: The run's claim, signed at its end.
+            acceptance: The acceptance of the order, signed when training began.
+        """
         manifest = self._run()
         if self._steps_written != manifest.steps:
             raise BundleError(f"The run has {self._steps_written} steps; its order asks for {manifest.steps}.")
@@ -187,6 +196,7 @@ class BundleWriter(FileWriter):
         if self._log_bytes != self._log_end:
             raise BundleError("The rounding logs of all steps are shorter than they should be.")
         self._bytes(layout.CLAIM, claim)
+        self._consent(layout.ACCEPTANCE, acceptance)
         self._running = False
 
     def _check_complete(self) -> None:
@@ -195,6 +205,11 @@ class BundleWriter(FileWriter):
             raise BundleError("The run was begun and not finished, so the bundle is not complete.")
 
     # Writing.
+
+    def _consent(self, path: str, envelope: bytes) -> None:
+        if len(envelope) > layout.MAX_CONSENT_BYTES:
+            raise BundleError(f"{path} would have {len(envelope)} bytes; {layout.MAX_CONSENT_BYTES} are allowed.")
+        self._bytes(path, envelope)
 
     def _order(self) -> OrderManifest:
         if self._manifest is None:

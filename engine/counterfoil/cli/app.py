@@ -24,8 +24,8 @@ from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import Done, exit_code, show_error
 from counterfoil.cli.exporting import export_app
 from counterfoil.cli.inspection import inspect, plan
-from counterfoil.cli.orders import order_app
-from counterfoil.cli.statements import keygen, sign, verify
+from counterfoil.cli.orders import order_app, sign_order
+from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError
@@ -40,6 +40,7 @@ _TYPER_STOPPED = (1, 130)
 # In the order in which people meet them; typer would list groups last.
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "order": order_app,
+    "sign-order": sign_order,
     "calibrate": calibrate,
     "train": train,
     "inspect": inspect,
@@ -51,6 +52,8 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "panel": panel,
     "diff": diff,
     "verify": verify,
+    "withdraw": withdraw,
+    "reply": reply,
     "export": export_app,
     "verify-weights": verify_weights,
     "sign": sign,
@@ -60,7 +63,9 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "bench": bench_app,
     "vectors": vectors,
 }
-_WITH_KEY = ("train", "audit", "merge", "adjudicate", "export", "sign", "keygen")
+_WITH_KEY = (
+    "order", "sign-order", "train", "audit", "merge", "adjudicate", "export", "withdraw", "reply", "sign", "keygen",
+)  # fmt: skip
 """Commands that may need a passphrase."""
 
 
@@ -73,7 +78,8 @@ app = typer.Typer(
     name="counterfoil",
     cls=_Commands,
     help="Find out whether the training you ordered is the training that happened.",
-    epilog="Exit codes: 0 VERIFIED or done, 1 DISPUTED, 2 INCONCLUSIVE or stopped, 3 REFUSED, 4 ERROR.",
+    epilog="Exit codes: 0 VERIFIED or done, 1 DISPUTED, 2 INCONCLUSIVE or stopped, 3 REFUSED, 4 ERROR, 5 a "
+    "verdict that the trainer of its run signed.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -18,6 +18,7 @@ from counterfoil.cli.options import (
     BadFractionOption,
     BeaconOption,
     CapsuleOption,
+    ClientKeyOption,
     ClientOrderOption,
     ConfidenceOption,
     CsvOption,
@@ -55,6 +56,7 @@ def audit(
     unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
@@ -107,7 +109,8 @@ def audit(
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
-    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE; what
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR; 5 whatever was found where --key is the
+    trainer's own key: that is no audit. Ctrl-C stops the replay: INCONCLUSIVE; what
     was judged by then is kept, and --resume goes on from there.
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
@@ -139,6 +142,7 @@ def audit(
         device=devices[0],
         threads=threads,
         trainer_key=public,
+        client_key=load_public_key(client_key) if client_key else None,
         data=data,
         segments=chosen,
         heads=heads,
@@ -150,7 +154,7 @@ def audit(
     )
     if partial is not None:
         raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned)))
 
 
 def merge(
@@ -165,6 +169,7 @@ def merge(
     unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
@@ -209,6 +214,7 @@ def merge(
         device=device,
         threads=threads,
         trainer_key=public,
+        client_key=load_public_key(client_key) if client_key else None,
         data=data,
         segments=SegmentRequest.parse(
             segments, confidence, bad_fraction, nonce, None if beacon is None else read_beacon(beacon)
@@ -225,7 +231,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned)))
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:

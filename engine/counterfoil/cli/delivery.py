@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
-from counterfoil.cli.exits import Done
+from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress, DeliveryReport
+from counterfoil.audit.values.trust import signed_by_trainer
+from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
 from counterfoil.errors import DataError
@@ -49,19 +50,21 @@ def verify_weights(
 
     Equal bit for bit, or after a cast to bfloat16 or float16, or with LoRA weights merged. Exit code 0 DELIVERED:
     they are the final state of a run that is VERIFIED by this key; 1 DIFFERENT; 2 INCONCLUSIVE: they are, but there
-    is no verdict, or no key to check it with; 3 REFUSED, 4 ERROR.
+    is no verdict, or no key to check it with; 3 REFUSED, 4 ERROR; 5 whatever was found where the verdict is signed
+    with the trainer's own key: that is no audit.
 
     Example: counterfoil verify-weights model/ run.cfoil --verdict verdict.json --key auditor.pub.pem
     """
     if key is not None and verdict is None:
         raise typer.BadParameter("--key belongs to --verdict: it is the key that signed it.")
-    basis = None
+    basis, self_signed = None, False
     if verdict is not None and key is not None:
         from counterfoil.audit.statement.verdict import verify_verdict
         from counterfoil.delivery.basis import basis_of
 
         envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-        basis = basis_of(verify_verdict(envelope, load_public_key(key)))
+        judged = verify_verdict(envelope, load_public_key(key))
+        basis, self_signed = basis_of(judged), signed_by_trainer(judged.key_id, judged.trainer_key)
     with cancel_on_interrupt() as cancel, terminal.progress("Weights", terminal.console(stderr=True), "%") as bar:
         with cancel.at_once():
             from counterfoil.delivery import verification
@@ -73,22 +76,29 @@ def verify_weights(
                     bar.update(100 * event.done / max(1, event.total))
                 case DeliveryReport():
                     report = event
-    from counterfoil.cli import jsonform
+    from counterfoil.cli import jsonform, reports
 
     if json:
-        jsonform.print_json(report)
+        jsonform.print_json(report, self_signed=self_signed)
     else:
         show_delivery(report, signed=key is not None, given=verdict is not None)
+    if self_signed:
+        reports.show_self_signed(terminal.console(stderr=True))
+        raise Done(SELF_SIGNED)
     raise Done(report.outcome.exit_code)
 
 
 def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
     """Show what a comparison of weights found."""
-    from counterfoil.cli.reports import show_facts
+    from counterfoil.cli.reports import TRUST_STYLES, show_facts, show_trust
 
     out = terminal.console()
     style = _STYLES[report.outcome.exit_code]
+    if report.outcome is DeliveryOutcome.DELIVERED and report.trust is not None:
+        style = TRUST_STYLES[report.trust.level]
     out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.sentence)}", soft_wrap=True)
+    if report.trust is not None:
+        show_trust(out, report.trust)
     if given and not signed:
         out.print("The verdict was not looked at: give the auditor's public key with --key.", soft_wrap=True)
     for warning in report.warnings:

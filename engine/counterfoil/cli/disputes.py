@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.cli.exits import Done
+from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
+    ClientKeyOption,
     ClientOrderOption,
     DataOption,
     DeviceOption,
@@ -36,6 +37,7 @@ def adjudicate(
     ] = None,
     key: OptionalKeyOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -45,7 +47,7 @@ def adjudicate(
     """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
 
     Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
-    3 REFUSED, 4 ERROR.
+    3 REFUSED, 4 ERROR; 5 whatever was found where --key is the trainer's own key.
 
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
@@ -62,6 +64,7 @@ def adjudicate(
             capsule,
             order=order,
             trainer_key=public,
+            client_key=load_public_key(client_key) if client_key else None,
             device=device,
             threads=threads,
             cancel=cancel,
@@ -75,17 +78,17 @@ def adjudicate(
                     bar.update(event.step - first + event.done / event.total)
                 case hearing.AdjudicationFinished():
                     report = event.report
-    from counterfoil.audit.values.trust import trust_of
+    from counterfoil.audit.values.trust import TrainerTrust, trust_of
     from counterfoil.cli import jsonform, reports
 
     trust = trust_of(
         report.checks,
         report.trainer_key,
-        named=public is not None,
+        named=report.given_key != "",
         auditor_key="" if signing_key is None else signing_key.public.key_id,
     )
     if json:
-        jsonform.print_json(report, trust)
+        jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR)
     else:
         reports.show_adjudication(console, report, trust)
     if verdict is not None and signing_key is not None:
@@ -95,6 +98,9 @@ def adjudicate(
             from counterfoil.audit.statement.verdict import preview_adjudication
 
             sign_verdict(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict, console)
+    if trust.trainer is TrainerTrust.AUDITOR:
+        reports.show_self_signed(terminal.console(stderr=True))
+        raise Done(SELF_SIGNED)
     raise Done(report.outcome.exit_code)
 
 

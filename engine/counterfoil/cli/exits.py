@@ -12,6 +12,10 @@ from counterfoil.terminal import shown
 _LOG = logging.getLogger("counterfoil")
 
 
+SELF_SIGNED = 5
+"""Exit code of a verdict that the trainer of its run signed, whatever it says: it is no audit."""
+
+
 class Done(SystemExit):
     """Ends a command with an exit code of ours; typer lets a SystemExit pass."""
 

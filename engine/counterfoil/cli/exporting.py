@@ -14,8 +14,9 @@ from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import DataError
+from counterfoil.errors import DataError, SignatureError
 from counterfoil.inputs import read_input
+from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, load_public_key
 from counterfoil.terminal import shown
 from counterfoil.wholefiles import write_whole
@@ -154,7 +155,8 @@ def _export_summary(
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp
 
-        data, said = _read_verdict(path, load_public_key(verdict_key) if verdict_key is not None else signer.public)
+        public = signer.public if verdict_key is None else load_public_key(verdict_key)
+        data, said = _read_verdict(path, public, signer.public.key_id)
         statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(data))
         envelope = signer.sign(canonical.encode(statement))
         stamps = [] if timestamp is None else [request_timestamp(timestamp, signature_of(envelope), authority)]
@@ -162,11 +164,18 @@ def _export_summary(
     terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
 
 
-def _read_verdict(path: Path, key: PublicKey) -> tuple[bytes, Verdict]:
+def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[bytes, Verdict]:
+    """Read a verdict that is handed on in other words, by whoever holds the key of that id, if they are signed too."""
     from counterfoil.audit.statement.verdict import verify_verdict
 
     data = read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-    return data, verify_verdict(data, key)
+    said = verify_verdict(data, key)
+    if said.trainer_key in (said.key_id, signer_key):
+        raise SignatureError(
+            say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
+            remedy=say("Have the run audited by somebody else."),
+        )
+    return data, said
 
 
 @export_app.command("model-card")

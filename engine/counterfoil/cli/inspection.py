@@ -14,6 +14,7 @@ from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
     BundleArgument,
+    ClientKeyOption,
     ClientOrderOption,
     DataOption,
     DeviceOption,
@@ -30,6 +31,7 @@ def inspect(
     bundle: BundleArgument,
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
+    client_key: ClientKeyOption = None,
     heads: HeadsOption = None,
     allow_large: AllowLargeOption = False,
     quick: Annotated[
@@ -48,6 +50,7 @@ def inspect(
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
+    client = load_public_key(client_key) if client_key else None
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
             from counterfoil.audit import inspection
@@ -59,7 +62,9 @@ def inspect(
             bar.update(done)
 
         limits = limits_for(allow_large)
-        summary = inspection.inspect(bundle, order, public, cancel, heads, limits, quick=quick, progress=show)
+        summary = inspection.inspect(
+            bundle, order, public, cancel, heads, limits, client_key=client, quick=quick, progress=show
+        )
     from counterfoil.cli import jsonform, reports
 
     if json:

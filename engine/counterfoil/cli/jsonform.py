@@ -60,14 +60,16 @@ def _named(name: str, value: Any) -> Any:
     return dict(value) if name in ("environment", "trainer_environment") else value
 
 
-def print_json(value: Any, trust: Trust | None = None) -> None:
+def print_json(value: Any, trust: Trust | None = None, **more: Any) -> None:
     """Print a value of the library as JSON on standard output, in ASCII: a terminal may be what reads it.
 
     Args:
         value: The value.
         trust: What a conclusion rests on, beside it as ``trust``; None for none.
+        more: What else stands beside it, by name.
     """
     said = as_json(value)
     if trust is not None:
         said["trust"] = as_json(trust) | {"level": trust.level.value, "reason": trust.reason}
+    said |= {name: as_json(item) for name, item in more.items()}
     print(json.dumps(said, indent=2, ensure_ascii=True, allow_nan=False))

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.cli.exits import SELF_SIGNED
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import sign_verdict
 from counterfoil.errors import CounterfoilError
@@ -49,23 +50,23 @@ class Wanted:
     unsigned: Path | None = None
 
 
-def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
-    """Audit, show what happens and what was found, and write what is wanted."""
+def judge(request: AuditRequest, wanted: Wanted) -> int:
+    """Audit, show what happens and what was found, and write what is wanted; returns the exit code."""
     console = terminal.console(stderr=wanted.json)
     finished = _run(request, console)
     report, evidence = finished.report, finished.evidence
 
-    from counterfoil.audit.values.trust import trust_of
+    from counterfoil.audit.values.trust import TrainerTrust, trust_of
     from counterfoil.cli import jsonform, reports
 
     trust = trust_of(
         report.checks,
         report.trainer_key,
-        named=request.trainer_key is not None,
+        named=report.given_key != "",
         auditor_key="" if wanted.key is None else wanted.key.public.key_id,
     )
     if wanted.json:
-        jsonform.print_json(report, trust)
+        jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR)
     else:
         reports.show_report(console, report, trust)
     if finished.kept is not None:
@@ -88,7 +89,10 @@ def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
             console.print(f"Wrote {shown(str(wanted.capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if wanted.verdict is not None or wanted.unsigned is not None:
         _write_verdict(request, wanted, report, console)
-    return report.outcome
+    if trust.trainer is TrainerTrust.AUDITOR:
+        reports.show_self_signed(terminal.console(stderr=True))
+        return SELF_SIGNED
+    return report.outcome.exit_code
 
 
 def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, console: Console) -> None:

@@ -46,6 +46,14 @@ TrainerKeyOption = Annotated[
         show_default=False,
     ),
 ]
+ClientKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="The client's public key (.pub.pem), if you know it: the order must be signed with it. With it the order "
+        "file itself is not needed to know whose order it is.",
+        show_default=False,
+    ),
+]
 HeadsOption = Annotated[
     Path | None,
     typer.Option(
@@ -57,6 +65,14 @@ HeadsOption = Annotated[
 KeyOption = Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)]
 OptionalKeyOption = Annotated[
     Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+]
+OrderKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        help="Sign the order as its client with this private key, from 'counterfoil keygen'.",
+        show_default="the order stays unsigned; 'counterfoil sign-order' signs it later",
+    ),
 ]
 AllowLargeOption = Annotated[
     bool,

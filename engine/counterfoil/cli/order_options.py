@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
@@ -15,11 +15,14 @@ import typer
 from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.options import ForceOption, OutOption
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.plaintext import one_line
+from counterfoil.signer.client import SignerProcess
+from counterfoil.signer.environment import drop_passphrase
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
@@ -115,6 +118,7 @@ class OrderOptions:
     recompute_activations: RecomputeOption = None
     external_data: ExternalDataOption = None
     trial: TrialOption = True
+    key: OrderKeyOption = None
     force: ForceOption = False
 
     @property
@@ -151,13 +155,19 @@ class OrderOptions:
                 f"--margins says nothing about the profile {self.precision.value}: its results have none."
             )
         segments_of(self.recompute_activations)
+        _ = self.signer  # a wrong passphrase is said before the work
+
+    @cached_property
+    def signer(self) -> SignerProcess | None:
+        """The process that signs the order as its client; None when it stays unsigned."""
+        return open_order_key(self.key)
 
     def write(self, draft: OrderDraft) -> None:
         """Write the order, after the trial of its first step if one is wanted."""
         segments = segments_of(self.recompute_activations)
         with cancel_on_interrupt() as cancel:
             draft = show_stages(draft.recomputing_in_stages(segments, cancel))
-        write_order(draft, self.out, self.external_data, trial=self.trial)
+        write_order(draft, self.out, self.external_data, trial=self.trial, signer=self.signer)
 
 
 def segments_of(text: str | None) -> Segments | None:
@@ -212,14 +222,30 @@ def with_order_options(*, checkpoint_every: int) -> Callable[[Callable[..., None
     return decorate
 
 
-def write_order(draft: OrderDraft, out: Path, external_data: Path | None = None, *, trial: bool) -> None:
+def open_order_key(key: Path | None) -> SignerProcess | None:
+    """Start the process that signs an order as its client; None, and no passphrase is kept, without a key."""
+    if key is None:
+        drop_passphrase()
+        return None
+    return open_key(key, "order")
+
+
+def write_order(
+    draft: OrderDraft,
+    out: Path,
+    external_data: Path | None = None,
+    *,
+    trial: bool,
+    signer: SignerProcess | None = None,
+) -> None:
     """Write an order, after the trial of its first step if one is wanted, and say what was written."""
     console = terminal.console()
     if trial:
         _try_order(draft, console)
-    manifest = draft.write(out, external_data=external_data, trial=False)
+    manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     console.print(f"Order digest {manifest.digest.hex}")
+    console.print(signed_by_client("" if signer is None else signer.public.key_id), soft_wrap=True)
     if draft.recomputation is not None:
         console.print(_recomputed(draft.recomputation))
     if external_data is None:
@@ -229,6 +255,13 @@ def write_order(draft: OrderDraft, out: Path, external_data: Path | None = None,
             f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
+
+
+def signed_by_client(key_id: str) -> str:
+    """Say who signed an order; ``key_id`` is empty for an unsigned one."""
+    if key_id:
+        return f"Signed as its client with the key {key_id}."
+    return "The order is unsigned: nothing in it shows that you ordered it. 'counterfoil sign-order' signs it."
 
 
 def _recomputed(found: Recomputation) -> str:

@@ -12,13 +12,16 @@ import typer
 from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.options import ForceOption
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
 from counterfoil.cli.order_options import (
     OrderOptions,
     Profile,
     RecomputeOption,
     TrialOption,
+    open_order_key,
     segments_of,
+    signed_by_client,
     with_order_options,
     write_order,
 )
@@ -124,6 +127,7 @@ def order(
     ] = None,
     recompute_activations: RecomputeOption = None,
     trial: TrialOption = True,
+    key: OrderKeyOption = None,
     force: ForceOption = False,
 ) -> None:
     """Client: write an order, the file that says exactly what is to be trained.
@@ -131,7 +135,7 @@ def order(
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        given = (source, out, precision, recompute_activations)
+        given = (source, out, precision, recompute_activations, key)
         if any(item is not None for item in given) or force or not trial:
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from is used without a recipe."
@@ -141,10 +145,12 @@ def order(
         raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
     check_target(out, force)
     segments = segments_of(recompute_activations)
+    signer = open_order_key(key)
     from counterfoil.training.custom import load_job
 
     job = load_job(source)
-    write_order(_drafted(job, None if precision is None else PROFILES[precision.value], segments), out, trial=trial)
+    draft = _drafted(job, None if precision is None else PROFILES[precision.value], segments)
+    write_order(draft, out, trial=trial, signer=signer)
 
 
 def _drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
@@ -490,3 +496,34 @@ def _prepared(folder: Path, data: Path, settings: FineTuning) -> OrderDraft:
     for note in prepared.notes:
         console.print(shown(note))
     return prepared.draft
+
+
+def sign_order(
+    order: Annotated[Path, typer.Argument(help="Your order, a .cfoil file.", show_default=False)],
+    key: KeyOption,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write.", show_default="the order itself, replaced whole"),
+    ] = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace a file that exists, and a signature that the order has."),
+    ] = False,
+) -> None:
+    """Client: sign an order, so that a run of it shows who ordered it.
+
+    The order and its digest stay as they are: only the signature is put beside it. The trainer gets the signed file.
+
+    Example: counterfoil sign-order job.cfoil --key client.pem
+    """
+    if out is not None and out.resolve() != order.resolve():
+        check_target(out, force)
+    with open_key(key, "order") as signer:
+        from counterfoil.training.order import sign_order_file
+
+        manifest = sign_order_file(order, order if out is None else out, signer, again=force)
+        key_id = signer.public.key_id
+    console = terminal.console()
+    console.print(f"Order digest {manifest.digest.hex}")
+    console.print(signed_by_client(key_id), soft_wrap=True)
+    console.print(f"Wrote {shown(str(order if out is None else out))}. Keep it, and give the trainer a copy.")

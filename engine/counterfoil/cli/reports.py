@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.box import DOUBLE
 from rich.console import Console
 from rich.table import Table
 
@@ -25,6 +26,7 @@ from counterfoil.plaintext import one_line
 if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.referee import Parting
+    from counterfoil.audit.statement.afterwards import Afterwards
     from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration
@@ -33,6 +35,9 @@ from counterfoil import terminal
 from counterfoil.terminal import shown
 
 SHOWN_TENSORS = 10
+MAX_QUOTED_LINES = 200
+QUOTED_CHARACTERS = 2000
+"""Of a line in a text of somebody else's."""
 
 _OUTCOME_STYLES = {
     Outcome.VERIFIED: "bold green",
@@ -45,7 +50,7 @@ _ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta",
 """By exit code."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
-_TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
+TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
 _STATE_STYLES = {
     CheckState.PASSED: "green",
     CheckState.FAILED: "red",
@@ -60,17 +65,17 @@ def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, tru
     """Show the conclusion in a few words, why, and what it rests on: green only where nothing of that is open."""
     style = _OUTCOME_STYLES[outcome]
     if outcome is Outcome.VERIFIED:
-        style = _TRUST_STYLES[trust.level]
+        style = TRUST_STYLES[trust.level]
     out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
     show_trust(out, trust)
 
 
 def show_trust(out: Console, trust: Trust) -> None:
     """Show what a conclusion rests on: whose order, whose key, which machine."""
-    parts = (f"{line.title}: [{_TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
+    parts = (f"{line.title}: [{TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
     out.print("Rests on  " + "; ".join(parts))
     if trust.reason:
-        out.print(f"[{_TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
+        out.print(f"[{TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:
@@ -255,6 +260,8 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     facts = {
         "order": f"{one_line(order.title)} ({one_line(order.recipe)})",
         "order digest": order.digest.hex,
+        "client": _client(order.client_key, summary.given_client_key)
+        + (f", {one_line(order.signed_at)} by its own clock" if order.signed_at else ""),
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
@@ -285,6 +292,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
             "run root": run.run_root.hex if run.run_root else "not signed for",
             "signed by": run.trainer_key or "nobody",
             "signed at": run.signed_at,
+            "accepted": _accepted(run.accepted_at),
             "machine": ", ".join(
                 f"{name} {one_line(value)}" for name, value in run.environment if name in ("device", "torch")
             ),
@@ -392,10 +400,11 @@ def show_plan(out: Console, plan: Plan) -> None:
     out.print(table)
 
 
-def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) -> None:
+def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     """Show what a checked verdict says, and what that rests on."""
     source = {
         "client": "the client's own order",
+        "signature": "signed with the client's key, which the auditor gave",
         "bundle": "taken from the run itself, not compared with an order of the client's",
     }
     order = verdict.order_digest.hex if verdict.order_digest else "not read"
@@ -410,6 +419,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
             **({"run's order": str(verdict.run_order)} if other else {}),
+            "client": _client(verdict.client_key, verdict.given_client_key),
             "trainer": f"{verdict.trainer_key or 'no signature'} ({trainer[verdict.trainer_key_source]})",
             "steps": _steps(verdict),
             **named,
@@ -420,12 +430,60 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication, trust: Trust) ->
     show_checks(out, verdict.checks)
     if isinstance(verdict, Adjudication):
         _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
-        show_trust(out, trust)
+        show_trust(out, verdict.trust)
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
     show_places(out, verdict.replayed_at)
-    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, trust)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, verdict.trust)
+
+
+def _client(key: str, given: str) -> str:
+    """Whose signature an order has, in words."""
+    if not key:
+        return "the order is unsigned" + (f", and should be signed with the key {given}" if given else "")
+    if not given:
+        return f"{key} (signed the order; named by the files themselves, compared with nothing)"
+    return f"{key} (signed the order; the client's key that was given)" if key == given else f"{key} (not {given})"
+
+
+def _accepted(moment: str) -> str:
+    return f"the order, {one_line(moment)} by the trainer's clock" if moment else "no acceptance of the order holds"
+
+
+def show_self_signed(out: Console) -> None:
+    """Say that a verdict is no audit, in lines that nobody overlooks."""
+    table = Table(box=DOUBLE, show_header=False, border_style="bold red", style="bold red")
+    table.add_column()
+    table.add_row(
+        "SELF-SIGNED: THIS IS NO AUDIT. The key that signed the verdict is the key that signed the run. A trainer who "
+        "judges its own run can write whatever it likes. Rely on nothing that it says."
+    )
+    out.print(table)
+
+
+def show_afterwards(out: Console, said: Afterwards) -> None:
+    """Show what was said of a verdict after it was signed; the words of strangers stay theirs."""
+    for one in said.withdrawals:
+        out.print(
+            f"[bold magenta]WITHDRAWN[/]  by its auditor, {one.signed_at} by the auditor's clock. The auditor's reason:"
+        )
+        _quote(out, one.reason)
+        if one.superseded_by is not None:
+            out.print(f"The auditor puts another verdict in its place: SHA-256 of its payload {one.superseded_by}.")
+    for reply in said.replies:
+        out.print(f"[bold]REPLY[/]  of the trainer whose key signed the run, {reply.signed_at} by the trainer's clock:")
+        _quote(out, reply.text)
+    for sentence in said.ignored:
+        out.print(f"[yellow]{shown(sentence)}[/]", soft_wrap=True)
+
+
+def _quote(out: Console, text: str) -> None:
+    """A text of somebody else's: each line behind a mark, so that none looks like ours."""
+    for line in text.splitlines()[:MAX_QUOTED_LINES]:
+        out.print(f"  [dim]|[/] {shown(one_line(line, QUOTED_CHARACTERS))}", soft_wrap=True)
+    if len(text.splitlines()) > MAX_QUOTED_LINES:
+        out.print("  [dim]|[/] ... (more in the file)")
 
 
 def _steps(verdict: Verdict | Adjudication) -> str:

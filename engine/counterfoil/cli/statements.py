@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.statement.signed import Verdict, trust_in
+from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.beacon import Beacon
-from counterfoil.cli.exits import Done
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
+from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import ask_passphrase, open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
@@ -18,6 +20,7 @@ from counterfoil.cli.targets import check_target
 from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
+from counterfoil.sentence import say
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing import load_public_key, public_path
@@ -55,18 +58,31 @@ def verify(
     bundle: Annotated[
         Path | None, typer.Option(help="Check too that the verdict is about this file.", show_default=False)
     ] = None,
+    statements: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="What was said of the verdict afterwards: withdrawals by its auditor, replies by the trainer. Can be "
+            "given several times.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: check the signature of a verdict, or of an adjudication, and show what it says.
 
     The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
-    hold, was signed with another key, or is about another file.
+    hold, was signed with another key, is about another file, or was withdrawn by its auditor; and 5 if the key that
+    signed it is that of the trainer whose run it is about, which is no audit.
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
+    from counterfoil.audit.statement.afterwards import MAX_BYTES, afterwards, verdict_digest
     from counterfoil.audit.statement.verdict import check_bundle_file, verify_signed
 
-    checked = verify_signed(read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES), load_public_key(key))
+    envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
+    checked = verify_signed(envelope, load_public_key(key))
+    given = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
+    later = afterwards(checked, verdict_digest(envelope), given)
     if bundle is not None:
         with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
 
@@ -78,17 +94,21 @@ def verify(
             check_bundle_file(checked, bundle, cancel, show)
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_in(checked)
+    self_signed = checked.trust.trainer is TrainerTrust.AUDITOR
     if json:
-        jsonform.print_json(checked, trust)
+        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later)
     else:
         console = terminal.console()
-        reports.show_verdict(console, checked, trust)
+        reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
         if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
             console.print(_beacon_words(checked.sample.beacon))
-    raise Done(checked.outcome.exit_code)
+        reports.show_afterwards(console, later)
+    if self_signed:
+        reports.show_self_signed(terminal.console(stderr=True))
+        raise Done(SELF_SIGNED)
+    raise Done(Outcome.REFUSED.exit_code if later.withdrawals else checked.outcome.exit_code)
 
 
 def _beacon_words(beacon: Beacon) -> str:
@@ -127,5 +147,91 @@ def sign(
     console = terminal.console()
     from counterfoil.cli import reports
 
-    reports.show_verdict(console, checked, trust_in(checked))
+    reports.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+    if signed_by_trainer(checked.key_id, checked.trainer_key):
+        reports.show_self_signed(terminal.console(stderr=True))
+        raise Done(SELF_SIGNED)
+
+
+def withdraw(
+    verdict: Annotated[Path, typer.Argument(help="Your verdict, a .json file.", show_default=False)],
+    out: OutOption,
+    key: KeyOption,
+    reason: Annotated[str, typer.Option(help="Why, in a sentence or more.", show_default=False)],
+    superseded_by: Annotated[
+        Path | None,
+        typer.Option(help="The verdict that stands in its place, signed with the same key.", show_default=False),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Auditor: take back a verdict, for good or for another one.
+
+    The verdict's file stays as it is: whoever verifies it together with this statement sees both. Only the key that
+    signed the verdict can withdraw it.
+
+    Example: counterfoil withdraw verdict.json --key auditor.pem --reason "wrong run" --out withdrawal.json
+    """
+    check_target(out, force)
+    with open_key(key, "withdraw") as signer:
+        from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
+        from counterfoil.audit.statement.verdict import verify_signed
+
+        old = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
+        verify_signed(old, signer.public)
+        new = None
+        if superseded_by is not None:
+            envelope = read_input(superseded_by, "a verdict", DataError, most=MAX_VERDICT_BYTES)
+            verify_signed(envelope, signer.public)
+            new = verdict_digest(envelope)
+        statement = sign_withdrawal(verdict_digest(old), reason, new, signer)
+        write_whole(out, statement, what="the withdrawal")
+        key_id = signer.public.key_id
+    terminal.console().print(
+        f"Wrote {shown(str(out))}, signed with the key {key_id}. Send it wherever the verdict went: who has only the "
+        "verdict does not know."
+    )
+
+
+def reply(
+    verdict: Annotated[
+        Path, typer.Argument(help="The verdict, or adjudication, on your run: a .json file.", show_default=False)
+    ],
+    out: OutOption,
+    key: KeyOption,
+    text: Annotated[str | None, typer.Option(help="What you say to it.", show_default=False)] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A file of plain text, UTF-8, in the place of --text.", show_default=False)
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Trainer: answer a verdict on your run, with the key that signed the run.
+
+    It changes nothing of the verdict: it lies beside it, and 'counterfoil verify --statements' shows it as yours.
+
+    Example: counterfoil reply verdict.json --key trainer.pem --file reply.txt --out reply.json
+    """
+    if (text is None) == (file is None):
+        raise typer.BadParameter("Give either --text or --file.")
+    check_target(out, force)
+    with open_key(key, "reply") as signer:
+        from counterfoil.audit.statement.afterwards import MAX_BYTES, sign_reply, verdict_digest
+        from counterfoil.audit.statement.verdict import trainer_of
+
+        envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
+        if trainer_of(envelope) != signer.public.key_id:
+            raise DataError(
+                say("The verdict is on a run that another key signed than {0}.", key.name),
+                remedy=say("Give the key with which the run was signed."),
+            )
+        said = text if file is None else _plain_text(read_input(file, "a reply", DataError, most=MAX_BYTES))
+        write_whole(out, sign_reply(verdict_digest(envelope), said or "", signer), what="the reply")
+        key_id = signer.public.key_id
+    terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {key_id}. Hand it out beside the verdict.")
+
+
+def _plain_text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(say("The reply is not plain text in UTF-8."), detail=str(error)) from error

@@ -157,6 +157,8 @@ def train(
             match event:
                 case recorder.RecordStarted():
                     bar.start(event.steps)
+                    signed = f"signed with the client's key {event.client_key}" if event.client_key else "unsigned"
+                    console.print(f"Accepted the order, which is {signed}.", soft_wrap=True)
                 case recorder.DataChecked():
                     bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
                 case recording.RecordingChecked():

@@ -38,13 +38,6 @@ def basis_of(judged: Verdict | AuditReport) -> Basis:
                 judged.steps_ordered,
             ),
         )
-    if judged.order_source != "client":
-        warnings += (say("{0} does not say that this is what the client ordered: the order came from the run.", what),)
-    return Basis(
-        root,
-        order,
-        judged.headline,
-        judged.key_id if isinstance(judged, Verdict) else "",
-        warnings,
-        judged.sample is not None and judged.sample.reaches_end,
-    )
+    key_id = judged.key_id if isinstance(judged, Verdict) else ""
+    ends = judged.sample is not None and judged.sample.reaches_end
+    return Basis(root, order, judged.headline, judged.trust, key_id, warnings, judged.trainer_key, ends)

@@ -23,6 +23,7 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
+from counterfoil.audit.values.trust import TrainerTrust
 from counterfoil.bundle.checked import Array
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
@@ -283,6 +284,13 @@ def _report(
             "The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.",
             reader.manifest.steps,
         )
+    elif basis.trust.trainer is TrainerTrust.AUDITOR:
+        outcome = DeliveryOutcome.INCONCLUSIVE
+        sentence = say(
+            "The weights are the final state of the run, after step {0}, and only its trainer says that the run is "
+            "verified.",
+            reader.manifest.steps,
+        )
     elif not basis.reaches_end:
         outcome = DeliveryOutcome.INCONCLUSIVE
         sentence = say(
@@ -292,19 +300,30 @@ def _report(
         )
     else:
         outcome = DeliveryOutcome.DELIVERED
-        sentence = say(
-            "What was delivered is all that training changed, in the final state of the verified run, after step {0}: "
-            "{1} tensors, each {2}."
-            if found.frozen
-            else "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
-            reader.manifest.steps,
-            len(found.compared),
+        how = (
             joined(
                 *(say("{0} ({1})", relation.words, count) for relation, count in sorted(same.items(), key=_by_value)),
                 between=", ",
             )
             if len(same) > 1
-            else next(iter(same)).words,
+            else next(iter(same)).words
+        )
+        last, number = reader.manifest.steps, len(found.compared)
+        sentence = (
+            say(
+                "What was delivered is all that training changed, in the final state of the verified run, after step "
+                "{0}: {1} tensors, each {2}.",
+                last,
+                number,
+                how,
+            )
+            if found.frozen
+            else say(
+                "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
+                last,
+                number,
+                how,
+            )
         )
     return DeliveryReport(
         outcome=outcome,
@@ -313,6 +332,8 @@ def _report(
         run_root=run_root,
         order_digest=reader.manifest.digest,
         step=reader.manifest.steps,
+        trust=None if basis is None else basis.trust,
+        trainer_key="" if basis is None else basis.trainer_key,
         headline="" if basis is None else basis.headline,
         key_id="" if basis is None else basis.key_id,
         files=tuple(WeightsFile(file.name, file.bytes, file.digest) for file in delivered.files),

@@ -20,6 +20,11 @@ _MEANINGS = {
 }
 
 
+_SOURCES = {
+    "client": ", the client's own",
+    "signature": ", signed with the client's key",
+    "bundle": ", taken from the run itself",
+}
 _TITLES = {Outcome.VERIFIED: "Verified training", Outcome.DISPUTED: "Disputed training"}
 
 
@@ -50,8 +55,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
         "In words": _plain(verdict.reason),
         "Job": _plain(verdict.title),
         "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
-        "Order": _digest(verdict.order_digest)
-        + (", the client's own" if verdict.order_source == "client" else ", taken from the run itself"),
+        "Order": _digest(verdict.order_digest) + _SOURCES[verdict.order_source],
         "Trainer": _key(verdict.trainer_key)
         + (
             ", which the auditor was given"

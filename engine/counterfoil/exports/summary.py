@@ -11,7 +11,7 @@ from typing import Any
 from counterfoil.audit.statement.model import VERIFIER_ID, json_of
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
 from counterfoil.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
@@ -26,7 +26,7 @@ PART = "COUNTERFOIL_SAMPLE_OF_{0}_IN_{1}_SEGMENTS"
 TRAINER_KEY = "COUNTERFOIL_TRAINER_KEY_GIVEN"
 """The auditor gave the trainer's key; without it the key is the one that the run itself names."""
 CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
-"""The order was compared with the client's own."""
+"""The order was compared with the client's own, or is signed with the client's key."""
 WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
 """The model among the subjects is the final state of the run."""
 
@@ -35,31 +35,44 @@ def properties(verdict: Verdict) -> list[str]:
     """Return what holds of a run by a verdict that says VERIFIED.
 
     Raises:
-        DataError: The auditor listed the segments that were replayed: nothing holds of the run.
+        DataError: The auditor listed the segments that were replayed, or they were drawn with a nonce that the
+            trainer may have known: nothing holds of the run.
     """
     sample = verdict.sample
     assert sample is not None, "rule 12 of a verdict"
     if sample.whole:
         found = [REPLAYED]
-    elif sample.selection is Selection.RANDOM:
-        found = [SAMPLE, PART.format(sample.count, sample.total)]
-    else:
-        raise DataError(
+    elif sample.selection is not Selection.RANDOM:
+        raise _about_part(
             say(
                 "The verdict is about {0} of {1} segments, which the auditor listed: nothing follows for the others, "
                 "and the format knows only the run.",
                 sample.count,
                 sample.total,
-            ),
-            remedy=say("Hand on the verdict itself."),
+            )
         )
+    elif sample.source is NonceSource.GIVEN:
+        raise _about_part(
+            say(
+                "The verdict is about {0} of {1} segments, drawn with a nonce that was given to the audit: what "
+                "follows for the others depends on who knew it, which the format cannot say.",
+                sample.count,
+                sample.total,
+            )
+        )
+    else:
+        found = [SAMPLE, PART.format(sample.count, sample.total)]
     if verdict.given_key:
         found.append(TRAINER_KEY)
-    if verdict.order_source == "client":
+    if verdict.order_source != "bundle":
         found.append(CLIENT_ORDER)
     if verdict.model is not None:
         found.append(WEIGHTS)
     return found
+
+
+def _about_part(sentence: str) -> DataError:
+    return DataError(sentence, remedy=say("Hand on the verdict itself."))
 
 
 def svr_statement(verdict: Verdict) -> dict[str, Any]:

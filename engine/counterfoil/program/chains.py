@@ -290,12 +290,13 @@ _RULES: dict[str, tuple[dict[str, str], Callable[..., Expression | None]]] = {
         _taking(grad_output="tensor", self="tensor", threshold="number"),
         lambda gradient, x, threshold: ("where", ("le", x, threshold), 0.0, gradient),
     ),
-    "aten.zeros_like.default": (_taking(self="tensor"), lambda x: ("fill", 0.0)),
-    "aten.ones_like.default": (_taking(self="tensor"), lambda x: ("fill", 1.0)),
-    "aten.full_like.default": (_taking(self="tensor", fill_value="number"), lambda x, number: ("fill", number)),
+    # What is filled like a tensor does not read its elements, but needs it where its operators run one after the other.
+    "aten.zeros_like.default": (_taking(self="tensor"), lambda x: ("fill", 0.0, x)),
+    "aten.ones_like.default": (_taking(self="tensor"), lambda x: ("fill", 1.0, x)),
+    "aten.full_like.default": (_taking(self="tensor", fill_value="number"), lambda x, number: ("fill", number, x)),
 }
 _FILLS = frozenset({"aten.zeros_like.default", "aten.ones_like.default", "aten.full_like.default"})
-"""Operators that make a tensor of another's shape: they do not read it."""
+"""Operators that make a tensor of another's shape: they do not read its elements."""
 
 
 # Which of them run together.

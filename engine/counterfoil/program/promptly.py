@@ -18,22 +18,41 @@ def updating_promptly(program: Program) -> Program:
     for index, node in enumerate(program.nodes):
         makers.update(dict.fromkeys(range(node.first_value, node.first_value + len(node.outputs)), index))
     ready = _ready(program.nodes, makers)
-    waiting: dict[int, list[int]] = {}
+    places = list(range(len(program.nodes)))
+    """For each operator the one outside the update behind which it may run, itself if it is such a one."""
     taken: set[int] = set()
-    results = sorted({makers[value.number] for value in program.updates.values() if value.number in makers})
-    for result in results:
+    results = {makers[value.number] for value in program.updates.values() if value.number in makers}
+    # What several results are made from, such as a factor of all parameters, is there for the first of them.
+    for result in sorted(results, key=lambda index: (ready[index], index)):
         if program.nodes[result].phase == "update":
             mine = _closure(result, program.nodes, makers, taken)
-            waiting.setdefault(ready[result], []).extend(sorted(mine))
+            for index in mine:
+                places[index] = ready[result]
             taken |= mine
-    order = list(waiting.get(-1, ()))
-    for index in range(len(program.nodes)):
-        if index not in taken:
-            order.append(index)
-        order += waiting.get(index, ())
+    wished = sorted(range(len(program.nodes)), key=lambda index: (places[index], index in taken, index))
+    order = _topological(wished, program.nodes, makers)
     numbers = {number: number for number in range(len(program.inputs))}
     nodes = [program.nodes[index] for index in order]
     return assembled(nodes, program.inputs, numbers, program.updates, program.loss)
+
+
+def _topological(wished: Sequence[int], nodes: Sequence[Node], makers: dict[int, int]) -> list[int]:
+    """Return the operators in the wished order, but for those that another needs earlier: they run just before it."""
+    order: list[int] = []
+    done: set[int] = set()
+    for wish in wished:
+        waiting = [wish]
+        while waiting:
+            index = waiting[-1]
+            before = [makers[v.number] for v in node_values(nodes[index]) if v.number in makers]
+            missing = sorted({made for made in before if made not in done}, reverse=True)
+            waiting += missing
+            if not missing:
+                waiting.pop()
+                if index not in done:
+                    done.add(index)
+                    order.append(index)
+    return order
 
 
 def _ready(nodes: Sequence[Node], makers: dict[int, int]) -> list[int]:

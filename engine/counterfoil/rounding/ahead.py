@@ -46,6 +46,7 @@ from counterfoil.rounding.rounder import (
     RecordingRounder,
     ReplayingRounder,
     Rounder,
+    Unfit,
     Watched,
     place_keys,
 )
@@ -133,6 +134,11 @@ class _Ahead:
     def fingerprints(self) -> npt.NDArray[np.uint64]:
         """uint64 ``[places]``: the fingerprints of the step."""
         return self._ordinary.fingerprints if self._waits else self._fingerprints
+
+    @property
+    def unfit(self) -> Unfit | None:
+        """What ended the step, if an output of an operator of class rounded did: whoever waits finds it."""
+        return self._ordinary.unfit if self._waits else None
 
     def watch(self, place: int, value: Tensor, arguments: Arguments) -> None:
         """Fingerprint a value that is not rounded, as the ordinary one does."""

@@ -12,12 +12,16 @@ from typing import Any
 
 from counterfoil.errors import SignatureError
 from counterfoil.intoto import (
+    ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
+    ORDER_PREDICATE,
+    REPLY_PREDICATE,
     RUN_PREDICATE,
     SVR_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
     VSA_PREDICATE,
+    WITHDRAWAL_PREDICATE,
 )
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, parse_statement
@@ -31,14 +35,31 @@ class Purpose(Enum):
     SUMMARY = "summary"
     """One verdict in the words of others."""
     TRAIN = "train"
-    """Tree heads, and at the end one run's claim, all of one order."""
+    """The acceptance of an order, tree heads, and at the end one run's claim, all of one order."""
+    ORDER = "order"
+    """One order, as its client."""
+    WITHDRAW = "withdraw"
+    """The withdrawal of one verdict."""
+    REPLY = "reply"
+    """One reply to a verdict."""
 
 
 _PREDICATES = {
     Purpose.AUDIT: {VERDICT_PREDICATE: say("a verdict"), ADJUDICATION_PREDICATE: say("an adjudication")},
     Purpose.SUMMARY: {SVR_PREDICATE: say("a simple verification result"), VSA_PREDICATE: say("a verification summary")},
-    Purpose.TRAIN: {RUN_PREDICATE: say("the claim of a run"), TREE_HEAD_PREDICATE: say("a tree head")},
+    Purpose.TRAIN: {
+        ACCEPTANCE_PREDICATE: say("the acceptance of an order"),
+        RUN_PREDICATE: say("the claim of a run"),
+        TREE_HEAD_PREDICATE: say("a tree head"),
+    },
+    Purpose.ORDER: {ORDER_PREDICATE: say("an order")},
+    Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
+    Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
 }
+_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE)
+"""What a trainer's signer signs before the claim, which is the last."""
+_NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY)
+"""Purposes whose statements name the key that signs them."""
 
 
 class Gate:
@@ -67,8 +88,7 @@ class Gate:
         allowed = _PREDICATES[self._purpose]
         kind = statement["predicateType"]
         if kind not in allowed:
-            one, other = allowed.values()
-            raise SignatureError(say("This signer signs {0}, and nothing else.", say("{0} or {1}", one, other)))
+            raise SignatureError(say("This signer signs {0}, and nothing else.", _either(tuple(allowed.values()))))
         if self._finished:
             raise SignatureError(say("This signer has already signed what it was started to sign."))
         subjects = statement["subject"]
@@ -76,15 +96,22 @@ class Gate:
             raise SignatureError(say("The statement has no subject."))
         if not isinstance(statement["predicate"], dict):
             raise SignatureError(say("The statement has no predicate."))
+        if self._purpose in _NAME_THEIR_KEY and statement["predicate"].get("public_key") != self._public.pem:
+            raise SignatureError(say("The statement names another public key than the one that would sign it."))
         if self._purpose is Purpose.TRAIN:
-            self._check_trainer(kind, subjects[0], statement["predicate"])
+            self._check_order(subjects[0])
         elif self._about and subjects[0].get("name") != self._about:
             raise SignatureError(say("The statement is about another file than {0}.", self._about))
-        self._finished = kind != TREE_HEAD_PREDICATE
+        self._finished = kind not in _MORE_FOLLOWS
 
-    def _check_trainer(self, kind: str, order: dict[str, Any], predicate: dict[str, Any]) -> None:
-        if predicate.get("public_key") != self._public.pem:
-            raise SignatureError(say("The statement names another public key than the one that would sign it."))
+    def _check_order(self, order: dict[str, Any]) -> None:
         if self._order not in (None, order):
             raise SignatureError(say("The statement is about another order than those signed before."))
         self._order = order
+
+
+def _either(kinds: tuple[str, ...]) -> str:
+    said = kinds[0]
+    for kind in kinds[1:]:
+        said = say("{0} or {1}", said, kind)
+    return said

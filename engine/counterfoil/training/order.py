@@ -14,10 +14,12 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import state_root, tensor_digest
+from counterfoil.consent import sign_order
 from counterfoil.definite.admission import check_exact
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.generators import finish
@@ -27,6 +29,8 @@ from counterfoil.program.limits import Estimate, largest
 from counterfoil.program.recompute import AUTO, Segments, recomputing_in_stages
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
+from counterfoil.sentence import say
+from counterfoil.signing import SigningKey
 from counterfoil.training.loaded import Array, check_inputs, step_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
@@ -141,6 +145,7 @@ class OrderDraft:
         *,
         external_data: str | os.PathLike[str] | None = None,
         trial: bool = True,
+        key: SigningKey | None = None,
     ) -> OrderManifest:
         """Try the first step of the order and write it as a bundle; returns its manifest.
 
@@ -150,6 +155,7 @@ class OrderDraft:
                 order then names each array by its digest. None keeps the data in the order.
             trial: Whether to try the first step (:meth:`try_first_step`), so that no order is written that nobody can
                 train. It takes the time and the memory of a step on the CPU, twice.
+            key: The client's key, which signs the order; None leaves it unsigned.
 
         Warns:
             CoarseGridWarning: The grid is too coarse for a gradient of the first step.
@@ -172,8 +178,53 @@ class OrderDraft:
             write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
             programs = self.programs.map(Program.to_bytes)
-            writer.write_order(manifest, programs, self.schedule, self.scalars, inside, self.initial)
+            signature = None if key is None else sign_order(manifest.digest, key)
+            writer.write_order(manifest, programs, self.schedule, self.scalars, inside, self.initial, signature)
         return manifest
+
+
+def sign_order_file(
+    path: str | os.PathLike[str], out: str | os.PathLike[str], key: SigningKey, *, again: bool = False
+) -> OrderManifest:
+    """Sign an order that was written unsigned; every part of it is checked against its manifest first.
+
+    Args:
+        path: The order.
+        out: Where the signed order goes; the same path replaces the file, whole or not at all.
+        key: The client's key.
+        again: Put the signature in the place of the one that the order has.
+
+    Returns:
+        The order's manifest, which stays as it is, and so does the order digest.
+
+    Raises:
+        DataError: It is a run, or signed already.
+        RefusedError: The order is damaged.
+        FileWriteError: The file cannot be written.
+    """
+    with BundleReader.open(path) as reader:
+        if reader.has_run:
+            raise DataError(
+                say("{0} is a run: an order is signed before it is trained.", os.fspath(path)),
+                remedy=say("Sign the order file that you keep."),
+            )
+        if reader.order_signature() is not None and not again:
+            raise DataError(
+                say("The order in {0} is signed already.", os.fspath(path)),
+                remedy=say("Add --force to put your signature in the place of that one."),
+            )
+        manifest, contents = reader.manifest, reader.check_order_contents()
+    with BundleWriter.create(out) as writer:
+        writer.write_order(
+            manifest,
+            contents.programs,
+            contents.schedule,
+            contents.scalars,
+            contents.data,
+            contents.initial,
+            sign_order(manifest.digest, key),
+        )
+    return manifest
 
 
 def draft_order(

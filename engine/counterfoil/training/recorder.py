@@ -29,7 +29,8 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
+from counterfoil.consent import accept_order, check_same_client, open_acceptance, open_signed_order
+from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError, SignatureError
 from counterfoil.execution.interpreter import Interpreter, StepResult
 from counterfoil.execution.operation import Compute
 from counterfoil.execution.statedigest import root_of, root_on_device
@@ -62,10 +63,17 @@ HEADS_EVERY = 10
 
 @dataclass(frozen=True)
 class RecordStarted:
-    """First event of a recording: the number of steps, and the device."""
+    """First event of a recording.
+
+    Attributes:
+        steps: The number of steps.
+        device: The device.
+        client_key: Key id of who signed the order as its client; None for an unsigned one.
+    """
 
     steps: int
     device: str
+    client_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -240,10 +248,11 @@ def record(
         resumed = resume and is_unfinished(run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
+        acceptance, client = _accept(recording, manifest, reader.order_signature(), key)
         _check_room(run_path, recording, manifest, contents, places)
         with a_slip_of_the_giver():
             file = open_data_file(manifest, data, stack)
-        yield RecordStarted(manifest.steps, device)
+        yield RecordStarted(manifest.steps, device, client)
         if file is not None:
             with a_slip_of_the_giver():
                 outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
@@ -302,9 +311,48 @@ def record(
             signed_at=timestamp(),
             public_key=key.public.pem,
         )
-        yield from _assemble(run_path, manifest, contents, recording, places, sign_claim(claim, key), cancel)
+        signed = _Signed(reader.order_signature(), acceptance, sign_claim(claim, key))
+        yield from _assemble(run_path, manifest, contents, recording, places, signed, cancel)
         recording.discard()
     yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """The DSSE envelopes of a run: the client's on its order, if there is one, and the trainer's two."""
+
+    order: bytes | None
+    acceptance: bytes
+    claim: bytes
+
+
+def _accept(
+    recording: Recording, manifest: OrderManifest, signature: bytes | None, key: SigningKey
+) -> tuple[bytes, str | None]:
+    """Sign that the order is accepted as it came, or take the acceptance that the recording was begun with.
+
+    Returns:
+        The acceptance's DSSE envelope, and the key id of the client who signed the order, if one did.
+
+    Raises:
+        SignatureError: The client's signature on the order does not hold: such an order is not begun with.
+        RecordingError: The recording was begun with the order of another client's, or its acceptance is damaged.
+    """
+    client = None if signature is None else open_signed_order(signature, manifest.digest)
+    kept = recording.acceptance()
+    if kept is None:
+        kept = accept_order(manifest.digest, client, key)
+        recording.keep_acceptance(kept)
+    try:
+        check_same_client(open_acceptance(kept, manifest.digest, key.public), client)
+    except SignatureError as error:
+        raise RecordingError(
+            f"The unfinished recording in {recording.folder} was begun with an order that another client had signed, "
+            "or nobody; or its acceptance is damaged.",
+            remedy="Give the order file that it was begun with, or discard the recording: --fresh.",
+            detail=str(error),
+        ) from error
+    return kept, None if client is None else client.key_id
 
 
 def _check_room(
@@ -469,13 +517,19 @@ def _assemble(
     contents: OrderContents,
     recording: Recording,
     places: Turns[int],
-    claim: bytes,
+    signed: _Signed,
     cancel: CancelToken | None,
 ) -> Generator[RunAssembled, None, None]:
     """Make the run from a complete recording, whose every byte is checked as it is read."""
     with BundleWriter.create(run_path) as writer:
         writer.write_order(
-            manifest, contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial
+            manifest,
+            contents.programs,
+            contents.schedule,
+            contents.scalars,
+            contents.data,
+            contents.initial,
+            signed.order,
         )
         writer.begin_run(places, recording.log_bytes)
         for step in recording.read(1):
@@ -494,4 +548,4 @@ def _assemble(
             if manifest.is_checkpoint(record.step):
                 writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))
             yield RunAssembled(record.step, manifest.steps)
-        writer.finish_run(claim)
+        writer.finish_run(signed.claim, signed.acceptance)

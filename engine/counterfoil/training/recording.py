@@ -1,11 +1,12 @@
 """An unfinished recording: a folder beside the run, from which it goes on after whatever stopped it.
 
-=================  ====================================================================================================
-``recording.json`` of which order and by which key; written first and removed last, so that without it a folder is none
-``steps-00000001`` steps, from that one up to a checkpoint (:mod:`counterfoil.training.stepfile`); only grows
-``state-00000020`` the state after that step: its tensors by name, little-endian, one after the other
-``heads.jsonl``    the tree heads that were published, one a line
-=================  ====================================================================================================
+=================== ==================================================================================================
+``recording.json``  of which order and by which key; written first and removed last, so that without it a folder is none
+``acceptance.json`` the trainer's signed acceptance of the order, made when training began
+``steps-00000001``  steps, from that one up to a checkpoint (:mod:`counterfoil.training.stepfile`); only grows
+``state-00000020``  the state after that step: its tensors by name, little-endian, one after the other
+``heads.jsonl``     the tree heads that were published, one a line
+=================== ==================================================================================================
 
 What a step file holds is kept for good: it may have been published. A state is only a place to go on from; the steps
 behind the last whole one are computed again, following their logs, so they come out the same on every machine.
@@ -52,7 +53,11 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _FORMAT = 1
 _HEADER = "recording.json"
 _HEADS = "heads.jsonl"
-_OURS = re.compile(r"recording\.json|heads\.jsonl|(steps|state)-[0-9]{8}|\.recording\.json\.[0-9a-f]{16}\.part")
+_ACCEPTANCE = "acceptance.json"
+_OURS = re.compile(
+    r"recording\.json|acceptance\.json|heads\.jsonl|(steps|state)-[0-9]{8}|"
+    r"\.(recording|acceptance)\.json\.[0-9a-f]{16}\.part"
+)
 _WHAT = "the recording"
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""
@@ -178,6 +183,20 @@ class Recording:
             _remove(self.folder)
 
     # What is there already.
+
+    def acceptance(self) -> bytes | None:
+        """Return the DSSE envelope by which the trainer accepted the order; None while it was not kept.
+
+        Raises:
+            FileReadError: The system fails to read it.
+        """
+        path = self.folder / _ACCEPTANCE
+        with _reading(path):
+            return path.read_bytes() if path.exists() else None
+
+    def keep_acceptance(self, envelope: bytes) -> None:
+        """Keep the envelope by which the trainer accepts the order, on the disk; raises FileWriteError."""
+        write_whole(self.folder / _ACCEPTANCE, envelope, what=_WHAT)
 
     @property
     def size_bytes(self) -> int:
@@ -394,7 +413,7 @@ class Recording:
     def _cut(self, end: int) -> None:
         """Remove what is behind the last whole step, whose file ends at ``end``, and get ready to add to it."""
         files = [file for file in self._step_files() if file <= self.steps]
-        kept = {self.folder / _HEADER, self.folder / _HEADS, *map(self._steps_path, files)}
+        kept = {self.folder / _HEADER, self.folder / _HEADS, self.folder / _ACCEPTANCE, *map(self._steps_path, files)}
         kept.update(map(self._state_path, self._roots))
         with writing(self.folder, _WHAT):
             for path in self.folder.iterdir():

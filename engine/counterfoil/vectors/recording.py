@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
+from counterfoil.consent import accept_order, open_signed_order, sign_order
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Interpreter, StepResult
@@ -35,6 +37,8 @@ from counterfoil.training.order import OrderDraft
 KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
 """The trainer's secret key, which is no secret."""
 SIGNED_AT = "2026-01-01T00:00:00Z"
+_CLIENT_SEED = Digest.of(b"counterfoil conformance vectors: a client's key that everybody knows").value
+_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 _CPU = torch.device("cpu")
 
 
@@ -50,6 +54,11 @@ class RecordedStep:
 def trainer_key() -> SigningKey:
     """The key that signs the vectors' runs."""
     return key_from_seed(KEY_SEED)
+
+
+def client_key() -> SigningKey:
+    """The key that signs the vectors' orders as their client."""
+    return key_from_seed(_CLIENT_SEED)
 
 
 def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[RecordedStep]:
@@ -98,14 +107,18 @@ def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
     return (*logs[:chosen], replace(logs[chosen], ups=ups), *logs[chosen + 1 :])
 
 
-def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[str, Any]:
-    """Write the run of an order, and return what a second implementation must find in it as JSON."""
+def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signed: bool = False) -> dict[str, Any]:
+    """Write the run of an order, signed by its client or not; returns what a second implementation must find in it."""
     manifest, key = draft.manifest, trainer_key()
+    signature = sign_order(manifest.digest, client_key(), _MOMENT) if signed else None
+    client = None if signature is None else open_signed_order(signature, manifest.digest)
     records = [StepRecord(0, manifest.initial_root, None, None, None)]
     steps = []
     with BundleWriter.create(path) as writer:
         programs = draft.programs.map(Program.to_bytes)
-        writer.write_order(manifest, programs, draft.schedule, draft.scalars, draft.data, dict(draft.initial))
+        writer.write_order(
+            manifest, programs, draft.schedule, draft.scalars, draft.data, dict(draft.initial), signature
+        )
         done = [(recorded, encode_log(manifest.precision, recorded.logs)) for recorded in record_steps(draft, turned)]
         writer.begin_run(draft.programs.map(lambda program: len(program.places)), sum(len(log) for _, log in done))
         for step, (recorded, log) in enumerate(done, 1):
@@ -143,11 +156,12 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
             )
         run_root = run_tree(records).root
         claim = RunClaim(manifest.digest, run_root, manifest.steps, (("device", "cpu"),), SIGNED_AT, key.public.pem)
-        writer.finish_run(sign_claim(claim, key))
+        writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, client, key, _MOMENT))
     return {
         "order": manifest.digest.hex,
         **_told(draft),
         "run_root": run_root.hex,
+        "client_key": None if client is None else client.key_id,
         "key_id": key.public.key_id,
         "turned_step": turned,
         **_counted(draft),

@@ -15,6 +15,9 @@ from counterfoil.vectors.readme import readme
 from counterfoil.vectors.recording import write_run
 from counterfoil.wholefiles import write_whole, writing
 
+_SIGNED = ("transformer", "turns")
+"""The runs whose order its client signed."""
+
 
 def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
     """Write all vectors, and a README that explains them.
@@ -51,7 +54,7 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
         ("exact", exact_order(), None),
         ("turns", turns_order(), None),
     ):
-        expected = write_run(folder / f"{name}.cfoil", draft, turned)
+        expected = write_run(folder / f"{name}.cfoil", draft, turned, signed=name in _SIGNED)
         written.append(folder / f"{name}.cfoil")
         write(f"{name}.json", _text(expected))
     return written

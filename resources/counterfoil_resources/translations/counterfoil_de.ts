@@ -42,10 +42,6 @@
             <translation>&amp;Entscheiden</translation>
         </message>
         <message>
-            <source>&amp;Adjudicate again</source>
-            <translation>&amp;Erneut entscheiden</translation>
-        </message>
-        <message>
             <source>&amp;Close</source>
             <translation>&amp;Schließen</translation>
         </message>
@@ -243,7 +239,7 @@
         </message>
         <message>
             <source>&amp;Conclude as refused</source>
-            <translation>&amp;Als abgelehnt abschließen</translation>
+            <translation>Als abgelehnt abs&amp;chließen</translation>
         </message>
         <message>
             <source>&amp;Export signed verdict…</source>
@@ -262,18 +258,6 @@
             <translation>&amp;Nachrechnen</translation>
         </message>
         <message>
-            <source>&amp;Replay again</source>
-            <translation>Erneut &amp;nachrechnen</translation>
-        </message>
-        <message>
-            <source>&amp;Replay the sample</source>
-            <translation>Stichprobe &amp;nachrechnen</translation>
-        </message>
-        <message>
-            <source>&amp;Resume</source>
-            <translation>&amp;Fortsetzen</translation>
-        </message>
-        <message>
             <source>&amp;Stop</source>
             <translation>&amp;Abbrechen</translation>
         </message>
@@ -284,10 +268,6 @@
         <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
-        </message>
-        <message>
-            <source>Choose another &amp;order…</source>
-            <translation>Anderen &amp;Auftrag wählen…</translation>
         </message>
         <message>
             <source>Choose how much of the run is replayed, and see what that costs and proves</source>
@@ -306,16 +286,28 @@
             <translation>Mit dem &amp;Auftrag vergleichen…</translation>
         </message>
         <message>
-            <source>Co&amp;mpare with {0}</source>
-            <translation>&amp;Mit {0} vergleichen</translation>
-        </message>
-        <message>
             <source>Compare the open run with the client's own order file</source>
             <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
         </message>
         <message>
+            <source>Compare with the order &amp;you know</source>
+            <translation>Mit dem bekannten Auftrag &amp;vergleichen</translation>
+        </message>
+        <message>
             <source>Export step &amp;table…</source>
             <translation>Schritt&amp;tabelle exportieren…</translation>
+        </message>
+        <message>
+            <source>Go on with a replay that was paused or stopped</source>
+            <translation>Eine angehaltene oder abgebrochene Nachrechnung fortsetzen</translation>
+        </message>
+        <message>
+            <source>Key&amp;s…</source>
+            <translation>Sch&amp;lüssel…</translation>
+        </message>
+        <message>
+            <source>Let the replay wait; Resume lets it go on</source>
+            <translation>Die Nachrechnung warten lassen; mit „Fortsetzen“ geht sie weiter</translation>
         </message>
         <message>
             <source>Open a &amp;verdict…</source>
@@ -330,10 +322,6 @@
             <translation>P&amp;lanen…</translation>
         </message>
         <message>
-            <source>Pause the replay, or let it go on</source>
-            <translation>Die Nachrechnung anhalten oder weitergehen lassen</translation>
-        </message>
-        <message>
             <source>R&amp;esume</source>
             <translation>F&amp;ortsetzen</translation>
         </message>
@@ -342,8 +330,8 @@
             <translation>Die wartenden Bündel nacheinander nachrechnen</translation>
         </message>
         <message>
-            <source>Replay {0} on this machine and compare it</source>
-            <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
+            <source>Replay {0} on this machine from the beginning, and compare it</source>
+            <translation>{0} auf diesem Rechner von Anfang an nachrechnen und vergleichen</translation>
         </message>
         <message>
             <source>Res&amp;ults…</source>
@@ -378,10 +366,6 @@
             <translation>Sta&amp;rten</translation>
         </message>
         <message>
-            <source>Start &amp;anew</source>
-            <translation>&amp;Neu beginnen</translation>
-        </message>
-        <message>
             <source>Stop the queue; what waits stays</source>
             <translation>Die Warteschlange abbrechen; was wartet, bleibt</translation>
         </message>
@@ -392,6 +376,10 @@
         <message>
             <source>Ta&amp;ke the order from the bundle</source>
             <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
+        </message>
+        <message>
+            <source>The keys that you know: trainers', auditors', clients' and your own</source>
+            <translation>Die Schlüssel, die Sie kennen: von Trainern, Prüfern, Auftraggebern und Ihre eigenen</translation>
         </message>
         <message>
             <source>The run names an order that you have used: {0}</source>
@@ -453,6 +441,10 @@
         <message>
             <source>DELIVERED: these are the verified weights</source>
             <translation>DELIVERED: Das sind die verifizierten Gewichte</translation>
+        </message>
+        <message>
+            <source>DELIVERED: these are the weights of the run</source>
+            <translation>DELIVERED: Dies sind die Gewichte des Laufs</translation>
         </message>
         <message>
             <source>DIFFERENT: these are other weights</source>
@@ -529,6 +521,10 @@
         <message>
             <source>The run {0} was replayed here and verified.</source>
             <translation>Der Lauf {0} wurde hier nachgerechnet und verifiziert.</translation>
+        </message>
+        <message>
+            <source>The trainer certified its own run</source>
+            <translation>Der Trainer hat seinen eigenen Lauf bescheinigt</translation>
         </message>
         <message>
             <source>The verdict on the run</source>
@@ -685,8 +681,8 @@
             <translation>Bisher weicht kein nachgerechneter Schritt von dem ab, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
-            <source>Step {0} is the first that differs ({1}).</source>
-            <translation>Schritt {0} ist der erste, der abweicht ({1}).</translation>
+            <source>Step {0} differs ({1}).</source>
+            <translation>Schritt {0} weicht ab ({1}).</translation>
         </message>
         <message>
             <source>Technical details</source>
@@ -722,7 +718,7 @@
         </message>
         <message>
             <source>Trainer</source>
-            <translation>Beim Trainer</translation>
+            <translation>Trainer</translation>
         </message>
         <message>
             <source>Trainer's leaf</source>
@@ -779,10 +775,6 @@
         <message>
             <source>output {0}; inputs {1}</source>
             <translation>Ausgabe {0}; Eingaben {1}</translation>
-        </message>
-        <message>
-            <source>rows of {0} that were not ordered</source>
-            <translation>Zeilen von {0}, die nicht bestellt waren</translation>
         </message>
         <message>
             <source>the step itself</source>
@@ -924,10 +916,6 @@
         <message>
             <source>The tree heads in {0} are compared when the run is replayed.</source>
             <translation>Die Baumköpfe in {0} werden verglichen, wenn der Lauf nachgerechnet wird.</translation>
-        </message>
-        <message>
-            <source>Verdicts are checked with {0} from now on.</source>
-            <translation>Urteile werden von nun an mit {0} geprüft.</translation>
         </message>
         <message>
             <source>{0} holds data: open the run that needs it first.</source>
@@ -1127,7 +1115,7 @@
         </message>
         <message>
             <source>Trainer</source>
-            <translation>Beim Trainer</translation>
+            <translation>Trainer</translation>
         </message>
         <message>
             <source>Trainer, hexadecimal</source>
@@ -1290,6 +1278,167 @@
         <message>
             <source>Search all pages</source>
             <translation>In allen Seiten suchen</translation>
+        </message>
+    </context>
+    <context>
+        <name>KeyDesk</name>
+        <message>
+            <source>Add a public key</source>
+            <translation>Einen öffentlichen Schlüssel hinzufügen</translation>
+        </message>
+        <message>
+            <source>Public keys (*.pub.pem *.pem)</source>
+            <translation>Öffentliche Schlüssel (*.pub.pem *.pem)</translation>
+        </message>
+        <message>
+            <source>Save the public key</source>
+            <translation>Den öffentlichen Schlüssel speichern</translation>
+        </message>
+        <message>
+            <source>The key {0} is known: {1}, {2}.</source>
+            <translation>Der Schlüssel {0} ist bekannt: {1}, {2}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>KeyProposalDialog</name>
+        <message>
+            <source>&amp;Do not trust it</source>
+            <translation>Ihm &amp;nicht vertrauen</translation>
+        </message>
+        <message>
+            <source>&amp;Key of</source>
+            <translation>&amp;Schlüssel von</translation>
+        </message>
+        <message>
+            <source>&amp;Name</source>
+            <translation>&amp;Name</translation>
+        </message>
+        <message>
+            <source>&amp;Trust this key</source>
+            <translation>Diesem Schlüssel &amp;vertrauen</translation>
+        </message>
+        <message>
+            <source>A key that you do not know</source>
+            <translation>Ein Schlüssel, den Sie nicht kennen</translation>
+        </message>
+        <message>
+            <source>Anybody can make a key and call it somebody's. Compare the fingerprint with the owner's by another way than the one this file came, for instance on the telephone. Until you trust it, nothing that it signed counts.</source>
+            <translation>Jeder kann einen Schlüssel erzeugen und ihn jemandem zuschreiben. Vergleichen Sie den Fingerabdruck mit dem des Besitzers auf einem anderen Weg als dem, auf dem diese Datei kam, zum Beispiel am Telefon. Solange Sie ihm nicht vertrauen, gilt nichts, was er unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Came from</source>
+            <translation>Herkunft</translation>
+        </message>
+        <message>
+            <source>Do you trust this key?</source>
+            <translation>Vertrauen Sie diesem Schlüssel?</translation>
+        </message>
+        <message>
+            <source>Fingerprint</source>
+            <translation>Fingerabdruck</translation>
+        </message>
+        <message>
+            <source>I have &amp;compared the fingerprint with its owner's</source>
+            <translation>Ich habe den Fingerabdruck mit dem des Besitzers ver&amp;glichen</translation>
+        </message>
+        <message>
+            <source>Orders that this key signed will be this client's.</source>
+            <translation>Aufträge, die dieser Schlüssel unterschrieben hat, sind dann die dieses Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>Runs that this key signed will be this trainer's.</source>
+            <translation>Läufe, die dieser Schlüssel unterschrieben hat, sind dann die dieses Trainers.</translation>
+        </message>
+        <message>
+            <source>This key signed the run itself. A trainer cannot audit itself: what it says of its own run shows nothing.</source>
+            <translation>Dieser Schlüssel hat den Lauf selbst unterschrieben. Ein Trainer kann sich nicht selbst prüfen: Was er über seinen eigenen Lauf sagt, zeigt nichts.</translation>
+        </message>
+        <message>
+            <source>Verdicts that this key signed will count, whoever brings them.</source>
+            <translation>Urteile, die dieser Schlüssel unterschrieben hat, gelten dann, wer immer sie bringt.</translation>
+        </message>
+        <message>
+            <source>whose key it is</source>
+            <translation>wessen Schlüssel es ist</translation>
+        </message>
+    </context>
+    <context>
+        <name>KeysDialog</name>
+        <message>
+            <source>&amp;Add a key…</source>
+            <translation>Schlüssel &amp;hinzufügen…</translation>
+        </message>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Name</source>
+            <translation>&amp;Name</translation>
+        </message>
+        <message>
+            <source>&amp;Rename</source>
+            <translation>&amp;Umbenennen</translation>
+        </message>
+        <message>
+            <source>&amp;Save public key…</source>
+            <translation>Öffentlichen Schlüssel &amp;speichern…</translation>
+        </message>
+        <message>
+            <source>C&amp;opy public key</source>
+            <translation>Öffentlichen Schlüssel &amp;kopieren</translation>
+        </message>
+        <message>
+            <source>Came from</source>
+            <translation>Herkunft</translation>
+        </message>
+        <message>
+            <source>Fingerprint</source>
+            <translation>Fingerabdruck</translation>
+        </message>
+        <message>
+            <source>Key of</source>
+            <translation>Schlüssel von</translation>
+        </message>
+        <message>
+            <source>Keys</source>
+            <translation>Tasten</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>Name</translation>
+        </message>
+        <message>
+            <source>Name of this key</source>
+            <translation>Name dieses Schlüssels</translation>
+        </message>
+        <message>
+            <source>No key is known yet. Add the public keys of auditors and trainers here, or drop them on the window; your own comes in when you first sign.</source>
+            <translation>Noch ist kein Schlüssel bekannt. Fügen Sie hier die öffentlichen Schlüssel von Prüfern und Trainern hinzu, oder legen Sie sie auf dem Fenster ab; Ihr eigener kommt hinzu, wenn Sie zum ersten Mal unterschreiben.</translation>
+        </message>
+        <message>
+            <source>Orders whose runs it signed</source>
+            <translation>Aufträge, deren Läufe er unterschrieb</translation>
+        </message>
+        <message>
+            <source>Re&amp;move…</source>
+            <translation>Ent&amp;fernen…</translation>
+        </message>
+        <message>
+            <source>Since</source>
+            <translation>Seit</translation>
+        </message>
+        <message>
+            <source>The public key of {0} is copied.</source>
+            <translation>Der öffentliche Schlüssel von {0} ist kopiert.</translation>
+        </message>
+        <message>
+            <source>Trainers: {0}. Auditors: {1}. Clients: {2}. Your own: {3}.</source>
+            <translation>Trainer: {0}. Prüfer: {1}. Auftraggeber: {2}. Ihre eigenen: {3}.</translation>
+        </message>
+        <message>
+            <source>no name yet</source>
+            <translation>noch ohne Namen</translation>
         </message>
     </context>
     <context>
@@ -2747,8 +2896,30 @@ Lauf zu finden</translation>
             <translation>Der Lauf trägt keine gültige Unterschrift; daher lässt sich kein Schlüssel nennen.</translation>
         </message>
         <message>
+            <source>This key is in your list as that of {0}, {1}: a run should not be signed with it.</source>
+            <translation>Dieser Schlüssel steht in Ihrer Liste als der von {0} ({1}): Mit ihm sollte kein Lauf unterschrieben sein.</translation>
+        </message>
+        <message>
             <source>You meet this key for the first time. It is remembered from now on; compare it with the trainer's before you rely on it, and give it a name.</source>
             <translation>Sie begegnen diesem Schlüssel zum ersten Mal. Er wird von jetzt an gemerkt; vergleichen Sie ihn mit dem des Trainers, bevor Sie sich darauf verlassen, und geben Sie ihm einen Namen.</translation>
+        </message>
+        <message>
+            <source>the run {0}</source>
+            <translation>der Lauf {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>TrustBar</name>
+        <message>
+            <source>What this rests on</source>
+            <translation>Worauf dies beruht</translation>
+        </message>
+    </context>
+    <context>
+        <name>VerdictDesk</name>
+        <message>
+            <source>My key</source>
+            <translation>Mein Schlüssel</translation>
         </message>
     </context>
     <context>
@@ -2794,8 +2965,8 @@ Lauf zu finden</translation>
             <translation>Strittiger Schritt</translation>
         </message>
         <message>
-            <source>Get the auditor's public key from the auditor, and choose it. Until then anybody may have made this.</source>
-            <translation>Lassen Sie sich vom Prüfer dessen öffentlichen Schlüssel geben, und wählen Sie ihn. Bis dahin kann jeder das hier gemacht haben.</translation>
+            <source>Get the auditor's public key from the auditor, choose it, and confirm it. Until then anybody may have made this.</source>
+            <translation>Lassen Sie sich den öffentlichen Schlüssel vom Prüfer geben, wählen Sie ihn und bestätigen Sie ihn. Bis dahin kann dies jeder gemacht haben.</translation>
         </message>
         <message>
             <source>It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with another SHA-256.</source>
@@ -2822,8 +2993,8 @@ Lauf zu finden</translation>
             <translation>Nennt den Schlüssel</translation>
         </message>
         <message>
-            <source>Not checked: signed with a key that you have not given</source>
-            <translation>Nicht geprüft: mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben</translation>
+            <source>Not checked: signed with a key that you have not confirmed</source>
+            <translation>Nicht geprüft: mit einem Schlüssel unterschrieben, den Sie nicht bestätigt haben</translation>
         </message>
         <message>
             <source>Order</source>
@@ -2862,8 +3033,20 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel des Prüfers</translation>
         </message>
         <message>
+            <source>The key is that of {0}.</source>
+            <translation>Der Schlüssel ist der von {0}.</translation>
+        </message>
+        <message>
+            <source>The key that signed this is the key that signed the run. A trainer cannot audit itself: what it says of its own run shows nothing.</source>
+            <translation>Der Schlüssel, der dies unterschrieben hat, hat auch den Lauf unterschrieben. Ein Trainer kann sich nicht selbst prüfen: Was er über seinen eigenen Lauf sagt, zeigt nichts.</translation>
+        </message>
+        <message>
             <source>The signature holds: {0}</source>
             <translation>Die Unterschrift ist gültig: {0}</translation>
+        </message>
+        <message>
+            <source>The trainer signed this about its own run</source>
+            <translation>Der Trainer hat dies über seinen eigenen Lauf unterschrieben</translation>
         </message>
         <message>
             <source>This verdict does not count</source>
@@ -2890,6 +3073,10 @@ Lauf zu finden</translation>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
         </message>
         <message>
+            <source>signed with the client's key, which was given</source>
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
+        </message>
+        <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
             <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
@@ -2902,10 +3089,6 @@ Lauf zu finden</translation>
             <translation>für die Prüfung nicht lesbar</translation>
         </message>
         <message>
-            <source>{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere.</source>
-            <translation>{0} Der Schlüssel ist der aus der Datei {1}; dass er der des Prüfers ist, müssen Sie anderswoher wissen.</translation>
-        </message>
-        <message>
             <source>{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody else made this verdict: do not rely on it.</source>
             <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der des Prüfers, so hat jemand anderes dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
         </message>
@@ -2916,6 +3099,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0}, as the auditor says</source>
             <translation>{0}, nach Angabe des Prüfers</translation>
+        </message>
+        <message>
+            <source>{0}, {1}</source>
+            <translation>{0} ({1})</translation>
         </message>
     </context>
     <context>
@@ -3015,12 +3202,24 @@ Lauf zu finden</translation>
             <translation>Weiter nachrechnen</translation>
         </message>
         <message>
+            <source>Leave it</source>
+            <translation>Lassen</translation>
+        </message>
+        <message>
             <source>Nothing was concluded from it.</source>
             <translation>Daraus wurde nichts geschlossen.</translation>
         </message>
         <message>
+            <source>Only if it is your own: whoever else has it signs as you.</source>
+            <translation>Nur wenn es Ihr eigener ist: Wer ihn sonst noch hat, unterschreibt als Sie.</translation>
+        </message>
+        <message>
             <source>Remove</source>
             <translation>Entfernen</translation>
+        </message>
+        <message>
+            <source>Remove the key of {0}?</source>
+            <translation>Den Schlüssel von {0} entfernen?</translation>
         </message>
         <message>
             <source>Remove this result of {0}?</source>
@@ -3035,12 +3234,24 @@ Lauf zu finden</translation>
             <translation>{0} ersetzen?</translation>
         </message>
         <message>
+            <source>Sign with it</source>
+            <translation>Damit unterschreiben</translation>
+        </message>
+        <message>
+            <source>Sign with the private key {0} from now on?</source>
+            <translation>Von jetzt an mit dem privaten Schlüssel {0} unterschreiben?</translation>
+        </message>
+        <message>
             <source>Sign…</source>
             <translation>Unterschreiben…</translation>
         </message>
         <message>
             <source>What is in it now will be lost.</source>
             <translation>Was jetzt darin steht, geht verloren.</translation>
+        </message>
+        <message>
+            <source>What it signed does not count any more, and another key of its owner is not noticed.</source>
+            <translation>Was er unterschrieben hat, gilt dann nicht mehr, und ein anderer Schlüssel seines Besitzers fällt nicht mehr auf.</translation>
         </message>
         <message>
             <source>What was found so far stays among the results.</source>
@@ -3185,6 +3396,10 @@ Lauf zu finden</translation>
             <translation>Durch die Pipe des unterschreibenden Prozesses kam eine Nachricht von {0} Bytes; erlaubt sind {1}.</translation>
         </message>
         <message>
+            <source>A key that is trusted has a name.</source>
+            <translation>Ein Schlüssel, dem vertraut wird, hat einen Namen.</translation>
+        </message>
+        <message>
             <source>A margin of the precision is not an integer.</source>
             <translation>Eine Toleranz der Genauigkeit ist keine ganze Zahl.</translation>
         </message>
@@ -3221,6 +3436,10 @@ Lauf zu finden</translation>
             <translation>Eine Nonce besteht aus 64 kleinen Hexadezimalziffern.</translation>
         </message>
         <message>
+            <source>A nonce is given, or taken from a beacon, not both.</source>
+            <translation>Eine Nonce wird angegeben oder einem öffentlichen Signal entnommen, nicht beides.</translation>
+        </message>
+        <message>
             <source>A number in a rounding log is truncated, too large, or not in its shortest form.</source>
             <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
         </message>
@@ -3251,6 +3470,14 @@ Lauf zu finden</translation>
         <message>
             <source>A sample has at least one segment.</source>
             <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
+        </message>
+        <message>
+            <source>A second replay with every reduction in another order gave this machine's result again.</source>
+            <translation>Eine zweite Nachrechnung, jede Summe in anderer Reihenfolge, ergab wieder das Ergebnis dieses Rechners.</translation>
+        </message>
+        <message>
+            <source>A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference:</source>
+            <translation>Eine zweite Nachrechnung, jede Summe in anderer Reihenfolge, ergab dasselbe wie die erste; die Arithmetik dieses Rechners erklärt den Unterschied also nicht:</translation>
         </message>
         <message>
             <source>A shape in the program is not a list of lengths.</source>
@@ -3285,8 +3512,8 @@ Lauf zu finden</translation>
             <translation>Ein Text enthält ein Zeichen, das keine UTF-8-Form hat.</translation>
         </message>
         <message>
-            <source>A tree head signed on {0} is of another order, {1}.</source>
-            <translation>Ein am {0} unterschriebener Baumkopf gehört zu einem anderen Auftrag, {1}.</translation>
+            <source>A tree head, which the trainer dated {0}, is of another order, {1}.</source>
+            <translation>Ein Baumkopf, den der Trainer auf {0} datiert hat, gehört zu einem anderen Auftrag, {1}.</translation>
         </message>
         <message>
             <source>A value of the program has {0} elements; the limit is {1}.</source>
@@ -3299,6 +3526,10 @@ Lauf zu finden</translation>
         <message>
             <source>A value that is added or multiplied exactly is infinite or not a number.</source>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
+        </message>
+        <message>
+            <source>A verdict cannot stand in its own place.</source>
+            <translation>Ein Urteil kann nicht an seine eigene Stelle treten.</translation>
         </message>
         <message>
             <source>All {0} judged steps match.</source>
@@ -3331,6 +3562,22 @@ Lauf zu finden</translation>
         <message>
             <source>An argument of the program is of an unknown kind.</source>
             <translation>Ein Argument des Programms ist von unbekannter Art.</translation>
+        </message>
+        <message>
+            <source>An element of the verdict's finding has a quantum or a midpoint that cannot be.</source>
+            <translation>Ein Element im Befund des Urteils hat ein unmögliches Quantum oder eine unmögliche Mitte.</translation>
+        </message>
+        <message>
+            <source>An element of the verdict's finding has another error than its values have.</source>
+            <translation>Ein Element im Befund des Urteils hat einen anderen Fehler als seine Werte.</translation>
+        </message>
+        <message>
+            <source>An element of the verdict's finding has two exact values.</source>
+            <translation>Ein Element im Befund des Urteils hat zwei exakte Werte.</translation>
+        </message>
+        <message>
+            <source>An element of the verdict's finding was rounded under an exact profile.</source>
+            <translation>Ein Element im Befund des Urteils wurde unter einem exakten Profil gerundet.</translation>
         </message>
         <message>
             <source>An empty passphrase protects nothing.</source>
@@ -3377,6 +3624,14 @@ Lauf zu finden</translation>
             <translation>Bitten Sie den Auftraggeber um die Datendatei, die zusammen mit dem Auftrag geschrieben wurde.</translation>
         </message>
         <message>
+            <source>Ask the trainer for a run of the order that the client signed.</source>
+            <translation>Bitten Sie den Trainer um einen Lauf des Auftrags, den der Auftraggeber unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer for a run of the order that the client signed. If the client never signed it, compare it with the client's own order file, without a key.</source>
+            <translation>Bitten Sie den Trainer um einen Lauf des Auftrags, den der Auftraggeber unterschrieben hat. Hat der Auftraggeber ihn nie unterschrieben, so vergleichen Sie mit der eigenen Auftragsdatei des Auftraggebers, ohne Schlüssel.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for a run of this order.</source>
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
@@ -3401,6 +3656,10 @@ Lauf zu finden</translation>
             <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
         </message>
         <message>
+            <source>At the operator {0}, whose inputs agree with what the trainer signed, the scale of what is added is {1:.3g}. From 2^128 on a step has no result on any conforming machine, and scales of two of them differ by 2^-10 of themselves at most; so nobody can have recorded one.</source>
+            <translation>Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, ist die Größenordnung des Addierten {1:.3g}. Ab 2^128 hat ein Schritt auf keiner normgerechten Maschine ein Ergebnis, und die Größenordnungen zweier von ihnen unterscheiden sich höchstens um 2^-10 ihrer selbst; es kann also niemand eines aufgezeichnet haben.</translation>
+        </message>
+        <message>
             <source>At the operator {0}, whose inputs agree, the trainer's fingerprint belongs to other values, and does not tell to which. {1} elements lie so close to a midpoint between two grid points that conforming hardware may round them to either side, and the calibrated margin is too small for all of them to be in the log. Nobody is accused; order the job with proven margins.</source>
             <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, gehört der Fingerabdruck des Trainers zu anderen Werten und verrät nicht, zu welchen. {1} Elemente liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf, und die kalibrierte Toleranz ist zu klein, als dass sie alle im Protokoll stünden. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
@@ -3417,8 +3676,8 @@ Lauf zu finden</translation>
             <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
         </message>
         <message>
-            <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
-            <translation>Bei {0} Operatoren dieses Schritts hat der Trainer Werte zur anderen Seite einer Mitte gerundet und diese Entscheidungen in seinem Protokoll ausgelassen, was keine normgerechte Aufzeichnung tut.</translation>
+            <source>At {0} operators of this step the trainer's fingerprints show values that were rounded to the other side of a midpoint, and its log leaves these decisions out, which no conforming recorder does.</source>
+            <translation>Bei {0} Operatoren dieses Schritts zeigen die Fingerabdrücke des Trainers Werte, die zur anderen Seite einer Mitte gerundet wurden, und sein Protokoll lässt diese Entscheidungen aus, was keine normgerechte Aufzeichnung tut.</translation>
         </message>
         <message>
             <source>Audit a copy of the file that nobody else can write to.</source>
@@ -3431,6 +3690,26 @@ Lauf zu finden</translation>
         <message>
             <source>Audit the run again without workers, and look what is wrong with that machine.</source>
             <translation>Prüfen Sie den Lauf noch einmal ohne Helfer, und sehen Sie nach, was mit jenem Rechner nicht stimmt.</translation>
+        </message>
+        <message>
+            <source>By the fingerprints that the trainer signed, the {0} of step {1} are not the ordered ones.</source>
+            <translation>Nach den Fingerabdrücken, die der Trainer unterschrieben hat, sind die {0} von Schritt {1} nicht die bestellten.</translation>
+        </message>
+        <message>
+            <source>By what the trainer signed, its gradients at step {0} are not those of the ordered step.</source>
+            <translation>Nach dem, was der Trainer unterschrieben hat, sind seine Gradienten in Schritt {0} nicht die des bestellten Schritts.</translation>
+        </message>
+        <message>
+            <source>By what the trainer signed, its model computed something else at step {0} than was ordered.</source>
+            <translation>Nach dem, was der Trainer unterschrieben hat, hat sein Modell in Schritt {0} etwas anderes berechnet als bestellt.</translation>
+        </message>
+        <message>
+            <source>By what the trainer signed, its update of the weights at step {0} is not the ordered one.</source>
+            <translation>Nach dem, was der Trainer unterschrieben hat, ist seine Änderung der Gewichte in Schritt {0} nicht die bestellte.</translation>
+        </message>
+        <message>
+            <source>CHANGED</source>
+            <translation>GEÄNDERT</translation>
         </message>
         <message>
             <source>Check that you have permission to read it.</source>
@@ -3513,8 +3792,12 @@ Lauf zu finden</translation>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
         </message>
         <message>
-            <source>Drop the auditor's public key on the window, then compare again.</source>
-            <translation>Ziehen Sie den öffentlichen Schlüssel des Prüfers auf das Fenster, und vergleichen Sie noch einmal.</translation>
+            <source>Drop the auditor's public key on the window, and confirm it.</source>
+            <translation>Legen Sie den öffentlichen Schlüssel des Prüfers auf dem Fenster ab und bestätigen Sie ihn.</translation>
+        </message>
+        <message>
+            <source>Earlier steps that differ: {0}.</source>
+            <translation>Frühere Schritte, die abweichen: {0}.</translation>
         </message>
         <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
@@ -3545,16 +3828,16 @@ Lauf zu finden</translation>
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
-            <source>Everything after follows from it: the model that was delivered is not the one that was ordered.</source>
-            <translation>Alles danach folgt daraus: Das gelieferte Modell ist nicht das bestellte.</translation>
-        </message>
-        <message>
-            <source>Everything before is right.</source>
-            <translation>Alles davor stimmt.</translation>
+            <source>Everything after follows from it: the model of this run is not the one that was ordered.</source>
+            <translation>Alles danach folgt daraus: Das Modell dieses Laufs ist nicht das bestellte.</translation>
         </message>
         <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
             <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
+        </message>
+        <message>
+            <source>Find out which of the two is the client's, and give that.</source>
+            <translation>Finden Sie heraus, welcher von beiden der des Auftraggebers ist, und geben Sie diesen an.</translation>
         </message>
         <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
@@ -3567,6 +3850,14 @@ Lauf zu finden</translation>
         <message>
             <source>Give a passphrase, or none at all.</source>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
+        </message>
+        <message>
+            <source>Give a round as the beacon publishes it: a JSON object with round and signature.</source>
+            <translation>Geben Sie eine Runde an, wie das öffentliche Signal sie veröffentlicht: ein JSON-Objekt mit round und signature.</translation>
+        </message>
+        <message>
+            <source>Give a round that was published after you received the run.</source>
+            <translation>Geben Sie eine Runde an, die veröffentlicht wurde, nachdem Sie den Lauf erhielten.</translation>
         </message>
         <message>
             <source>Give as --prefix what the names of the files lack.</source>
@@ -3603,6 +3894,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give the name of the right file.</source>
             <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
+            <translation>Geben Sie den Auftrag {0} an oder nur den Schlüssel des Auftraggebers. Hat der Trainer auch den Auftrag {1} angenommen, so bitten Sie um dessen Lauf.</translation>
         </message>
         <message>
             <source>Give the run that the auditor judged.</source>
@@ -3645,16 +3940,20 @@ Lauf zu finden</translation>
             <translation>Lassen Sie den Lauf erst prüfen.</translation>
         </message>
         <message>
-            <source>How the step applies the adapter of {0} cannot be told from the order's program.</source>
-            <translation>Wie der Schritt den Adapter von {0} anwendet, ist aus dem Programm des Auftrags nicht zu erkennen.</translation>
+            <source>If its owner really has a new key, ask the owner to confirm it, and name it differently.</source>
+            <translation>Hat der Besitzer wirklich einen neuen Schlüssel, so lassen Sie ihn sich bestätigen, und nennen Sie ihn anders.</translation>
+        </message>
+        <message>
+            <source>If that key is the client's, the client ordered what the file holds; give the key to find out.</source>
+            <translation>Ist dieser Schlüssel der des Auftraggebers, so hat er bestellt, was die Datei enthält; geben Sie den Schlüssel an, um es herauszufinden.</translation>
         </message>
         <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
             <translation>Wenn die Schritte davor gut gingen, ist das Training divergiert: Senken Sie die Lernrate, oder begrenzen Sie die Gradienten. Wenn nicht, suchen Sie nach einer Division durch null, einem Logarithmus von null, einer ganz maskierten Zeile und Daten verschiedener Größe.</translation>
         </message>
         <message>
-            <source>If the trainer really has a new key, ask the trainer to confirm it, and name it differently.</source>
-            <translation>Wenn der Trainer wirklich einen neuen Schlüssel hat, lassen Sie es sich vom Trainer bestätigen, und nennen Sie ihn anders.</translation>
+            <source>If you do not know why, remove it: another one is made, and what was kept before is not used.</source>
+            <translation>Wissen Sie nicht, warum, so entfernen Sie ihn: Ein anderer wird erzeugt, und was vorher aufbewahrt wurde, wird nicht benutzt.</translation>
         </message>
         <message>
             <source>In a shell: {0}=3 counterfoil ... 3&lt; &lt;(your password manager)</source>
@@ -3677,12 +3976,28 @@ Lauf zu finden</translation>
             <translation>Installieren Sie es hier und auf den Rechnern: pip install counterfoil[cluster]</translation>
         </message>
         <message>
+            <source>Install it: pip install counterfoil[beacon]</source>
+            <translation>Installieren Sie sie: pip install counterfoil[beacon]</translation>
+        </message>
+        <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
         </message>
         <message>
+            <source>It accepted the order, signed with the key {0}, as it says on {1}.</source>
+            <translation>Er hat den Auftrag, unterschrieben mit dem Schlüssel {0}, angenommen, wie er sagt am {1}.</translation>
+        </message>
+        <message>
+            <source>It accepted the order, which was unsigned, as it says on {0}.</source>
+            <translation>Er hat den Auftrag, der ohne Unterschrift war, angenommen, wie er sagt am {0}.</translation>
+        </message>
+        <message>
             <source>It answered what it was not asked.</source>
             <translation>Er antwortete auf etwas, wonach er nicht gefragt war.</translation>
+        </message>
+        <message>
+            <source>It comes to no result here, by either of two algorithms ({0}). That every conforming machine ends there is not proven, so nobody is accused.</source>
+            <translation>Er kommt hier zu keinem Ergebnis, nach keinem von zwei Algorithmen ({0}). Dass jede normgerechte Maschine dort endet, ist nicht bewiesen; deshalb wird niemand beschuldigt.</translation>
         </message>
         <message>
             <source>It ended by itself: {0}.</source>
@@ -3697,12 +4012,60 @@ Lauf zu finden</translation>
             <translation>Er hat etwas anderes. Verschieden: {0}.</translation>
         </message>
         <message>
+            <source>It is about another verdict.</source>
+            <translation>Es gilt einem anderen Urteil.</translation>
+        </message>
+        <message>
+            <source>It is damaged, or was not kept by this user.</source>
+            <translation>Er ist beschädigt oder wurde nicht von diesem Benutzer aufbewahrt.</translation>
+        </message>
+        <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
             <translation>Es ist nicht bewiesen, dass keine einwandfreie Maschine das Ergebnis des Trainers liefern kann; deshalb wird niemand beschuldigt.</translation>
         </message>
         <message>
+            <source>It is not shown by this step that the model is another than the one that was ordered.</source>
+            <translation>Dass das Modell ein anderes ist als das bestellte, zeigt dieser Schritt nicht.</translation>
+        </message>
+        <message>
+            <source>It is not shown that the model is one that no sound machine could have come to.</source>
+            <translation>Es ist nicht gezeigt, dass keine einwandfreie Maschine zu diesem Modell hätte kommen können.</translation>
+        </message>
+        <message>
+            <source>It is signed with the client's key {0}, which was given.</source>
+            <translation>Er ist mit dem angegebenen Schlüssel {0} des Auftraggebers unterschrieben.</translation>
+        </message>
+        <message>
+            <source>It is signed with the key {0}, as the client's own file is.</source>
+            <translation>Er ist mit dem Schlüssel {0} unterschrieben, wie die eigene Datei des Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>It is signed with the key {0}, which is not that of {1}.</source>
+            <translation>Es ist mit dem Schlüssel {0} unterschrieben, und das ist nicht der von: {1}.</translation>
+        </message>
+        <message>
+            <source>It is signed with the key {0}, which only the file itself names as the client's.</source>
+            <translation>Er ist mit dem Schlüssel {0} unterschrieben, den nur die Datei selbst den des Auftraggebers nennt.</translation>
+        </message>
+        <message>
             <source>It is the first step of the training.</source>
             <translation>Es ist der erste Schritt des Trainings.</translation>
+        </message>
+        <message>
+            <source>It is unsigned.</source>
+            <translation>Er ist ohne Unterschrift.</translation>
+        </message>
+        <message>
+            <source>It names its machine by characters that cannot be shown.</source>
+            <translation>Er nennt seinen Rechner mit Zeichen, die nicht gezeigt werden können.</translation>
+        </message>
+        <message>
+            <source>It says too much of its machine.</source>
+            <translation>Er sagt zu viel über seinen Rechner.</translation>
+        </message>
+        <message>
+            <source>It says what it is twice, or out of order.</source>
+            <translation>Er sagt zweimal oder in falscher Reihenfolge, was er ist.</translation>
         </message>
         <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
@@ -3737,6 +4100,14 @@ Lauf zu finden</translation>
             <translation>Lassen Sie sie weg, oder geben Sie den Lauf an, aus dem sie entstand.</translation>
         </message>
         <message>
+            <source>Leave it out.</source>
+            <translation>Lassen Sie ihn weg.</translation>
+        </message>
+        <message>
+            <source>Leave the beacon out.</source>
+            <translation>Lassen Sie das öffentliche Signal weg.</translation>
+        </message>
+        <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
             <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
         </message>
@@ -3747,6 +4118,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the reason that the audit gave.</source>
             <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
+            <source>Machine</source>
+            <translation>Rechner</translation>
         </message>
         <message>
             <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
@@ -3795,6 +4170,10 @@ Lauf zu finden</translation>
         <message>
             <source>Most likely the result was changed after the step was computed.</source>
             <translation>Wahrscheinlich wurde das Ergebnis geändert, nachdem der Schritt gerechnet war.</translation>
+        </message>
+        <message>
+            <source>Most likely the state before it was edited, or the step was never computed.</source>
+            <translation>Wahrscheinlich wurde der Zustand davor bearbeitet oder der Schritt nie berechnet.</translation>
         </message>
         <message>
             <source>Most likely the training data were changed, or other rows were trained on.</source>
@@ -3849,8 +4228,16 @@ Lauf zu finden</translation>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
-            <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
-            <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
+            <source>No signature of a trainer's holds, so it is open who trained.</source>
+            <translation>Keine Unterschrift eines Trainers gilt; wer trainiert hat, ist also offen.</translation>
+        </message>
+        <message>
+            <source>No signature of the run was found to hold, so no key can be known for it.</source>
+            <translation>Keine Unterschrift des Laufs wurde für gültig befunden; für ihn kann also kein Schlüssel bekannt sein.</translation>
+        </message>
+        <message>
+            <source>No tree head covers a step of the run: all that were given are about its initial state.</source>
+            <translation>Kein Baumkopf deckt einen Schritt des Laufs ab: Alle angegebenen handeln von seinem Anfangszustand.</translation>
         </message>
         <message>
             <source>No worker is left. {0}</source>
@@ -3881,8 +4268,8 @@ Lauf zu finden</translation>
             <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
-            <source>One published tree head agrees</source>
-            <translation>Ein veröffentlichter Baumkopf stimmt</translation>
+            <source>One tree head that the trainer signed agrees with it</source>
+            <translation>Ein Baumkopf, den der Trainer unterschrieben hat, stimmt damit überein</translation>
         </message>
         <message>
             <source>Only {0} of the {1} chosen steps could be judged.</source>
@@ -3891,6 +4278,10 @@ Lauf zu finden</translation>
         <message>
             <source>Open the trainer's run of it.</source>
             <translation>Öffnen Sie den Lauf des Trainers dazu.</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
         </message>
         <message>
             <source>Order a profile with fewer bits, or smaller batches.</source>
@@ -3941,6 +4332,14 @@ Lauf zu finden</translation>
             <translation>Verlassen Sie sich auf nichts, was darin steht, und benachrichtigen Sie den, der es unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Remove it from the list first, if that was wrong.</source>
+            <translation>Entfernen Sie ihn zuerst aus der Liste, wenn das falsch war.</translation>
+        </message>
+        <message>
+            <source>Remove keys that you do not need.</source>
+            <translation>Entfernen Sie Schlüssel, die Sie nicht brauchen.</translation>
+        </message>
+        <message>
             <source>Repair the file, or move it away to begin a new one.</source>
             <translation>Reparieren Sie die Datei, oder verschieben Sie sie, um eine neue zu beginnen.</translation>
         </message>
@@ -3957,12 +4356,16 @@ Lauf zu finden</translation>
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
-            <source>Replay them: counterfoil audit ... --segments {0} --partial FILE</source>
-            <translation>Rechnen Sie sie nach: counterfoil audit ... --segments {0} --partial FILE</translation>
-        </message>
-        <message>
             <source>Replaying segment {0} here too, as a check of {1}.</source>
             <translation>Segment {0} wird auch hier nachgerechnet, zur Probe auf {1}.</translation>
+        </message>
+        <message>
+            <source>Round {0} of the beacon is published at {1}, which has not come yet.</source>
+            <translation>Runde {0} des öffentlichen Signals wird um {1} veröffentlicht, und das ist noch nicht gekommen.</translation>
+        </message>
+        <message>
+            <source>Round {0} of the beacon was published at {1}, and the run was signed at {2}, as its trainer says: the trainer could know the sample.</source>
+            <translation>Runde {0} des öffentlichen Signals wurde um {1} veröffentlicht, und der Lauf wurde um {2} unterschrieben, wie sein Trainer sagt: Der Trainer konnte die Stichprobe kennen.</translation>
         </message>
         <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
@@ -3985,12 +4388,20 @@ Lauf zu finden</translation>
             <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
         <message>
+            <source>Say whose it is, or remove it.</source>
+            <translation>Sagen Sie, wessen er ist, oder entfernen Sie ihn.</translation>
+        </message>
+        <message>
             <source>Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the workers say cannot be relied on.</source>
             <translation>Segment {0} kam auf dem Rechner {1} richtig heraus, wie er sagte, und hier nicht ({2}). Auf das, was die Helfer sagen, ist kein Verlass.</translation>
         </message>
         <message>
             <source>Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.</source>
             <translation>Segment {0} beendete {1} Helfer, jeden mitten im Nachrechnen; es wurde deshalb nicht nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Segment {0} is in none of the parts, so it is replayed here.</source>
+            <translation>Segment {0} steht in keinem der Teile und wird deshalb hier nachgerechnet.</translation>
         </message>
         <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
@@ -4001,12 +4412,16 @@ Lauf zu finden</translation>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
         </message>
         <message>
-            <source>Segments that are in none of the parts: {0}.</source>
-            <translation>Segmente, die in keinem der Teile stehen: {0}.</translation>
+            <source>Set this machine's clock right.</source>
+            <translation>Stellen Sie die Uhr dieses Rechners richtig.</translation>
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
             <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
+        </message>
+        <message>
+            <source>Sign with the auditor's key.</source>
+            <translation>Unterschreiben Sie mit dem Schlüssel des Prüfers.</translation>
         </message>
         <message>
             <source>Signed by {0}, {1}.</source>
@@ -4081,16 +4496,16 @@ Lauf zu finden</translation>
             <translation>Schritt {0} hat das Merkle-Blatt des Trainers, aber das Protokoll hat {1} Widersprüche und {2} Auslassungen, die ein ehrlicher Lauf auf einwandfreier Hardware nicht hat.</translation>
         </message>
         <message>
-            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order and exact arithmetic confirm this machine's result.</source>
-            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
-        </message>
-        <message>
-            <source>Step {0} is not what was ordered: replayed from the state that the run itself commits to, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order and exact arithmetic confirm this machine's result.</source>
-            <translation>Schritt {0} ist nicht, was bestellt war: Vom Zustand aus nachgerechnet, auf den sich der Lauf selbst festlegt, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
+            <source>Step {0} is not what was ordered: replayed from {1}, it gives other values than the trainer signed (in {2}).</source>
+            <translation>Schritt {0} ist nicht der bestellte: Von {1} aus nachgerechnet ergibt er andere Werte, als der Trainer unterschrieben hat (in {2}).</translation>
         </message>
         <message>
             <source>Steps before it differ too.</source>
             <translation>Auch Schritte davor weichen ab.</translation>
+        </message>
+        <message>
+            <source>Steps that could not be judged for it: {0}.</source>
+            <translation>Schritte, die deshalb nicht beurteilt werden konnten: {0}.</translation>
         </message>
         <message>
             <source>Stopped; nothing was concluded.</source>
@@ -4103,6 +4518,10 @@ Lauf zu finden</translation>
         <message>
             <source>Supported are {0}.</source>
             <translation>Unterstützt werden {0}.</translation>
+        </message>
+        <message>
+            <source>Take it for no one's key, and ask whoever gave it to you for another.</source>
+            <translation>Nehmen Sie ihn als niemandes Schlüssel, und bitten Sie den, der ihn Ihnen gab, um einen anderen.</translation>
         </message>
         <message>
             <source>Take the tree heads from where the trainer published them, or audit without them.</source>
@@ -4119,6 +4538,14 @@ Lauf zu finden</translation>
         <message>
             <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
             <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
+        </message>
+        <message>
+            <source>That is the trainer's own key: client and trainer are one.</source>
+            <translation>Das ist der eigene Schlüssel des Trainers: Auftraggeber und Trainer sind eins.</translation>
+        </message>
+        <message>
+            <source>That may be a defect, damage, or a lie about how the step was computed.</source>
+            <translation>Das kann ein Fehler sein, ein Schaden oder eine Lüge darüber, wie der Schritt berechnet wurde.</translation>
         </message>
         <message>
             <source>The B-tree of the group {0} does not have as many records as it says.</source>
@@ -4153,16 +4580,12 @@ Lauf zu finden</translation>
             <translation>Der Adapter von {0} hat Formen, die nicht dazu passen.</translation>
         </message>
         <message>
-            <source>The address book {0} cannot be read: {1}.</source>
-            <translation>Das Adressbuch {0} kann nicht gelesen werden: {1}.</translation>
-        </message>
-        <message>
-            <source>The address book {0} is damaged, so keys are not compared with those met before.</source>
-            <translation>Das Adressbuch {0} ist beschädigt; Schlüssel werden daher nicht mit früheren verglichen.</translation>
-        </message>
-        <message>
             <source>The adjudication was stopped before it came to an end.</source>
             <translation>Die Entscheidung wurde angehalten, bevor sie zu einem Ende kam.</translation>
+        </message>
+        <message>
+            <source>The adjudication's dispute compares what a capsule does not hold.</source>
+            <translation>Der Streitfall der Entscheidung vergleicht, was eine Kapsel nicht enthält.</translation>
         </message>
         <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
@@ -4177,8 +4600,8 @@ Lauf zu finden</translation>
             <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
         </message>
         <message>
-            <source>The bundle has format {0}; this Counterfoil reads format {1}.</source>
-            <translation>Das Bündel hat das Format {0}; dieses Counterfoil liest Format {1}.</translation>
+            <source>The auditor's machine failed its self-test.</source>
+            <translation>Der Rechner des Prüfers hat seinen Selbsttest nicht bestanden.</translation>
         </message>
         <message>
             <source>The bundle is an order that has not been run.</source>
@@ -4231,6 +4654,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The client's key {0} did not sign it.</source>
+            <translation>Der Schlüssel {0} des Auftraggebers hat ihn nicht unterschrieben.</translation>
         </message>
         <message>
             <source>The cluster has no {0} for a worker.</source>
@@ -4297,6 +4724,10 @@ Lauf zu finden</translation>
             <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
         </message>
         <message>
+            <source>The elements of the verdict's finding do not bear out who is right.</source>
+            <translation>Die Elemente im Befund des Urteils belegen nicht, wer recht hat.</translation>
+        </message>
+        <message>
             <source>The engine's process sent something else than messages.</source>
             <translation>Der Rechenprozess hat etwas anderes als Nachrichten geschickt.</translation>
         </message>
@@ -4309,8 +4740,16 @@ Lauf zu finden</translation>
             <translation>Die Einträge der Rundungsstelle {0} eines Protokolls sind {1}.</translation>
         </message>
         <message>
+            <source>The envelope has {0} signatures; it must have one.</source>
+            <translation>Der Umschlag hat {0} Unterschriften; er muss eine haben.</translation>
+        </message>
+        <message>
             <source>The environment of the run's claim holds something that is not text.</source>
             <translation>Die Umgebung in der Erklärung des Laufs enthält etwas, das kein Text ist.</translation>
+        </message>
+        <message>
+            <source>The environment of the run's claim is longer than any machine's.</source>
+            <translation>Die Umgebung in der Erklärung des Laufs ist länger als die irgendeines Rechners.</translation>
         </message>
         <message>
             <source>The environment variable {0} names no open file descriptor.</source>
@@ -4323,6 +4762,18 @@ Lauf zu finden</translation>
         <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} has {2} characters; {3} are allowed.</source>
+            <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} is not a time in UTC.</source>
+            <translation>Das Feld {0} ({1}) ist keine Zeit in UTC.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} is not a time.</source>
+            <translation>Das Feld {0} ({1}) ist keine Zeit.</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
@@ -4347,6 +4798,10 @@ Lauf zu finden</translation>
         <message>
             <source>The file has {0} bytes; it says that it has {1}.</source>
             <translation>Die Datei hat {0} Bytes; sie gibt {1} an.</translation>
+        </message>
+        <message>
+            <source>The file holds a client's signature that nobody can rely on. {0}</source>
+            <translation>Die Datei enthält die Unterschrift eines Auftraggebers, auf die sich niemand verlassen kann. {0}</translation>
         </message>
         <message>
             <source>The file holds more than {0} objects.</source>
@@ -4393,6 +4848,14 @@ Lauf zu finden</translation>
             <translation>In der Datei fehlt {0}.</translation>
         </message>
         <message>
+            <source>The file says that the rounding log of step {0} has {1} entries, and the log itself, which the trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not recorded by Counterfoil.</source>
+            <translation>Die Datei sagt, das Rundungsprotokoll von Schritt {0} habe {1} Einträge, und das Protokoll selbst, das der Trainer unterschrieben hat, hat {2}. Diese Zahl hat niemand unterschrieben: Die Datei wurde verändert oder beschädigt oder nicht von Counterfoil aufgezeichnet.</translation>
+        </message>
+        <message>
+            <source>The file was damaged or altered after it was signed, or the trainer signed another state than it stored.</source>
+            <translation>Die Datei wurde beschädigt oder verändert, nachdem sie unterschrieben war, oder der Trainer hat einen anderen Zustand unterschrieben als gespeichert.</translation>
+        </message>
+        <message>
             <source>The file was made for another order than the client's, so its contents are not compared.</source>
             <translation>Die Datei wurde für einen anderen Auftrag als den des Auftraggebers gemacht; deshalb wird ihr Inhalt nicht verglichen.</translation>
         </message>
@@ -4433,6 +4896,14 @@ Lauf zu finden</translation>
             <translation>Der Endzustand im Lauf ist nicht der, auf den sich sein letzter Schritt festlegt.</translation>
         </message>
         <message>
+            <source>The fingerprint that the trainer signed for the random numbers of step {0} at the operator {1} is not that of those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
+            <translation>Der Fingerabdruck, den der Trainer für die Zufallszahlen von Schritt {0} beim Operator {1} unterschrieben hat, ist nicht der von denen, die der Startwert des Auftrags ergibt. Jede von ihnen ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
+        </message>
+        <message>
+            <source>The fingerprint that the trainer signed for the rows of {0} at step {1} is not that of the ordered ones. The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.</source>
+            <translation>Der Fingerabdruck, den der Trainer für die Zeilen von {0} in Schritt {1} unterschrieben hat, ist nicht der der bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest; um das zu sehen, ist keine Arithmetik nötig.</translation>
+        </message>
+        <message>
             <source>The folder {0} cannot be made: {1}.</source>
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
         </message>
@@ -4455,10 +4926,6 @@ Lauf zu finden</translation>
         <message>
             <source>The folder {0} holds {1} safetensors files.</source>
             <translation>Anzahl der safetensors-Dateien im Ordner {0}: {1}.</translation>
-        </message>
-        <message>
-            <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
-            <translation>Die Gradienten, die der Trainer in Schritt {0} berechnete, sind nicht die des bestellten Schritts.</translation>
         </message>
         <message>
             <source>The group {0} has a link of a form that no bundle has.</source>
@@ -4497,6 +4964,10 @@ Lauf zu finden</translation>
             <translation>Der Einschlussbeweis ist länger, als der Merkle-Baum hoch ist.</translation>
         </message>
         <message>
+            <source>The inclusion proof is not as long as the Merkle tree is high.</source>
+            <translation>Der Einschlussbeweis ist nicht so lang, wie der Merkle-Baum hoch ist.</translation>
+        </message>
+        <message>
             <source>The inclusion proof is shorter than the Merkle tree is high.</source>
             <translation>Der Einschlussbeweis ist kürzer, als der Merkle-Baum hoch ist.</translation>
         </message>
@@ -4529,8 +5000,24 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
         </message>
         <message>
+            <source>The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing.</source>
+            <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
+        </message>
+        <message>
+            <source>The key {0} accepted it as its trainer, as it says on {1}.</source>
+            <translation>Der Schlüssel {0} hat ihn als sein Trainer angenommen, wie er sagt am {1}.</translation>
+        </message>
+        <message>
+            <source>The key {0} is in the list of keys as one of another kind.</source>
+            <translation>Der Schlüssel {0} steht in der Liste der Schlüssel als einer von anderer Art.</translation>
+        </message>
+        <message>
             <source>The key {0} of a JSON object is not a string.</source>
             <translation>Der Schlüssel {0} eines JSON-Objekts ist keine Zeichenkette.</translation>
+        </message>
+        <message>
+            <source>The key {0} signed the run itself: a trainer cannot audit itself.</source>
+            <translation>Der Schlüssel {0} hat den Lauf selbst unterschrieben: Ein Trainer kann sich nicht selbst prüfen.</translation>
         </message>
         <message>
             <source>The leaf index {0} does not lie in a Merkle tree of {1} leaves.</source>
@@ -4557,6 +5044,18 @@ Lauf zu finden</translation>
             <translation>Die Zeile ist zu lang.</translation>
         </message>
         <message>
+            <source>The list of keys is full: it holds {0}.</source>
+            <translation>Die Liste der Schlüssel ist voll: Sie enthält {0}.</translation>
+        </message>
+        <message>
+            <source>The list of keys {0} cannot be read: {1}.</source>
+            <translation>Die Liste der Schlüssel {0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The list of keys {0} is damaged, so no key is known.</source>
+            <translation>Die Liste der Schlüssel {0} ist beschädigt; deshalb ist kein Schlüssel bekannt.</translation>
+        </message>
+        <message>
             <source>The log of a step that differs belongs to other values.</source>
             <translation>Das Protokoll eines abweichenden Schritts gehört zu anderen Werten.</translation>
         </message>
@@ -4573,6 +5072,14 @@ Lauf zu finden</translation>
             <translation>Der Verlust in einem Schritteintrag, {0}, ist nicht in kanonischer Form.</translation>
         </message>
         <message>
+            <source>The loss that the trainer signed for step {0} is not the one that the ordered step gives.</source>
+            <translation>Der Verlust, den der Trainer für Schritt {0} unterschrieben hat, ist nicht der, den der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>The manifest has format {0}; this Counterfoil reads format {1}.</source>
+            <translation>Das Manifest hat das Format {0}; dieses Counterfoil liest das Format {1}.</translation>
+        </message>
+        <message>
             <source>The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.</source>
             <translation>Die Toleranz ({0}) ist 2^(E-{1}); ihr Exponent muss in {2} bis {3} liegen.</translation>
         </message>
@@ -4587,6 +5094,10 @@ Lauf zu finden</translation>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
             <translation>Der neue Zustandstensor {0} enthält einen Wert, der unendlich, keine Zahl oder jenseits des Bereichs von float32 ist.</translation>
+        </message>
+        <message>
+            <source>The nonce of the sample could not be kept. {0}</source>
+            <translation>Die Nonce der Stichprobe konnte nicht aufbewahrt werden. {0}</translation>
         </message>
         <message>
             <source>The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.</source>
@@ -4693,6 +5204,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
+            <translation>Die angegebene Auftragsdatei ist mit dem Schlüssel {0} unterschrieben und nicht mit dem Schlüssel {1} des Auftraggebers, der mit ihr angegeben wurde.</translation>
+        </message>
+        <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
             <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
         </message>
@@ -4701,8 +5216,36 @@ Lauf zu finden</translation>
             <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
         </message>
         <message>
+            <source>The order was not compared with the client's own, so it is open whether this is what the client ordered.</source>
+            <translation>Der Auftrag wurde nicht mit dem eigenen des Auftraggebers verglichen; ob dies bestellt war, ist also offen.</translation>
+        </message>
+        <message>
+            <source>The order {0} is signed by the key {1} as its client.</source>
+            <translation>Der Auftrag {0} ist vom Schlüssel {1} als seinem Auftraggeber unterschrieben.</translation>
+        </message>
+        <message>
+            <source>The order {0} is signed with the client's key {1}, which was given.</source>
+            <translation>Der Auftrag {0} ist mit dem angegebenen Schlüssel {1} des Auftraggebers unterschrieben.</translation>
+        </message>
+        <message>
+            <source>The order {0} is signed with the key {1}, and not with the client's key {2}.</source>
+            <translation>Der Auftrag {0} ist mit dem Schlüssel {1} unterschrieben und nicht mit dem Schlüssel {2} des Auftraggebers.</translation>
+        </message>
+        <message>
             <source>The order {0} is the client's.</source>
             <translation>Der Auftrag {0} ist der des Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>The order {0} is unsigned.</source>
+            <translation>Der Auftrag {0} ist ohne Unterschrift.</translation>
+        </message>
+        <message>
+            <source>The order {0} is unsigned; it should be signed with the client's key {1}, which was given.</source>
+            <translation>Der Auftrag {0} ist ohne Unterschrift; er sollte mit dem angegebenen Schlüssel {1} des Auftraggebers unterschrieben sein.</translation>
+        </message>
+        <message>
+            <source>The order {0} was given, but the run is of the order {1}. The client's key {2} signed that one, and the trainer's key {3} accepted it, as it says on {4}. The run is judged by that order, and by no other: neither side can disown it.</source>
+            <translation>Der Auftrag {0} wurde angegeben, aber der Lauf gehört zum Auftrag {1}. Diesen hat der Schlüssel {2} des Auftraggebers unterschrieben und der Schlüssel {3} des Trainers angenommen, wie er sagt am {4}. Der Lauf wird nach diesem Auftrag beurteilt und nach keinem anderen: Keine Seite kann ihn verleugnen.</translation>
         </message>
         <message>
             <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
@@ -4713,12 +5256,20 @@ Lauf zu finden</translation>
             <translation>Das Manifest des Auftrags ist beschädigt.</translation>
         </message>
         <message>
+            <source>The order's program does not apply the adapter of {0} as a sum of W x and B (A x) times one factor, so a merged weight is not known to be the same model.</source>
+            <translation>Das Programm des Auftrags wendet den Adapter von {0} nicht als Summe aus W x und B (A x) mal einem Faktor an; von einem verschmolzenen Gewicht ist also nicht bekannt, dass es dasselbe Modell ist.</translation>
+        </message>
+        <message>
             <source>The order's seed is not an integer in 0 to 2^64 - 1.</source>
             <translation>Der Startwert des Auftrags ist keine ganze Zahl in 0 bis 2^64 - 1.</translation>
         </message>
         <message>
             <source>The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer signed another.</source>
             <translation>Die Ausgabe des Operators {0} hat keine Elemente, ihr Fingerabdruck kann also nur 0 sein; der Trainer hat einen anderen unterschrieben.</translation>
+        </message>
+        <message>
+            <source>The parts disagree on segment {0}, so it is replayed here.</source>
+            <translation>Über Segment {0} sind die Teile uneins; deshalb wird es hier nachgerechnet.</translation>
         </message>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
@@ -4845,6 +5396,10 @@ Lauf zu finden</translation>
             <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
         </message>
         <message>
+            <source>The progress that was kept is not used. {0}</source>
+            <translation>Der aufbewahrte Fortschritt wird nicht benutzt. {0}</translation>
+        </message>
+        <message>
             <source>The progress that was kept was written by another version.</source>
             <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
         </message>
@@ -4853,8 +5408,12 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
-            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
-            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Jede ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
+            <source>The public key is not one that only its owner can sign with: it is a point of small order, or not in its one encoding.</source>
+            <translation>Mit diesem öffentlichen Schlüssel kann nicht nur sein Besitzer unterschreiben: Er ist ein Punkt kleiner Ordnung oder nicht in seiner einzigen Kodierung.</translation>
+        </message>
+        <message>
+            <source>The randomness in {0} is not that of its signature.</source>
+            <translation>Die Zufallszahl in {0} ist nicht die ihrer Unterschrift.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -4881,6 +5440,10 @@ Lauf zu finden</translation>
             <translation>Das Ergebnis {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
+            <source>The result {0} is not used. {1}</source>
+            <translation>Das Ergebnis {0} wird nicht benutzt. {1}</translation>
+        </message>
+        <message>
             <source>The root of the file is not a group.</source>
             <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
@@ -4897,16 +5460,16 @@ Lauf zu finden</translation>
             <translation>Das Rundungsprotokoll von Schritt {0} ist nicht mehr das geprüfte.</translation>
         </message>
         <message>
-            <source>The rows of {0} that the trainer used at step {1} are not the ordered ones. The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.</source>
-            <translation>Die Zeilen von {0}, die der Trainer in Schritt {1} verwendet hat, sind nicht die bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest, sodass das ohne Arithmetik feststeht.</translation>
-        </message>
-        <message>
             <source>The run commits to another state before its first step than the initial state that was ordered.</source>
             <translation>Der Lauf legt sich vor seinem ersten Schritt auf einen anderen Zustand fest als auf den bestellten Anfangszustand.</translation>
         </message>
         <message>
             <source>The run commits to no state of step {0}.</source>
             <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
+        </message>
+        <message>
+            <source>The run does not say when it was signed, so that nobody knows whether the beacon's round came later.</source>
+            <translation>Der Lauf sagt nicht, wann er unterschrieben wurde; niemand weiß also, ob die Runde des öffentlichen Signals später kam.</translation>
         </message>
         <message>
             <source>The run has a rounding log of {0} bytes under an exact profile, which has none.</source>
@@ -4949,6 +5512,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
         </message>
         <message>
+            <source>The run was made for another order than the client's.</source>
+            <translation>Der Lauf wurde für einen anderen Auftrag als den des Auftraggebers gemacht.</translation>
+        </message>
+        <message>
             <source>The run was made for this order</source>
             <translation>Der Lauf wurde für diesen Auftrag gemacht</translation>
         </message>
@@ -4961,16 +5528,16 @@ Lauf zu finden</translation>
             <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
         </message>
         <message>
-            <source>The run's claim names no Ed25519 public key.</source>
-            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
-        </message>
-        <message>
             <source>The schedule names the rows {0} to {1}; the data array {2} has {3} rows.</source>
             <translation>Der Ablauf nennt die Zeilen {0} bis {1}; das Datenfeld {2} hat {3} Zeilen.</translation>
         </message>
         <message>
             <source>The schedule's shape is not (steps, batch size).</source>
             <translation>Die Form des Ablaufs ist nicht (Schritte, Größe des Batches).</translation>
+        </message>
+        <message>
+            <source>The secret key {0}, which seals what this user keeps, cannot be used: {1}.</source>
+            <translation>Der geheime Schlüssel {0}, der versiegelt, was dieser Benutzer aufbewahrt, kann nicht benutzt werden: {1}.</translation>
         </message>
         <message>
             <source>The secret of an Ed25519 key is 32 bytes.</source>
@@ -4987,6 +5554,14 @@ Lauf zu finden</translation>
         <message>
             <source>The signature does not hold for the key {0}.</source>
             <translation>Die Unterschrift gilt nicht für den Schlüssel {0}.</translation>
+        </message>
+        <message>
+            <source>The signature of a beacon's round cannot be checked: a library is not installed.</source>
+            <translation>Die Unterschrift einer Runde des öffentlichen Signals kann nicht geprüft werden: Eine Bibliothek ist nicht installiert.</translation>
+        </message>
+        <message>
+            <source>The signature of round {0} does not hold: it is not the beacon's.</source>
+            <translation>Die Unterschrift von Runde {0} gilt nicht: Sie ist nicht die des öffentlichen Signals.</translation>
         </message>
         <message>
             <source>The signature's envelope is malformed.</source>
@@ -5009,8 +5584,8 @@ Lauf zu finden</translation>
             <translation>Der unterschriebene Inhalt ist kein kanonisches JSON.</translation>
         </message>
         <message>
-            <source>The signed payload is of the type {0}, not {1}.</source>
-            <translation>Der unterschriebene Inhalt hat die Art {0}, nicht {1}.</translation>
+            <source>The signed payload is not of the type {0}.</source>
+            <translation>Der unterschriebene Inhalt ist nicht von der Art {0}.</translation>
         </message>
         <message>
             <source>The signed tree head is malformed.</source>
@@ -5053,6 +5628,18 @@ Lauf zu finden</translation>
             <translation>Der Zustandstensor {0} hat den Typ {1}, den kein Zustand hat.</translation>
         </message>
         <message>
+            <source>The state that is stored at step {0} is the one that was ordered, so it is not shown that the model is another.</source>
+            <translation>Der Zustand, der bei Schritt {0} gespeichert ist, ist der bestellte; dass das Modell ein anderes ist, ist also nicht gezeigt.</translation>
+        </message>
+        <message>
+            <source>The state that the trainer signed after step {0} holds values that are infinite or not a number (in {1}). Every state that a step changes must be finite, or the step has no result, on every machine: so nobody comes to step {2}.</source>
+            <translation>Der Zustand, den der Trainer nach Schritt {0} unterschrieben hat, enthält Werte, die unendlich oder keine Zahl sind (in {1}). Jeder Zustand, den ein Schritt ändert, muss endlich sein, sonst hat der Schritt kein Ergebnis, auf jedem Rechner: Niemand kommt also zu Schritt {2}.</translation>
+        </message>
+        <message>
+            <source>The state that was signed after it is not the ordered one, and the steps after it go on from there.</source>
+            <translation>Der danach unterschriebene Zustand ist nicht der bestellte, und die Schritte danach gehen von dort aus weiter.</translation>
+        </message>
+        <message>
             <source>The statement has no predicate.</source>
             <translation>Die Aussage sagt nichts.</translation>
         </message>
@@ -5089,12 +5676,24 @@ Lauf zu finden</translation>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
         <message>
+            <source>The stored state of step {0} is one that no step leaves.</source>
+            <translation>Der gespeicherte Zustand von Schritt {0} ist einer, den kein Schritt hinterlässt.</translation>
+        </message>
+        <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
             <translation>Die Struktur der Datei ist größer als die jedes Bündels oder nennt eine Stelle zweimal.</translation>
         </message>
         <message>
             <source>The structure of the file names {0} bytes from byte {1}, which lie outside the file.</source>
             <translation>Die Struktur der Datei nennt {0} Bytes ab Byte {1}, die außerhalb der Datei liegen.</translation>
+        </message>
+        <message>
+            <source>The subject of the {0} is not the order that it speaks of.</source>
+            <translation>Der Gegenstand ({0}) ist nicht der Auftrag, von dem die Rede ist.</translation>
+        </message>
+        <message>
+            <source>The subject of the {0} is not the verdict that it speaks of.</source>
+            <translation>Der Gegenstand ({0}) ist nicht das Urteil, von dem die Rede ist.</translation>
         </message>
         <message>
             <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
@@ -5117,16 +5716,40 @@ Lauf zu finden</translation>
             <translation>Der Tensor {0} hat den Typ {1}, der keinen Digest hat.</translation>
         </message>
         <message>
+            <source>The tensors of the verdict's dispute are not in order, or one stands there twice.</source>
+            <translation>Die Tensoren im Streitfall des Urteils sind nicht geordnet, oder einer steht doppelt da.</translation>
+        </message>
+        <message>
+            <source>The text of the {0} must have 1 to {1} characters.</source>
+            <translation>Der Text ({0}) muss 1 bis {1} Zeichen haben.</translation>
+        </message>
+        <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
             <translation>Dem torch {0} dieses Rechners fehlt der Operator {1}.</translation>
         </message>
         <message>
-            <source>The trainer published a tree head over {0} leaves on {1} that the run does not extend: the history up to step {2} was rewritten after that.</source>
-            <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht, den der Lauf nicht fortsetzt: Der Verlauf bis Schritt {2} wurde danach umgeschrieben.</translation>
+            <source>The trainer accepted the order {0}, but the file holds it {1}: one of the two was exchanged afterwards.</source>
+            <translation>Der Trainer hat den Auftrag {0} angenommen, aber die Datei enthält ihn {1}: Eines von beiden wurde nachher ausgetauscht.</translation>
         </message>
         <message>
-            <source>The trainer published a tree head over {0} leaves on {1}; the run has only {2}: it was truncated after that.</source>
-            <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht; der Lauf hat nur {2}: Er wurde danach abgeschnitten.</translation>
+            <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
+            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a log of step {0} that nobody can read.</source>
+            <translation>Der Trainer hat für Schritt {0} ein Protokoll unterschrieben, das niemand lesen kann.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a result of step {0}, which comes to none on a sound machine.</source>
+            <translation>Der Trainer hat ein Ergebnis von Schritt {0} unterschrieben, der auf einer einwandfreien Maschine zu keinem kommt.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a result of step {0}, which comes to none when it is computed as ordered.</source>
+            <translation>Der Trainer hat ein Ergebnis von Schritt {0} unterschrieben, der zu keinem kommt, wenn er wie bestellt berechnet wird.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The trainer answers for what it signed.</source>
+            <translation>Der Trainer hat für Schritt {0} ein Rundungsprotokoll unterschrieben, das nicht lesbar ist, sodass niemand den Schritt nachrechnen kann. Der Trainer steht für das ein, was er unterschrieben hat.</translation>
         </message>
         <message>
             <source>The trainer signed a rounding log for step {0} that nobody can read.</source>
@@ -5137,20 +5760,44 @@ Lauf zu finden</translation>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
         <message>
+            <source>The trainer signed a tree head over {0} leaves, dated {1}, that the run does not extend: it signed two histories up to step {2}.</source>
+            <translation>Der Trainer hat einen Baumkopf über {0} Blätter unterschrieben, datiert auf {1}, den der Lauf nicht fortsetzt: Er hat bis Schritt {2} zwei Geschichten unterschrieben.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a tree head over {0} leaves, dated {1}; the run has only {2}: it was cut off.</source>
+            <translation>Der Trainer hat einen Baumkopf über {0} Blätter unterschrieben, datiert auf {1}; der Lauf hat nur {2}: Er wurde abgeschnitten.</translation>
+        </message>
+        <message>
+            <source>The trainer signed fingerprints of step {0} that the ordered step does not give; the loss, and the state where one is signed, are those of the ordered step.</source>
+            <translation>Der Trainer hat Fingerabdrücke von Schritt {0} unterschrieben, die der bestellte Schritt nicht ergibt; der Verlust, und der Zustand, wo einer unterschrieben ist, sind die des bestellten Schritts.</translation>
+        </message>
+        <message>
             <source>The trainer signed {0} steps, but the order has {1}.</source>
             <translation>Der Trainer hat {0} Schritte unterschrieben, der Auftrag hat aber {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer's key was taken from the run itself, so it is open who trained.</source>
+            <translation>Der Schlüssel des Trainers wurde dem Lauf selbst entnommen; wer trainiert hat, ist also offen.</translation>
+        </message>
+        <message>
+            <source>The trainer's record of step {0} is not the one that the ordered step gives: replayed from {1}, it gives other values than the trainer signed (in {2}).</source>
+            <translation>Die Aufzeichnung des Trainers von Schritt {0} ist nicht die, die der bestellte Schritt ergibt: Von {1} aus nachgerechnet ergibt er andere Werte, als der Trainer unterschrieben hat (in {2}).</translation>
+        </message>
+        <message>
+            <source>The trainer's signature binds the trainer to its record of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
+            <translation>Seine Unterschrift bindet den Trainer an seine Aufzeichnung genau dieses Schritts; den Streitfall kann also jeder klären, der diesen einen Schritt wiederholt.</translation>
         </message>
         <message>
             <source>The trainer's signature holds</source>
             <translation>Die Unterschrift des Trainers ist gültig</translation>
         </message>
         <message>
-            <source>The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to dispute in it. Other steps of the run were not looked at.</source>
-            <translation>Der Schritt {0} des Trainers ist richtig: Die Nachrechnung hat Bit für Bit sein Merkle-Blatt; an ihm ist nichts zu bestreiten. Andere Schritte des Laufs wurden nicht angesehen.</translation>
+            <source>The trainer's signed logs leave out, in several steps, what every sound recorder writes down.</source>
+            <translation>Die unterschriebenen Protokolle des Trainers lassen in mehreren Schritten aus, was jede einwandfreie Aufzeichnung festhält.</translation>
         </message>
         <message>
-            <source>The trainer's update of the weights at step {0} is not the ordered one.</source>
-            <translation>Die Änderung der Gewichte durch den Trainer in Schritt {0} ist nicht die bestellte.</translation>
+            <source>The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to dispute in it. Other steps of the run were not looked at.</source>
+            <translation>Der Schritt {0} des Trainers ist richtig: Die Nachrechnung hat Bit für Bit sein Merkle-Blatt; an ihm ist nichts zu bestreiten. Andere Schritte des Laufs wurden nicht angesehen.</translation>
         </message>
         <message>
             <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -5193,6 +5840,14 @@ Lauf zu finden</translation>
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict finds that a step has no result, and has one.</source>
+            <translation>Das Urteil befindet, dass ein Schritt kein Ergebnis hat, und hat eines.</translation>
+        </message>
+        <message>
+            <source>The verdict gives a check another title than it has.</source>
+            <translation>Das Urteil gibt einer Prüfung einen anderen Titel, als sie hat.</translation>
+        </message>
+        <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
             <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
@@ -5209,12 +5864,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
         </message>
         <message>
-            <source>The verdict rests on something that is not the claim of a run.</source>
-            <translation>Das Urteil beruht auf etwas, das nicht die Erklärung eines Laufs ist.</translation>
+            <source>The verdict rests on something else than an order's signature, its acceptance and a run's claim.</source>
+            <translation>Das Urteil beruht auf etwas anderem als der Unterschrift eines Auftrags, seiner Annahme und der Erklärung eines Laufs.</translation>
         </message>
         <message>
             <source>The verdict says that all segments were chosen, and lists fewer.</source>
             <translation>Das Urteil sagt, dass alle Segmente gewählt wurden, und nennt weniger.</translation>
+        </message>
+        <message>
+            <source>The verdict says that another key accepted the order than the one that signed the run.</source>
+            <translation>Das Urteil sagt, dass ein anderer Schlüssel den Auftrag annahm als der, der den Lauf unterschrieb.</translation>
         </message>
         <message>
             <source>The verdict states another probability than its sample has.</source>
@@ -5225,28 +5884,100 @@ Lauf zu finden</translation>
             <translation>Das Urteil stammt nicht von Counterfoil.</translation>
         </message>
         <message>
-            <source>The verdict {0} was signed with a key that you have not given.</source>
-            <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben.</translation>
+            <source>The verdict {0} was signed with a key that you have not confirmed.</source>
+            <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht bestätigt haben.</translation>
         </message>
         <message>
-            <source>The verdict's comparisons do not begin at the run root.</source>
-            <translation>Die Vergleiche des Urteils beginnen nicht bei der Laufwurzel.</translation>
+            <source>The verdict's comparisons do not lead from the run root to the disputed leaf.</source>
+            <translation>Die Vergleiche des Urteils führen nicht von der Laufwurzel zum bestrittenen Blatt.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute does not name the parts of the leaf once and in order.</source>
+            <translation>Der Streitfall des Urteils nennt die Teile des Blatts nicht einmal und der Reihe nach.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute is confirmed without a finding, or has one without being confirmed.</source>
+            <translation>Der Streitfall des Urteils ist ohne Befund bestätigt oder hat einen, ohne bestätigt zu sein.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names a data array twice.</source>
+            <translation>Der Streitfall des Urteils nennt ein Datenfeld doppelt.</translation>
         </message>
         <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
             <translation>Der Streitfall des Urteils nennt einen Operator, obwohl schon verschieden ist, was der Schritt las.</translation>
         </message>
         <message>
+            <source>The verdict's dispute names tensors that differ after a step whose state does not.</source>
+            <translation>Der Streitfall des Urteils nennt Tensoren, die nach einem Schritt abweichen, dessen Zustand nicht abweicht.</translation>
+        </message>
+        <message>
             <source>The verdict's dispute names tensors that it did not compare.</source>
             <translation>Der Streitfall des Urteils nennt Tensoren, die es nicht verglichen hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names what differs first, and the fingerprints do not, or the other way round.</source>
+            <translation>Der Streitfall des Urteils nennt, was zuerst abweicht, und die Fingerabdrücke weichen nicht ab, oder umgekehrt.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute says of the loss what its two losses do not say.</source>
+            <translation>Der Streitfall des Urteils sagt vom Verlust, was seine beiden Verluste nicht sagen.</translation>
         </message>
         <message>
             <source>The verdict's dispute was compared at a step that cannot be.</source>
             <translation>Der Streitfall des Urteils wurde bei einem unmöglichen Schritt verglichen.</translation>
         </message>
         <message>
+            <source>The verdict's finding has a bound under an exact profile, or none under another.</source>
+            <translation>Der Befund des Urteils hat unter einem exakten Profil eine Schranke oder unter einem anderen keine.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding has a margin or a bound that cannot be.</source>
+            <translation>Der Befund des Urteils hat eine unmögliche Toleranz oder Schranke.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding has a margin, a bound or elements, although nothing was recomputed.</source>
+            <translation>Der Befund des Urteils hat eine Toleranz, eine Schranke oder Elemente, obwohl nichts nachgerechnet wurde.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding is about a log that cannot be read, and has elements.</source>
+            <translation>Der Befund des Urteils gilt einem Protokoll, das nicht gelesen werden kann, und hat Elemente.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding is about an operator, and the dispute names none.</source>
+            <translation>Der Befund des Urteils gilt einem Operator, und der Streitfall nennt keinen.</translation>
+        </message>
+        <message>
             <source>The verdict's finding is about more elements than were recomputed, or than there are.</source>
             <translation>Der Befund des Urteils gilt mehr Elementen, als nachgerechnet wurden oder als es gibt.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding is about the log, and its parts are not, or the other way round.</source>
+            <translation>Der Befund des Urteils gilt dem Protokoll, und seine Teile tun es nicht, oder umgekehrt.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding shows an element that is the same on both sides.</source>
+            <translation>Der Befund des Urteils zeigt ein Element, das auf beiden Seiten gleich ist.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding shows an element twice, or elements of different tensors.</source>
+            <translation>Der Befund des Urteils zeigt ein Element doppelt oder Elemente verschiedener Tensoren.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is not the randomness of its beacon's round.</source>
+            <translation>Die Nonce des Urteils ist nicht die Zufallszahl der Runde seines öffentlichen Signals.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a beacon that is not known.</source>
+            <translation>Die Nonce des Urteils stammt von einem unbekannten öffentlichen Signal.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a round that its beacon did not sign.</source>
+            <translation>Die Nonce des Urteils stammt von einer Runde, die das öffentliche Signal nicht unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's nonce is of a round that was published after the verdict.</source>
+            <translation>Die Nonce des Urteils stammt von einer Runde, die nach dem Urteil veröffentlicht wurde.</translation>
         </message>
         <message>
             <source>The verdict's sample is incomplete, or says more than its selection allows.</source>
@@ -5273,6 +6004,18 @@ Lauf zu finden</translation>
             <translation>Gegenstände des Urteils sollten die Bündeldatei und der Lauf sein.</translation>
         </message>
         <message>
+            <source>The verdict's tensor {0} differs in more elements than it has, or in one that it lacks.</source>
+            <translation>Der Tensor {0} des Urteils weicht in mehr Elementen ab, als er hat, oder in einem, das er nicht hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's tensor {0} does not differ as it says.</source>
+            <translation>Der Tensor {0} des Urteils weicht nicht so ab, wie er sagt.</translation>
+        </message>
+        <message>
+            <source>The verdict's tensor {0} has differences that do not fit each other.</source>
+            <translation>Der Tensor {0} des Urteils hat Abweichungen, die nicht zueinander passen.</translation>
+        </message>
+        <message>
             <source>The verdict's third subject is not the model of a verified run.</source>
             <translation>Der dritte Gegenstand des Urteils ist nicht das Modell eines verifizierten Laufs.</translation>
         </message>
@@ -5295,6 +6038,14 @@ Lauf zu finden</translation>
         <message>
             <source>The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.</source>
             <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und kein Urteil sagt, dass der Lauf verifiziert ist.</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the run, after step {0}, and only its trainer says that the run is verified.</source>
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und nur sein Trainer sagt, dass der Lauf verifiziert ist.</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the run, after step {0}, but nobody replayed the segment that ends in it: what was verified of the run says nothing about them.</source>
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, aber niemand hat das Segment nachgerechnet, das mit ihm endet: Was vom Lauf verifiziert wurde, sagt nichts über sie.</translation>
         </message>
         <message>
             <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
@@ -5341,6 +6092,14 @@ Lauf zu finden</translation>
             <translation>In der Datei ist leer: {0}.</translation>
         </message>
         <message>
+            <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
+            <translation>Die Erklärung ({0}) gilt dem Auftrag {1}, aber die Datei enthält den Auftrag {2}.</translation>
+        </message>
+        <message>
+            <source>The {0} is longer than {1} bytes.</source>
+            <translation>Zu lang ({0}): mehr als {1} Bytes.</translation>
+        </message>
+        <message>
             <source>The {0} is not a JSON object.</source>
             <translation>Das ist kein JSON-Objekt: {0}.</translation>
         </message>
@@ -5357,6 +6116,18 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
+            <source>The {0} names another public key than the one that signed it.</source>
+            <translation>Die Erklärung ({0}) nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The {0} names no Ed25519 public key.</source>
+            <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The {0} names no Ed25519 public key. {1}</source>
+            <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel. {1}</translation>
+        </message>
+        <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
             <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
@@ -5369,12 +6140,16 @@ Lauf zu finden</translation>
             <translation>Von allen ({1}) wurden {0} zufällig gezogen, nachdem der Lauf unterschrieben war; ein Lauf, in dem mindestens {2} davon schlecht sind, wäre mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
         </message>
         <message>
-            <source>The {0} steps have the signed run root {1}.</source>
-            <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
+            <source>The {0} of {1} were drawn by round {5} of the public beacon {6}, published at {7}; if the run was signed before that, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} durch Runde {5} des öffentlichen Signals {6} gezogen, veröffentlicht um {7}; wurde der Lauf davor unterschrieben, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
         </message>
         <message>
-            <source>The {0} that the trainer used at step {1} are not the ordered ones.</source>
-            <translation>Was der Trainer in Schritt {1} als {0} verwendete, ist nicht das Bestellte.</translation>
+            <source>The {0} of {1} were drawn with a nonce that was given to the audit; if the trainer could not know it before the run was signed, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} mit einer Nonce gezogen, die der Prüfung angegeben wurde; konnte der Trainer sie nicht kennen, bevor der Lauf unterschrieben war, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
+            <source>The {0} steps have the signed run root {1}.</source>
+            <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
@@ -5437,12 +6212,28 @@ Lauf zu finden</translation>
             <translation>Das ist ein Auftrag, den noch niemand ausgeführt hat.</translation>
         </message>
         <message>
+            <source>This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way and left that out of its log, where every sound recorder writes it down.</source>
+            <translation>Das ist bestätigt. In mehreren Schritten, zuletzt in Schritt {0}, hat der Trainer Werte zur anderen Seite gerundet und das in seinem Protokoll ausgelassen, wo jede einwandfreie Aufzeichnung es festhält.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. Starting from the agreed state before step {0}, the ordered step comes to no result, by either of two algorithms, and no sound machine has what the trainer signed.</source>
+            <translation>Das ist bestätigt. Vom gemeinsamen Zustand vor Schritt {0} aus kommt der bestellte Schritt zu keinem Ergebnis, nach keinem von zwei Algorithmen, und keine einwandfreie Maschine hat, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. Starting from the agreed state before step {0}, the ordered step gives something else than the trainer signed ({1}).</source>
+            <translation>Das ist bestätigt. Vom gemeinsamen Zustand vor Schritt {0} aus ergibt der bestellte Schritt etwas anderes, als der Trainer unterschrieben hat ({1}).</translation>
+        </message>
+        <message>
             <source>This is neither a step, a hash, nor a condition such as {0}.</source>
             <translation>Das ist weder ein Schritt noch ein Hash noch eine Bedingung wie {0}.</translation>
         </message>
         <message>
             <source>This is not a public key in PEM form.</source>
             <translation>Das ist kein öffentlicher Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>This is not confirmed. A second replay of the step, with every sum taken in another order, has not given the same result, so the difference may come from this machine. The trainer is not accused.</source>
+            <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
         </message>
         <message>
             <source>This machine computes as it should</source>
@@ -5475,6 +6266,10 @@ Lauf zu finden</translation>
         <message>
             <source>This signer signs {0}, and nothing else.</source>
             <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Trainer</translation>
         </message>
         <message>
             <source>Try again.</source>
@@ -5517,8 +6312,16 @@ Lauf zu finden</translation>
             <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente als dieser Rechner; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>Until then keys are not compared with those met before.</source>
-            <translation>Bis dahin werden Schlüssel nicht mit früheren verglichen.</translation>
+            <source>Under this profile every result is defined by mathematics. At the operator {0}, whose inputs agree with what the trainer signed, element {1}, computed in integers, lies beyond float32's range, and no argument is infinite: then a step has no result on any machine, so nobody can have recorded one.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik bestimmt. Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, liegt Element {1}, in ganzen Zahlen berechnet, außerhalb des Bereichs von float32, und kein Argument ist unendlich: Dann hat ein Schritt auf keiner Maschine ein Ergebnis, es kann also niemand eines aufgezeichnet haben.</translation>
+        </message>
+        <message>
+            <source>Until now, another key signed runs of this order, so it is open who trained.</source>
+            <translation>Bis jetzt hat ein anderer Schlüssel Läufe dieses Auftrags unterschrieben; wer trainiert hat, ist also offen.</translation>
+        </message>
+        <message>
+            <source>Until then no key is known: verdicts cannot be checked, and a changed key is not noticed.</source>
+            <translation>Bis dahin ist kein Schlüssel bekannt: Urteile können nicht geprüft werden, und ein geänderter Schlüssel fällt nicht auf.</translation>
         </message>
         <message>
             <source>Use a Counterfoil of the version that wrote it.</source>
@@ -5569,12 +6372,24 @@ Lauf zu finden</translation>
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
+            <source>What is signed is not the {0}.</source>
+            <translation>Was unterschrieben ist, ist etwas anderes: verlangt war: {0}.</translation>
+        </message>
+        <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
             <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht das Ergebnis des bestellten Schritts.</translation>
         </message>
         <message>
-            <source>What the trainer's model computed at step {0} is not what the ordered step gives.</source>
-            <translation>Was das Modell des Trainers in Schritt {0} berechnete, ist nicht das Ergebnis des bestellten Schritts.</translation>
+            <source>What the trainer signed for step {0} differs from this machine's result.</source>
+            <translation>Was der Trainer für Schritt {0} unterschrieben hat, weicht vom Ergebnis dieses Rechners ab.</translation>
+        </message>
+        <message>
+            <source>What the trainer signed for step {0} is not what the ordered step gives.</source>
+            <translation>Was der Trainer für Schritt {0} unterschrieben hat, ist nicht, was der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>What was delivered is all that training changed, in the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
+            <translation>Geliefert wurde alles, was das Training geändert hat, im Endzustand des verifizierten Laufs, nach Schritt {0}: {1} Tensoren, jeder {2}.</translation>
         </message>
         <message>
             <source>What was given as the passphrase is too long for one.</source>
@@ -5587,6 +6402,10 @@ Lauf zu finden</translation>
         <message>
             <source>Where masks are large negative numbers, use minus infinity in their place. {0}</source>
             <translation>Wo Masken große negative Zahlen sind, benutzen Sie statt ihrer minus unendlich. {0}</translation>
+        </message>
+        <message>
+            <source>Whether the model is the one that was ordered cannot be checked.</source>
+            <translation>Ob das Modell das bestellte ist, kann nicht geprüft werden.</translation>
         </message>
         <message>
             <source>Without {0}, two tensors of the run have one name.</source>
@@ -5631,6 +6450,14 @@ Lauf zu finden</translation>
         <message>
             <source>a pipe</source>
             <translation>eine Pipe</translation>
+        </message>
+        <message>
+            <source>a reply to a verdict</source>
+            <translation>eine Antwort auf ein Urteil</translation>
+        </message>
+        <message>
+            <source>a round of a beacon</source>
+            <translation>eine Runde eines öffentlichen Signals</translation>
         </message>
         <message>
             <source>a rounded training step</source>
@@ -5697,6 +6524,26 @@ Lauf zu finden</translation>
             <translation>ein Verzeichnis von Gewichten</translation>
         </message>
         <message>
+            <source>an order</source>
+            <translation>ein Auftrag</translation>
+        </message>
+        <message>
+            <source>another</source>
+            <translation>ein anderer</translation>
+        </message>
+        <message>
+            <source>another key signed the run than the trainer's that was given</source>
+            <translation>den Lauf hat ein anderer Schlüssel unterschrieben als der angegebene des Trainers</translation>
+        </message>
+        <message>
+            <source>at no operator with a result</source>
+            <translation>bei keinem Operator mit einem Ergebnis</translation>
+        </message>
+        <message>
+            <source>at no rounded operator</source>
+            <translation>bei keinem gerundeten Operator</translation>
+        </message>
+        <message>
             <source>beyond float32's range</source>
             <translation>jenseits des Bereichs von float32</translation>
         </message>
@@ -5729,6 +6576,10 @@ Lauf zu finden</translation>
             <translation>Prüfung 10 ist bestanden, aber nicht jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>check 2 is not what the two orders say</source>
+            <translation>Prüfung 2 sagt nicht, was die beiden Aufträge sagen</translation>
+        </message>
+        <message>
             <source>check 2 warns with the client's order</source>
             <translation>Prüfung 2 warnt trotz des Auftrags des Auftraggebers</translation>
         </message>
@@ -5741,8 +6592,16 @@ Lauf zu finden</translation>
             <translation>Prüfung 2 ist ohne den Auftrag des Auftraggebers bestanden</translation>
         </message>
         <message>
+            <source>check 2 was passed, and the client's key did not sign the order</source>
+            <translation>Prüfung 2 war bestanden, und der Schlüssel des Auftraggebers hat den Auftrag nicht unterschrieben</translation>
+        </message>
+        <message>
             <source>check 5 was passed without a run root</source>
             <translation>Prüfung 5 ist ohne Laufwurzel bestanden</translation>
+        </message>
+        <message>
+            <source>check 5 was passed without the trainer's acceptance of the order</source>
+            <translation>Prüfung 5 war ohne die Annahme des Auftrags durch den Trainer bestanden</translation>
         </message>
         <message>
             <source>check 8 is not what the differing steps say</source>
@@ -5753,12 +6612,20 @@ Lauf zu finden</translation>
             <translation>Prüfung 8 ist ohne Nachrechnung bestanden</translation>
         </message>
         <message>
+            <source>check {0} warns, which it never does</source>
+            <translation>Prüfung {0} warnt, was sie nie tut</translation>
+        </message>
+        <message>
             <source>checkpoint_every must be a multiple of commit_every, so that every stored state is committed.</source>
             <translation>checkpoint_every muss ein Vielfaches von commit_every sein, damit jeder gespeicherte Zustand festgelegt ist.</translation>
         </message>
         <message>
             <source>chosen segments</source>
             <translation>gewählte Segmente</translation>
+        </message>
+        <message>
+            <source>client's signature on the order</source>
+            <translation>Unterschrift des Auftraggebers auf dem Auftrag</translation>
         </message>
         <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
@@ -5799,6 +6666,14 @@ Lauf zu finden</translation>
         <message>
             <source>ended with code {0}</source>
             <translation>endete mit dem Code {0}</translation>
+        </message>
+        <message>
+            <source>envelope</source>
+            <translation>Umschlag</translation>
+        </message>
+        <message>
+            <source>envelope's signature</source>
+            <translation>Unterschrift des Umschlags</translation>
         </message>
         <message>
             <source>exact products</source>
@@ -6005,6 +6880,10 @@ Lauf zu finden</translation>
             <translation>ist {0}; es muss in {1} bis {2} liegen</translation>
         </message>
         <message>
+            <source>it belongs to another user</source>
+            <translation>er gehört einem anderen Benutzer</translation>
+        </message>
+        <message>
             <source>it disputes a step that is not among those that differ</source>
             <translation>sie bestreitet einen Schritt, der nicht unter den abweichenden ist</translation>
         </message>
@@ -6017,8 +6896,20 @@ Lauf zu finden</translation>
             <translation>sie endet bei {0} Byte, ihre Tensoren bei {1}</translation>
         </message>
         <message>
+            <source>it is no key</source>
+            <translation>er ist kein Schlüssel</translation>
+        </message>
+        <message>
+            <source>it is not there</source>
+            <translation>er ist nicht da</translation>
+        </message>
+        <message>
             <source>it knows a run and no order</source>
             <translation>sie kennt einen Lauf und keinen Auftrag</translation>
+        </message>
+        <message>
+            <source>it names a model, and nobody replayed the segment that ends in it</source>
+            <translation>es nennt ein Modell, und niemand hat das Segment nachgerechnet, das mit ihm endet</translation>
         </message>
         <message>
             <source>it names {0} tensors, and at most {1} are read</source>
@@ -6133,6 +7024,14 @@ Lauf zu finden</translation>
             <translation>ihre Operatoren ohne Schranke sind nicht unter den gezählten</translation>
         </message>
         <message>
+            <source>its order came from the file, and is another than the file's</source>
+            <translation>sein Auftrag kam aus der Datei und ist ein anderer als der der Datei</translation>
+        </message>
+        <message>
+            <source>its order is known by a client's key that was not given</source>
+            <translation>sein Auftrag ist durch einen Schlüssel eines Auftraggebers bekannt, der nicht angegeben wurde</translation>
+        </message>
+        <message>
             <source>its order is known, and its steps are not</source>
             <translation>ihr Auftrag ist bekannt, ihre Schritte nicht</translation>
         </message>
@@ -6225,6 +7124,10 @@ Lauf zu finden</translation>
             <translation>multipliziert Werte in einer Reihenfolge, die zwischen Rechnern verschieden ist</translation>
         </message>
         <message>
+            <source>named</source>
+            <translation>benannt</translation>
+        </message>
+        <message>
             <source>names of the order's module</source>
             <translation>Namen des Moduls im Auftrag</translation>
         </message>
@@ -6237,12 +7140,28 @@ Lauf zu finden</translation>
             <translation>keine Datei</translation>
         </message>
         <message>
+            <source>not compared</source>
+            <translation>nicht verglichen</translation>
+        </message>
+        <message>
+            <source>not named</source>
+            <translation>nicht genannt</translation>
+        </message>
+        <message>
             <source>not of the run: {0}</source>
             <translation>nicht aus dem Lauf: {0}</translation>
         </message>
         <message>
+            <source>not tested</source>
+            <translation>nicht getestet</translation>
+        </message>
+        <message>
             <source>order's manifest</source>
             <translation>Manifest des Auftrags</translation>
+        </message>
+        <message>
+            <source>others can read or write it</source>
+            <translation>andere können ihn lesen oder schreiben</translation>
         </message>
         <message>
             <source>out of range</source>
@@ -6277,6 +7196,14 @@ Lauf zu finden</translation>
             <translation>Zufallszahlen</translation>
         </message>
         <message>
+            <source>reply to a verdict</source>
+            <translation>Antwort auf ein Urteil</translation>
+        </message>
+        <message>
+            <source>result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>
@@ -6289,6 +7216,18 @@ Lauf zu finden</translation>
             <translation>Segmente eines Rechners</translation>
         </message>
         <message>
+            <source>self-test failed</source>
+            <translation>Selbsttest nicht bestanden</translation>
+        </message>
+        <message>
+            <source>self-test passed</source>
+            <translation>Selbsttest bestanden</translation>
+        </message>
+        <message>
+            <source>signed with the key {0}</source>
+            <translation>unterschrieben mit dem Schlüssel {0}</translation>
+        </message>
+        <message>
             <source>source of the order</source>
             <translation>Quelle des Auftrags</translation>
         </message>
@@ -6299,10 +7238,6 @@ Lauf zu finden</translation>
         <message>
             <source>step record</source>
             <translation>Schritteintrag</translation>
-        </message>
-        <message>
-            <source>step {0} differs</source>
-            <translation>Schritt {0} ist verschieden</translation>
         </message>
         <message>
             <source>steps were replayed although a check before that was not passed</source>
@@ -6341,6 +7276,22 @@ Lauf zu finden</translation>
             <translation>den Philox-Generator</translation>
         </message>
         <message>
+            <source>the acceptance of an order</source>
+            <translation>die Annahme eines Auftrags</translation>
+        </message>
+        <message>
+            <source>the agreed state before it</source>
+            <translation>dem gemeinsamen Zustand davor</translation>
+        </message>
+        <message>
+            <source>the auditor</source>
+            <translation>der Prüfer</translation>
+        </message>
+        <message>
+            <source>the auditor who signed this verdict</source>
+            <translation>Prüfer, der dieses Urteil unterschrieb</translation>
+        </message>
+        <message>
             <source>the bundle</source>
             <translation>das Bündel</translation>
         </message>
@@ -6351,6 +7302,14 @@ Lauf zu finden</translation>
         <message>
             <source>the claim of a run</source>
             <translation>die Erklärung eines Laufs</translation>
+        </message>
+        <message>
+            <source>the client's order was given, and is not named</source>
+            <translation>der Auftrag des Auftraggebers wurde angegeben und ist nicht genannt</translation>
+        </message>
+        <message>
+            <source>the client's own</source>
+            <translation>der des Auftraggebers</translation>
         </message>
         <message>
             <source>the data array {0}</source>
@@ -6409,20 +7368,20 @@ Lauf zu finden</translation>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
         </message>
         <message>
-            <source>the list of orders</source>
-            <translation>die Liste der Aufträge</translation>
+            <source>the list of keys</source>
+            <translation>die Liste der Schlüssel</translation>
         </message>
         <message>
-            <source>the list of trainers</source>
-            <translation>die Liste der Trainer</translation>
+            <source>the list of orders</source>
+            <translation>die Liste der Aufträge</translation>
         </message>
         <message>
             <source>the name is too long</source>
             <translation>der Name ist zu lang</translation>
         </message>
         <message>
-            <source>the number of steps differs</source>
-            <translation>die Anzahl der Schritte ist verschieden</translation>
+            <source>the nonce of the audit</source>
+            <translation>die Nonce der Prüfung</translation>
         </message>
         <message>
             <source>the order</source>
@@ -6457,6 +7416,10 @@ Lauf zu finden</translation>
             <translation>der Fortschritt der Prüfung</translation>
         </message>
         <message>
+            <source>the public key</source>
+            <translation>der öffentliche Schlüssel</translation>
+        </message>
+        <message>
             <source>the replay of a training step</source>
             <translation>die Nachrechnung eines Trainingsschritts</translation>
         </message>
@@ -6481,6 +7444,10 @@ Lauf zu finden</translation>
             <translation>der Ablauf</translation>
         </message>
         <message>
+            <source>the secret key</source>
+            <translation>der geheime Schlüssel</translation>
+        </message>
+        <message>
             <source>the segments that are asked for</source>
             <translation>die verlangten Segmente</translation>
         </message>
@@ -6489,8 +7456,16 @@ Lauf zu finden</translation>
             <translation>die Form des Tensors {0} ist keine Liste von Längen</translation>
         </message>
         <message>
+            <source>the signed fingerprints of the rows of {0} are not those of the ordered ones</source>
+            <translation>die unterschriebenen Fingerabdrücke der Zeilen von {0} sind nicht die der bestellten</translation>
+        </message>
+        <message>
             <source>the state tensor {0}</source>
             <translation>der Zustandstensor {0}</translation>
+        </message>
+        <message>
+            <source>the state that the run itself commits to</source>
+            <translation>dem Zustand, auf den sich der Lauf selbst festlegt</translation>
         </message>
         <message>
             <source>the stored state of step {0}</source>
@@ -6533,6 +7508,10 @@ Lauf zu finden</translation>
             <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
         <message>
+            <source>the trainer who signed the run</source>
+            <translation>Trainer, der den Lauf unterschrieb</translation>
+        </message>
+        <message>
             <source>the tree heads</source>
             <translation>die Baumköpfe</translation>
         </message>
@@ -6549,6 +7528,10 @@ Lauf zu finden</translation>
             <translation>die Version von torch</translation>
         </message>
         <message>
+            <source>the withdrawal of a verdict</source>
+            <translation>die Rücknahme eines Urteils</translation>
+        </message>
+        <message>
             <source>there is a folder of this name</source>
             <translation>es gibt einen Ordner dieses Namens</translation>
         </message>
@@ -6561,6 +7544,10 @@ Lauf zu finden</translation>
             <translation>torch nimmt den Schalter für deterministische Algorithmen nicht an.</translation>
         </message>
         <message>
+            <source>trainer's acceptance of the order</source>
+            <translation>Annahme des Auftrags durch den Trainer</translation>
+        </message>
+        <message>
             <source>tree head</source>
             <translation>Baumkopf</translation>
         </message>
@@ -6569,16 +7556,16 @@ Lauf zu finden</translation>
             <translation>abgeschnitten</translation>
         </message>
         <message>
+            <source>unsigned</source>
+            <translation>ohne Unterschrift</translation>
+        </message>
+        <message>
             <source>uses HDF5 filters, which is not allowed.</source>
             <translation>benutzt HDF5-Filter, was nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>verdict</source>
             <translation>Urteil</translation>
-        </message>
-        <message>
-            <source>verdict's comparison</source>
-            <translation>Vergleich des Urteils</translation>
         </message>
         <message>
             <source>verdict's coverage</source>
@@ -6605,8 +7592,20 @@ Lauf zu finden</translation>
             <translation>was unter {0} steht, beschreibt keinen Tensor</translation>
         </message>
         <message>
+            <source>what the trainer signed about this step is wrong. That the state after it is another is not shown by it.</source>
+            <translation>was der Trainer über diesen Schritt unterschrieben hat, ist falsch. Dass der Zustand danach ein anderer ist, ist damit nicht gezeigt.</translation>
+        </message>
+        <message>
+            <source>what the trainer signed as the result of this step is not what was ordered.</source>
+            <translation>was der Trainer als Ergebnis dieses Schritts unterschrieben hat, ist nicht das bestellte.</translation>
+        </message>
+        <message>
             <source>whether it goes on after a dispute</source>
             <translation>ob sie nach einem Streitfall weitergeht</translation>
+        </message>
+        <message>
+            <source>withdrawal of a verdict</source>
+            <translation>Rücknahme eines Urteils</translation>
         </message>
         <message>
             <source>writes numbers of one type into a tensor of another</source>
@@ -6701,6 +7700,10 @@ Lauf zu finden</translation>
             <translation>{0} kann nicht entfernt werden: {1}.</translation>
         </message>
         <message>
+            <source>{0} cannot be used. {1}</source>
+            <translation>{0} kann nicht benutzt werden. {1}</translation>
+        </message>
+        <message>
             <source>{0} could not be removed: {1}.</source>
             <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
@@ -6717,6 +7720,10 @@ Lauf zu finden</translation>
             <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
         </message>
         <message>
+            <source>{0} does not count. {1}</source>
+            <translation>{0} zählt nicht. {1}</translation>
+        </message>
+        <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
             <translation>{0} teilt die {1} Bytes von {2} nicht in Schritte.</translation>
         </message>
@@ -6727,10 +7734,6 @@ Lauf zu finden</translation>
         <message>
             <source>{0} does not hold the bytes and the proofs of the chunks that it names.</source>
             <translation>{0} enthält nicht die Bytes und die Beweise der Stücke, die es nennt.</translation>
-        </message>
-        <message>
-            <source>{0} does not say that this is what the client ordered: the order came from the run.</source>
-            <translation>{0} sagt nicht, dass der Auftraggeber das bestellt hat: Der Auftrag stammt aus dem Lauf.</translation>
         </message>
         <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
@@ -6837,8 +7840,8 @@ Lauf zu finden</translation>
             <translation>{0} enthält ein Objekt mit dem Namen {1}, der in einem Bündel nicht erlaubt ist.</translation>
         </message>
         <message>
-            <source>{0} holds no Ed25519 public key in PEM form.</source>
-            <translation>{0} enthält keinen öffentlichen Ed25519-Schlüssel in PEM-Form.</translation>
+            <source>{0} holds no Ed25519 public key in PEM form. {1}</source>
+            <translation>{0} enthält keinen öffentlichen Ed25519-Schlüssel in PEM-Form. {1}</translation>
         </message>
         <message>
             <source>{0} holds no private key in PEM form.</source>
@@ -6925,6 +7928,10 @@ Lauf zu finden</translation>
             <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
         </message>
         <message>
+            <source>{0} is no round of a public beacon.</source>
+            <translation>{0} ist keine Runde eines öffentlichen Signals.</translation>
+        </message>
+        <message>
             <source>{0} is not a range of segments.</source>
             <translation>{0} ist kein Bereich von Segmenten.</translation>
         </message>
@@ -6985,10 +7992,6 @@ Lauf zu finden</translation>
             <translation>{0} oder {1}</translation>
         </message>
         <message>
-            <source>{0} published tree heads agree</source>
-            <translation>{0} veröffentlichte Baumköpfe stimmen</translation>
-        </message>
-        <message>
             <source>{0} says {1}, so there is no verified run to compare the weights with.</source>
             <translation>{0} sagt {1}; es gibt also keinen verifizierten Lauf, mit dem die Gewichte zu vergleichen wären.</translation>
         </message>
@@ -7013,6 +8016,10 @@ Lauf zu finden</translation>
             <translation>{0} Bits Mantisse werden mit {1} nicht unterstützt; {2}.</translation>
         </message>
         <message>
+            <source>{0} stored states differ from the state roots of their steps ({1}).</source>
+            <translation>Gespeicherte Zustände, die von den Zustandswurzeln ihrer Schritte abweichen: {0} ({1}).</translation>
+        </message>
+        <message>
             <source>{0} stores the times of its changes, which no bundle does.</source>
             <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
         </message>
@@ -7029,6 +8036,10 @@ Lauf zu finden</translation>
             <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
         </message>
         <message>
+            <source>{0} tree heads that the trainer signed agree with it</source>
+            <translation>{0} Baumköpfe, die der Trainer unterschrieben hat, stimmen damit überein</translation>
+        </message>
+        <message>
             <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
         </message>
@@ -7041,8 +8052,12 @@ Lauf zu finden</translation>
             <translation>{0} wurde von einer anderen Version von Counterfoil geschrieben.</translation>
         </message>
         <message>
-            <source>{0} with it, from step {1} on ({2}).</source>
-            <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
+            <source>{0} {1} of {2} chosen steps were judged, and none of them differs from what the trainer signed. Nothing more was concluded about the training.</source>
+            <translation>{0} {1} von {2} ausgewählten Schritten wurden beurteilt, und keiner davon weicht von dem ab, was der Trainer unterschrieben hat. Mehr wurde über das Training nicht gefolgert.</translation>
+        </message>
+        <message>
+            <source>{0}, from step {1} on. They bind the trainer since somebody else had them; since when, this audit does not know.</source>
+            <translation>{0}, ab Schritt {1}. Sie binden den Trainer, seit jemand anderes sie hatte; seit wann, weiß diese Prüfung nicht.</translation>
         </message>
         <message>
             <source>{0}, margin 2^(E-{1})</source>
@@ -7148,6 +8163,10 @@ Lauf zu finden</translation>
             <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
+            <source>signed with the client's key, which was given</source>
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
+        </message>
+        <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
             <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
@@ -7201,6 +8220,10 @@ Lauf zu finden</translation>
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
+            <source>, as a part file says</source>
+            <translation>, wie eine Teildatei sagt</translation>
+        </message>
+        <message>
             <source>, revision {0}</source>
             <translation>, Revision {0}</translation>
         </message>
@@ -7209,12 +8232,8 @@ Lauf zu finden</translation>
             <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
         </message>
         <message>
-            <source>A step that came out different was carried out once more with every sum in another order, and its first different operation was computed exactly: the trainer is accused only of what no sound machine gives.</source>
-            <translation>Ein Schritt, der anders herauskam, wurde noch einmal ausgeführt, mit jeder Summe in anderer Reihenfolge, und seine erste abweichende Operation wurde exakt berechnet: Dem Trainer wird nur vorgeworfen, was kein einwandfreier Rechner ergibt.</translation>
-        </message>
-        <message>
-            <source>A step was carried out again and did not give what the trainer signed. The trainer's signature binds the trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
-            <translation>Ein Schritt wurde noch einmal ausgeführt und ergab nicht, was der Trainer unterschrieben hat. Die Unterschrift des Trainers bindet ihn an das behauptete Ergebnis genau dieses Schritts; den Streitfall kann daher jeder entscheiden, der diesen einen Schritt wiederholt.</translation>
+            <source>A step that came out different was carried out once more with every sum in another order, and what differs first in it was held against its definition, or computed exactly: the trainer is accused only of what no sound machine gives.</source>
+            <translation>Ein Schritt, der anders ausfiel, wurde noch einmal ausgeführt, jede Summe in anderer Reihenfolge, und was in ihm als Erstes abweicht, wurde an seiner Definition gemessen oder exakt berechnet: Dem Trainer wird nur vorgeworfen, was keine einwandfreie Maschine ergibt.</translation>
         </message>
         <message>
             <source>Audit report</source>
@@ -7257,6 +8276,10 @@ Lauf zu finden</translation>
             <translation>Streitfall</translation>
         </message>
         <message>
+            <source>Disputed step</source>
+            <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
             <source>Every ordered step was carried out again on another machine and gave the trainer's own result, bit for bit. The model that the trainer delivers in this run is the model that the order leads to.</source>
             <translation>Jeder bestellte Schritt wurde auf einem anderen Rechner noch einmal ausgeführt und ergab Bit für Bit das Ergebnis des Trainers. Das Modell, das der Trainer in diesem Lauf liefert, ist das Modell, zu dem der Auftrag führt.</translation>
         </message>
@@ -7283,10 +8306,6 @@ Lauf zu finden</translation>
         <message>
             <source>First different operator</source>
             <translation>Erster abweichender Operator</translation>
-        </message>
-        <message>
-            <source>First different step</source>
-            <translation>Erster abweichender Schritt</translation>
         </message>
         <message>
             <source>Found by</source>
@@ -7363,10 +8382,6 @@ Lauf zu finden</translation>
         <message>
             <source>Rounding log</source>
             <translation>Rundungsprotokoll</translation>
-        </message>
-        <message>
-            <source>Rows that were not ordered</source>
-            <translation>Zeilen, die nicht bestellt waren</translation>
         </message>
         <message>
             <source>Run root</source>
@@ -7481,6 +8496,10 @@ Lauf zu finden</translation>
             <translation>Was das Ergebnis bedeutet</translation>
         </message>
         <message>
+            <source>What the step read</source>
+            <translation>Was der Schritt las</translation>
+        </message>
+        <message>
             <source>What was audited</source>
             <translation>Was geprüft wurde</translation>
         </message>
@@ -7575,6 +8594,10 @@ Lauf zu finden</translation>
         <message>
             <source>replay</source>
             <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>signed with the client's key, which was given</source>
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
         </message>
         <message>
             <source>step</source>
@@ -7758,28 +8781,12 @@ Lauf zu finden</translation>
             <translation>REJECTED: Der Trainer hat recht</translation>
         </message>
         <message>
-            <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
-            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
-        </message>
-        <message>
-            <source>The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The trainer answers for what it signed.</source>
-            <translation>Der Trainer hat für Schritt {0} ein Rundungsprotokoll unterschrieben, das nicht lesbar ist, sodass niemand den Schritt nachrechnen kann. Der Trainer steht für das ein, was er unterschrieben hat.</translation>
-        </message>
-        <message>
-            <source>This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way and left that out of its log, where every sound recorder writes it down.</source>
-            <translation>Das ist bestätigt. In mehreren Schritten, zuletzt in Schritt {0}, hat der Trainer Werte zur anderen Seite gerundet und das in seinem Protokoll ausgelassen, wo jede einwandfreie Aufzeichnung es festhält.</translation>
-        </message>
-        <message>
-            <source>This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step gives another result than the trainer signed after it. A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference: what was run in this step is not what was ordered.</source>
-            <translation>Das ist bestätigt. Vom Zustand aus, den der Trainer vor Schritt {0} unterschrieben hat, ergibt der bestellte Schritt ein anderes Ergebnis als das, das der Trainer danach unterschrieben hat. Eine zweite Nachrechnung, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab dasselbe wie die erste; die Arithmetik dieses Rechners erklärt den Unterschied also nicht: Was in diesem Schritt gerechnet wurde, ist nicht das, was bestellt war.</translation>
-        </message>
-        <message>
-            <source>This is not confirmed. A second replay of the step, with every sum taken in another order, has not given the same result, so the difference may come from this machine. The trainer is not accused.</source>
-            <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
-        </message>
-        <message>
             <source>VERIFIED for {0} of {1} segments</source>
             <translation>VERIFIED für {0} von {1} Segmenten</translation>
+        </message>
+        <message>
+            <source>a client</source>
+            <translation>Auftraggeber</translation>
         </message>
         <message>
             <source>a random sample of {0} segments</source>
@@ -7788,6 +8795,14 @@ Lauf zu finden</translation>
         <message>
             <source>a random sample that finds a run with {0} % of bad segments with a probability of {1} %</source>
             <translation>eine zufällige Stichprobe, die einen Lauf mit {0} % schlechten Segmenten mit einer Wahrscheinlichkeit von {1} % findet</translation>
+        </message>
+        <message>
+            <source>a trainer</source>
+            <translation>Trainer</translation>
+        </message>
+        <message>
+            <source>an auditor</source>
+            <translation>Prüfer</translation>
         </message>
         <message>
             <source>backward</source>
@@ -7830,6 +8845,10 @@ Lauf zu finden</translation>
             <translation>teilweise</translation>
         </message>
         <message>
+            <source>known</source>
+            <translation>bekannt</translation>
+        </message>
+        <message>
             <source>log</source>
             <translation>Protokoll</translation>
         </message>
@@ -7852,6 +8871,10 @@ Lauf zu finden</translation>
         <message>
             <source>name of the device</source>
             <translation>Name des Geräts</translation>
+        </message>
+        <message>
+            <source>no name yet</source>
+            <translation>noch ohne Namen</translation>
         </message>
         <message>
             <source>not chosen</source>
@@ -7886,6 +8909,10 @@ Lauf zu finden</translation>
             <translation>bestanden, mit einer Bemerkung</translation>
         </message>
         <message>
+            <source>result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
             <source>state</source>
             <translation>Zustand</translation>
         </message>
@@ -7908,6 +8935,10 @@ Lauf zu finden</translation>
         <message>
             <source>update</source>
             <translation>Aktualisierung</translation>
+        </message>
+        <message>
+            <source>yourself</source>
+            <translation>Sie selbst</translation>
         </message>
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from counterfoil import machine
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
@@ -208,14 +209,31 @@ def test_control_where_few_may_have_or_all_would_be_logged_it_is_proof(tmp_path,
     assert "no rounding on conforming hardware explains it" in report.dispute.finding.sentence
 
 
-def test_a_single_value_in_a_large_tensor_may_fit_by_chance(monkeypatch, bend, program, calibrated_job):
+class FittingByChance(Bent):
+    """Has honest values, and a fingerprint that one other value would explain."""
+
+    def _round(self, node: Any, exponent: int, flat: torch.Tensor) -> int:
+        honest: list[np.ndarray] = []
+
+        def chosen(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
+            honest.append(after)
+            return some(1)(before, after, grid)
+
+        type(self).choose = staticmethod(chosen)
+        fingerprint = super()._round(node, exponent, flat)
+        if honest:
+            flat.copy_(torch.from_numpy(honest[0]).to(flat))
+        return fingerprint
+
+
+def test_a_single_value_accuses_only_if_what_follows_bears_it_out(monkeypatch, bend, program, calibrated_job):
     monkeypatch.setattr(explain, "MOST_UNLOGGED", 0)
     monkeypatch.setattr(arbiter, "error_bound", lambda bound, exponent, compute: 2.0 ** (exponent - 37))
-    kind = bent("One", site=rounding_site(program, CONVOLUTION), choose=some(1))
+    site = rounding_site(program, CONVOLUTION)
+    kind = bent("One", site=site, choose=some(1))
     assert bend(kind, calibrated_job).report.outcome is Outcome.DISPUTED
-    monkeypatch.setattr(arbiter, "SURE", 2047)
-    kind = bent("Another", site=rounding_site(program, CONVOLUTION), choose=some(1))
-    assert bend(kind, calibrated_job).report.dispute.finding.right is Right.UNKNOWN
+    report = bend(type("Fitting", (FittingByChance,), {"site": site}), calibrated_job).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.UNKNOWN)
 
 
 # A decision that a conforming recorder logs.

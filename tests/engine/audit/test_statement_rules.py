@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +13,16 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.statement.model import MOST_QUOTED
-from counterfoil.audit.statement.rules import RULES
+from counterfoil.audit.statement.model import (
+    MAX_INPUTS,
+    MAX_LINES,
+    MAX_SENTENCE,
+    MOST_QUOTED,
+    AdjudicationStatement,
+    VerdictStatement,
+    read_statement,
+)
+from counterfoil.audit.statement.rules import RULES, judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
@@ -50,6 +58,7 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
         outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
         capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
         run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
+        accepted_at=found.accepted_at,
         steps_ordered=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
         omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
         dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
@@ -103,7 +112,10 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (2, "verified", lambda s: s["subject"].append(s["subject"][1]), "third subject is not the model"),
     (2, "disputed", lambda s: s["subject"].append(s["subject"][0]), "third subject is not the model"),
     (2, "confirmed", lambda s: s["subject"].append(s["subject"].pop(0)), "should be the bundle file and the run"),
-    (3, "verified", lambda s: s["predicate"]["inputAttestations"][0].update(predicateType="urn:x"), "not the claim"),
+    (2, "verified", lambda s: s["subject"][1].update(digest={"sha256": "00" * 32}), "second subject is not the run"),
+    (2, "verified", lambda s: s["subject"].insert(1, s["subject"][0]), "second subject is not the run"),
+    (2, "confirmed", lambda s: s["subject"][1].update(name="runs"), "second subject is not the run"),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"][0].update(predicateType="urn:x"), "something else"),
     (4, "verified", lambda s: s["predicate"]["checks"].pop(), "every check once and in order"),
     (4, "rejected", lambda s: s["predicate"]["checks"].reverse(), "every check once and in order"),
     (5, "verified", lambda s: s["predicate"]["coverage"].update(stepsPlanned=61), "must lie in 0 to 60"),
@@ -120,6 +132,15 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     ),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(badSegments=2), "another probability"),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonce=""), "incomplete, or says more"),
+    (
+        7,
+        "sampled",
+        lambda s: s["predicate"]["coverage"]["sample"].update(
+            badSegments=0, passingProbability={"hex": "0x1.0000000000000p+0", "decimal": "1.0"}
+        ),
+        "incomplete, or says more",
+    ),
+    (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(badSegments=1), "incomplete, or says more"),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource=None), "incomplete, or says more"),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonceSource="beacon"), "incomplete, or says"),
     (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(beacon=ROUND), "incomplete, or says more"),
@@ -160,10 +181,23 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     ),
     (
         11,
+        "verified",
+        lambda s: (s["subject"].pop(), s["predicate"].update(inputAttestations=[])),
+        "check 5 was passed without a run root",
+    ),
+    (11, "verified", lambda s: s["subject"].pop(), "check 5 was passed without a run root"),
+    (
+        11,
         "rejected",
         lambda s: s["predicate"].update(inputAttestations=[]),
         "adjudication contradicts .* come together",
     ),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"].reverse(), "something else"),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"].pop(), "another key accepted"),
+    (3, "confirmed", lambda s: s["predicate"]["inputAttestations"][0].update(keyId="ab" * 32), "another key accepted"),
+    (11, "verified", lambda s: s["predicate"]["inputAttestations"].pop(0), "without the trainer's acceptance"),
+    (11, "verified", lambda s: s["predicate"]["policy"].update(clientKeyId="ab" * 32), "did not sign the order"),
+    (11, "verified", lambda s: s["predicate"]["policy"].update(orderSource="signature"), "key that was not given"),
     (12, "verified", lambda s: s["predicate"].update(steering=None), "does not belong to the replayed steps"),
     (12, "disputed", lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[]), "check 8 is not what"),
     (
@@ -173,7 +207,24 @@ BROKEN: list[tuple[int, str, Change, str]] = [
         "not what its dispute says",
     ),
     (13, "disputed", lambda s: s["predicate"].update(dispute=None), "names no step"),
-    (14, "verified", lambda s: s["predicate"]["checks"][6].update(state="warning"), "must be passed"),
+    (
+        11,
+        "verified",
+        lambda s: s["predicate"]["checks"][6].update(state="warning"),
+        "check 7 warns, which",
+    ),
+    (
+        11,
+        "disputed",
+        lambda s: s["predicate"]["checks"][2].update(state="warning"),
+        "check 3 warns, which",
+    ),
+    (
+        14,
+        "sampled",
+        lambda s: s["predicate"]["coverage"].update(stepsReplayed=14),
+        "not every chosen step was replayed",
+    ),
     (15, "confirmed", lambda s: s["predicate"].update(result="INCONCLUSIVE"), "not what its dispute says"),
     (15, "confirmed", lambda s: s["predicate"]["steps"].update(replayed=1), "was not replayed"),
     (16, "rejected", lambda s: s["predicate"]["steps"].update(replayed=1), "did not replay every step"),
@@ -230,7 +281,7 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "a state of its own": (lambda s: s["predicate"]["checks"][9].update(state="fine"), "fine.*state"),
     "a fourth subject": (lambda s: s["subject"].extend([s["subject"][1]] * 2), "subject"),
     "no subject": (lambda s: s["subject"].clear(), "subject"),
-    "two claims": (lambda s: s["predicate"]["inputAttestations"].extend(
+    "four attestations": (lambda s: s["predicate"]["inputAttestations"].extend(
         s["predicate"]["inputAttestations"]), "inputAttestations"),
     "a count as a number": (lambda s: s["predicate"]["counts"].update(logBytes=1), "counts.logBytes"),
     "a count below zero": (lambda s: s["predicate"]["counts"].update(logBytes="-1"), "whole number.*counts.logBytes"),
@@ -241,6 +292,93 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "a predicate that is none": (lambda s: s.update(predicate=[]), "predicate"),
     "65 dimensions": (lambda s: s["predicate"]["dispute"]["operator"].update(shape=[1] * 65), "operator.shape"),
 }  # fmt: skip
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """All that a statement holds, lists and objects too, with the way to it."""
+    if path:
+        yield path, value
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in inside:
+        yield from leaves(item, (*path, name))
+
+
+def put(statement: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """A copy with another value at the end of a way."""
+    copied = copy.deepcopy(statement)
+    at: Any = copied
+    for name in path[:-1]:
+        at = at[name]
+    at[path[-1]] = value
+    return copied
+
+
+def keeps(statement: dict[str, Any], name: str) -> bool:
+    """Whether a reader takes a statement whose signature holds."""
+    kind = AdjudicationStatement if name in ("confirmed", "rejected") else VerdictStatement
+    try:
+        read = read_statement(statement, kind)
+        judge(Adjudication(read, "") if isinstance(read, AdjudicationStatement) else Verdict(read, ""))
+    except SignatureError:
+        return False
+    return True
+
+
+def test_no_field_is_without_a_bound() -> None:
+    for name, make in STATEMENTS.items():
+        statement = make()
+        assert keeps(statement, name)
+        for path, value in leaves(statement):
+            if isinstance(value, str):
+                too_much: Any = "x" * (MAX_SENTENCE + 1)
+            elif isinstance(value, bool) or value is None:
+                continue
+            elif isinstance(value, int):
+                too_much = 2**53
+            elif isinstance(value, list):
+                too_much = (value or ["x"]) * (MAX_INPUTS + 1)
+            else:
+                too_much = value | {"more": "x"}
+                if path[-2:-1] == ("environment",) or (path[-1] == "environment" and "replayedAt" in path):
+                    too_much = {str(number): "x" for number in range(MAX_LINES + 1)}
+            assert not keeps(put(statement, path, too_much), name), (name, path)
+
+
+FREE = re.compile(
+    r"subject\.0\.(name|digest\.sha256)|predicate\.(title|reason|resourceUri|timeVerified|verifier\.version)"
+    r"|predicate\.(seconds|environment|steering|counts|withoutBound|exactBits)\b.*"
+    r"|predicate\.checks\.\d\.detail|predicate\.inputAttestations\.0\.keyId|predicate\.policy\.trainerKeyId"
+    r"|predicate\.replayedAt\.\d\.(machine|environment\b.*)|predicate\.checks\.9\.(state|detail)"
+    r"|predicate\.dispute\.(comparedAt|operator\b.*|inputs|tensors\b.*|trainerLoss|replayLoss|finding\.(sentence|right|recomputed|total))"
+    r"|predicate\.steps\.agreed|predicate\.coverage\.(mismatchedSteps|stepsPlanned|stepsReplayed)\b.*|predicate\.result"
+    r"|predicate\.checks\.[568]\.state|predicate\.dispute\.replayLeaf|subject\.1\.digest\.rfc9162Sha256"
+    r"|predicate\.coverage\.(stepsOrdered|sample\.(selection|nonce))|predicate\.steps\.ordered"
+)
+"""Fields with more than one value that can be true beside all others: what the auditor alone says."""
+OTHERS: tuple[Any, ...] = (
+    None, True, False, 0, 1, 2, 7, 61, "", "x", "0", "1", "00" * 32, "passed", "failed", "warning", "skipped", "all",
+    "listed", "random", "client", "bundle", "VERIFIED", "DISPUTED", "CONFIRMED", "REJECTED", "replay", "trainer",
+    [], {},
+)  # fmt: skip
+
+
+def test_one_field_alone_is_never_another() -> None:
+    """Every field, one at a time, with other values: what is taken is known, and is the auditor's word alone."""
+    taken = set()
+    for name, make in STATEMENTS.items():
+        statement = make()
+        for path, value in list(leaves(statement)):
+            if path[0] in ("_type", "predicateType"):  # read before the fields
+                continue
+            at: Any = statement
+            for part in path[:-1]:
+                at = at[part]
+            for other in OTHERS:
+                at[path[-1]] = other
+                if other != value and keeps(statement, name):
+                    taken.add(".".join(map(str, path)))
+            at[path[-1]] = value
+    assert {path for path in taken if not FREE.fullmatch(path)} == set()
 
 
 @pytest.mark.parametrize("what", MALFORMED)
@@ -319,7 +457,7 @@ def test_orders_and_keys_that_contradict_the_checks(what: str, key: SigningKey) 
 @pytest.mark.parametrize("name", ["verified", "disputed", "confirmed"])
 def test_the_given_key_is_the_one_that_signed(name: str, key: SigningKey) -> None:
     value = STATEMENTS[name]()
-    trainer = value["predicate"]["inputAttestations"][0]["keyId"]
+    trainer = value["predicate"]["inputAttestations"][-1]["keyId"]
     unnamed = verify_signed(sign_statement(value, key), key.public)
     assert (unnamed.given_key, unnamed.trainer_key_source, unnamed.trainer_key) == ("", "bundle", trainer)
     value["predicate"]["policy"]["trainerKeyId"] = trainer

@@ -30,6 +30,8 @@ def contents(later: int = 1) -> CapsuleContents:
     return CapsuleContents(
         manifest=source.manifest,
         programs=Turns.alone(source.program),
+        signature=b"{}" if later > 1 else None,
+        acceptance=b"{}",
         claim=b"{}",
         leaves=tuple(ProvenLeaf(record, (Digest.of(b"a"), Digest.of(b"b"))) for record in records),
         state=source.steps[1].state,

@@ -63,7 +63,7 @@ def test_the_page_is_enough_to_check_a_bundle(
     contents = make_contents(steps=steps, commit_every=commit_every, checkpoint_every=checkpoint_every)
     path = write_bundle(tmp_path / "run.cfoil", contents)
     with h5py.File(path) as file:
-        assert file.attrs["format"] == b"counterfoil-2"
+        assert file.attrs["format"] == b"counterfoil-3"
         order, run = file["order"], file["run"]
         raw = order["manifest"][()].tobytes()
         manifest = json.loads(raw)
@@ -184,7 +184,7 @@ def test_the_page_is_enough_to_check_a_capsule(tmp_path: Path, commit_every: int
     first = (step - 1) // commit_every * commit_every
     write_capsule(capsule_of(run, contents, step), path)
     with h5py.File(path) as file:
-        assert file.attrs["format"] == b"counterfoil-capsule-2"
+        assert file.attrs["format"] == b"counterfoil-capsule-3"
         raw = file["order/manifest"][()].tobytes()
         manifest = json.loads(raw)
         assert sha(file["order/program"][()].tobytes()).hex() == manifest["program"]
@@ -245,6 +245,8 @@ def capsule_of(run: Path, contents: Contents, step: int) -> CapsuleContents:
         return CapsuleContents(
             manifest=manifest,
             programs=Turns.alone(contents.program),
+            signature=reader.order_signature(),
+            acceptance=reader.acceptance(),
             claim=reader.claim(),
             leaves=tuple(ProvenLeaf(records[at], tree.inclusion_proof(at)) for at in range(first, step + 1)),
             state=contents.steps[first - 1].state if first else contents.initial,

@@ -113,7 +113,7 @@ def written(folder: Path) -> tuple[Path, list[np.ndarray], Contents]:
             writer.append_step(number, log=step.log, log_entries=0, fingerprints=row, loss=step.loss, state_root=root)
             if made.is_checkpoint(number):
                 writer.write_checkpoint(number, step.state)
-        writer.finish_run(b"{}")
+        writer.finish_run(b"{}", b"{}")
     return path, rows, contents
 
 

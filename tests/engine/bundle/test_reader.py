@@ -75,8 +75,8 @@ def test_other_files(tmp_path: Path, data: bytes) -> None:
 
 def test_another_format_version(path: Path) -> None:
     with opened_for_change(path) as file:
-        file.attrs.modify("format", np.array(b"counterfoil-3", "S32"))
-    refuse(path, "has format 3; this Counterfoil reads format 2")
+        file.attrs.modify("format", np.array(b"counterfoil-2", "S32"))
+    refuse(path, "has format 2; this Counterfoil reads format 3")
 
 
 @pytest.mark.parametrize("value", [b"", b"other", b"counterfoil", b"Counterfoil-1"])

@@ -176,7 +176,7 @@ def test_the_same_contents_give_the_same_file(tmp_path: Path) -> None:
 def test_any_hdf5_program_can_read_a_bundle(tmp_path: Path) -> None:
     contents = make_contents()
     with h5py.File(write_bundle(tmp_path / "run.cfoil", contents)) as file:
-        assert file.attrs["format"] == b"counterfoil-2"
+        assert file.attrs["format"] == b"counterfoil-3"
         assert file["order/manifest"][()].tobytes() == contents.manifest.to_bytes()
         np.testing.assert_array_equal(file["order/initial/fc.weight"][()], contents.initial["fc.weight"])
         assert file["order/initial/mask"][()].tolist() == contents.initial["mask"].astype(int).tolist()

@@ -285,10 +285,10 @@ def test_a_run_without_all_its_steps_or_checkpoints_is_not_finished(tmp_path: Pa
         writer.begin_run(Turns.alone(6), log_bytes(contents))
         append(writer, contents, 1)
         with pytest.raises(BundleError, match="has 1 steps"):
-            writer.finish_run(b"{}")
+            writer.finish_run(b"{}", b"{}")
         append(writer, contents, 2)
         with pytest.raises(BundleError, match="lacks a checkpoint"):
-            writer.finish_run(b"{}")
+            writer.finish_run(b"{}", b"{}")
         with pytest.raises(BundleError, match="not complete"):
             writer.close()
     assert files(tmp_path) == []

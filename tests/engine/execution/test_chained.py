@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program, TensorType, Value
 from counterfoil.program.update import AdamW
 from counterfoil.rounding import tiles
+from counterfoil.rounding.chains import run_chain
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
@@ -78,7 +80,8 @@ def programs(draw: st.DrawFn) -> Program:
         return draw(st.one_of(NUMBERS, scalar)) if draw(st.integers(0, 2)) == 0 else tensor()
 
     for number in range(FIRST, FIRST + draw(st.integers(2, 10))):
-        kind = draw(st.sampled_from((*_TWO, "sqrt", "neg", "abs", "relu", "clamp", "threshold", "compare", "where")))
+        kinds = (*_TWO, "sqrt", "neg", "abs", "relu", "clamp", "threshold", "compare", "where", "fill")
+        kind = draw(st.sampled_from(kinds))
         dtype = "float32"
         if kind in _TWO:
             right = tensor() if kind in ("maximum", "minimum") else other()
@@ -88,6 +91,16 @@ def programs(draw: st.DrawFn) -> Program:
             node = "aten.clamp.default", (tensor(), draw(st.none() | st.just(-0.5)), 0.25)
         elif kind == "threshold":
             node = "aten.threshold_backward.default", (tensor(), tensor(), 0)
+        elif kind == "fill":
+            node = draw(
+                st.sampled_from(
+                    (
+                        ("aten.zeros_like.default", (tensor(),)),
+                        ("aten.ones_like.default", (tensor(),)),
+                        ("aten.full_like.default", (tensor(), -2.5)),
+                    )
+                )
+            )
         elif kind == "compare":
             name, right = draw(st.sampled_from(_COMPARISONS)), other()
             node = f"aten.{name}.{'Tensor' if isinstance(right, Value) else 'Scalar'}", (tensor(), right)
@@ -141,6 +154,49 @@ def test_any_chain_gives_what_its_operators_give(kernels: Kernels, program: Prog
     # What is logged of other numbers is followed in the same way, whatever it says.
     if not same(sides.recorded(others)).error:
         same(sides.replayed(inputs, sides.logs))
+
+
+@settings(max_examples=80, deadline=None)
+@given(program=programs(), seed=st.integers(0, 2**20), left=st.lists(st.booleans(), min_size=1, max_size=12))
+def test_any_chain_may_be_left_to_its_operators(
+    kernels: Kernels, program: Program, seed: int, left: list[bool]
+) -> None:
+    """As it is where somebody looks at one of its sites, or where a value is out of the ordinary."""
+    turns = cycle(left)
+
+    def run(*given: Any) -> Any:
+        return None if next(turns) else run_chain(*given)
+
+    sides = Sides(program, kernels, run)
+    inputs, poisoned = arrays(program, seed, strange=False), arrays(program, seed + 1, strange=False)
+    same(sides.unrounded(inputs))
+    for _ in range(3):
+        recorded = same(sides.recorded(inputs))
+    if recorded.error:
+        return
+    # A step that was poisoned is replayed by its trainer's log, and then again for every place that may differ.
+    for one in (inputs, poisoned):
+        same(sides.replayed(one, sides.logs))
+        for place in range(len(program.places)):
+            same(sides.replayed(one, sides.logs, looking={"observe": place}))
+        same(sides.replayed(one, sides.logs, looking={"keep_log": True}))
+
+
+def test_what_is_filled_like_a_state_that_another_chain_reads(kernels: Kernels) -> None:
+    """Chains alone read the state, so it lies there as it is stored, and what is filled like it takes it."""
+    nodes = [
+        ("aten.abs.default", (Value(1),), "float32"),
+        ("aten.neg.default", (Value(FIRST),), "float32"),
+        ("aten.zeros_like.default", (Value(1),), "float32"),
+        ("aten.add.Tensor", (Value(0), Value(FIRST + 2)), "float32"),
+        ("aten.sqrt.default", (Value(FIRST),), "float32"),
+    ]
+    program = program_of(nodes, (7,), states=STATES, scalars=SCALARS, updates={0: FIRST + 3, 1: FIRST + 1})
+    sides = Sides(program, kernels, lambda *_: None)
+    assert len(chains_of(sides.together)) == 2
+    inputs = arrays(program, 1, strange=False)
+    assert not same(sides.unrounded(inputs)).error
+    assert not same(sides.recorded(inputs)).error
 
 
 # A real step.

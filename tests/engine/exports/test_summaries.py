@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
+from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from counterfoil.cli import main
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError, SignatureError
@@ -89,14 +89,14 @@ def test_what_passes_and_what_is_neither(folder):
     assert SAMPLE != REPLAYED
 
 
-def _sampled(selection: Selection, spans=((2, 2),)) -> AuditReport:
+def _sampled(selection: Selection, spans=((2, 2),), source=NonceSource.DRAWN) -> AuditReport:
     """A report of one segment of twelve, of five steps each."""
     nonce = "ab" * 32 if selection is Selection.RANDOM else ""
     if nonce:
         spans = tuple(ranges(draw_segments(12, 1, nonce, trees()[0].root)))
     return replace(
         verified_report(),
-        sample=Sample(12, spans, selection, nonce, 1 if nonce else 0),
+        sample=Sample(12, spans, selection, nonce, 1 if nonce else 0, source if nonce else None),
         steps_planned=5,
         steps_replayed=5,
         checks=checks(COVERAGE=CheckState.WARNING),
@@ -108,6 +108,13 @@ def test_one_segment_that_the_auditor_listed_is_no_summary(folder):
     for made in (svr_statement, lambda said: vsa_statement(said, "v.json", Digest.of(b"verdict"))):
         with pytest.raises(DataError, match="about 1 of 12 segments, which the auditor listed"):
             made(listed)
+
+
+def test_a_nonce_that_somebody_may_have_known_is_no_summary(folder):
+    given = _read(folder, _sampled(Selection.RANDOM, source=NonceSource.GIVEN))
+    for made in (svr_statement, lambda said: vsa_statement(said, "v.json", Digest.of(b"verdict"))):
+        with pytest.raises(DataError, match="depends on who knew it"):
+            made(given)
 
 
 def test_a_random_sample_says_how_large_it_was(folder):

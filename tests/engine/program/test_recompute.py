@@ -12,14 +12,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.estimate import estimate, least_memory
-from counterfoil.program.graph import Node, Program, TensorType, node_values
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
 from counterfoil.program.operators import UNIFORM
 from counterfoil.program.promptly import updating_promptly
 from counterfoil.program.recompute import AUTO, computed_again, recomputing
@@ -192,6 +192,40 @@ def test_updates_follow_their_gradients(name):
     phases = "".join(node.phase[0] for node in program.nodes)
     # Clipping by the norm of all gradients waits for all of them.
     assert ("ub" in phases) == (name != "skipping, clipped")
+
+
+def test_what_all_parameters_share_is_there_for_the_first_of_them():
+    """Under exact profiles a factor of the weight decay is one operator for all parameters."""
+    torch.manual_seed(1)
+    step = capture(deep(nn.GELU), squared, AdamW(weight_decay=0.1), BATCH, exact=True)
+    program = updating_promptly(step.program)
+    assert unlike(program) == unlike(step.program)
+    assert executed(step, program) == executed(step, step.program)
+    assert "ub" in "".join(node.phase[0] for node in program.nodes)
+    shared = [node for node in program.nodes if node.phase == "update" and node.outputs[0].shape == ()]
+    assert shared, "nothing is shared by the parameters"
+    made = recomputing(step.program, 3, 8)
+    assert read_program(made.program.to_bytes(), ExactPrecision(20)).to_bytes() == made.program.to_bytes()
+    assert executed(step, made.program) == executed(step, step.program)
+
+
+def test_what_is_needed_earlier_is_not_moved_behind():
+    """An operator outside the update reads one of the update, whose result waits for a later operator."""
+    whole, one = TensorType("float32", (3,)), TensorType("float32", ())
+    inputs = (Input("s", "state", whole), Input("x", "batch", whole))
+    nodes = (
+        Node("aten.mul.Tensor", (Value(0), 0.5), (), (whole,), 2, "", "update"),
+        Node("aten.add.Tensor", (Value(2), Value(1)), (), (whole,), 3, "", "forward"),
+        Node("aten.neg.default", (Value(3),), (), (whole,), 4, "", "backward"),
+        Node("aten.add.Tensor", (Value(2), Value(4)), (), (whole,), 5, "", "update"),
+        Node("aten.sum.default", (Value(3),), (), (one,), 6, "", "forward"),
+    )
+    program = updating_promptly(Program(inputs, nodes, {"s": Value(5)}, Value(6)))
+    assert [node.operator for node in program.nodes] == [node.operator for node in nodes]
+    made = {0, 1}
+    for node in program.nodes:
+        assert {value.number for value in node_values(node)} <= made
+        made.add(node.first_value)
 
 
 def test_a_wide_model_does_not_keep_all_gradients_at_once():

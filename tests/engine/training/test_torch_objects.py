@@ -151,6 +151,12 @@ def test_an_optimizer_within_wrappers() -> None:
     assert "gradients clipped to norm 0.5" in draft.manifest.optimizer
 
 
+def in_float64(model: nn.Module, optimizer: Optimizer) -> tuple[nn.Module, Optimizer]:
+    for parameter, state in list(optimizer.state.items()):
+        optimizer.state[parameter] = {k: v.double() if torch.is_tensor(v) else v for k, v in state.items()}
+    return model, optimizer
+
+
 @pytest.mark.parametrize("name", ["SGD", "AdamW", "Adagrad", "RMSprop", "NAdam", "Adamax", "groups"])
 def test_an_optimizer_that_has_made_steps_goes_on(name: str) -> None:
     model = network()
@@ -161,15 +167,57 @@ def test_an_optimizer_that_has_made_steps_goes_on(name: str) -> None:
         optimizer.zero_grad()
     going_on = copy.deepcopy((model, optimizer))
     draft = order_custom(job(lambda _: optimizer, model=model))
-    for group in going_on[1].param_groups:
-        for parameter in group["params"]:
-            state = going_on[1].state[parameter]
-            going_on[1].state[parameter] = {k: v.double() if v.is_floating_point() else v for k, v in state.items()}
-    expected = trained_by_torch(*going_on, scheduled(draft))
+    expected = trained_by_torch(*in_float64(*going_on), scheduled(draft))
     assert losses_of(draft) == pytest.approx(expected, rel=1e-5)
     # Control: a new optimizer would give other losses.
     fresh = order_custom(job(OPTIMIZERS[name], model=model))
     assert losses_of(fresh)[-1] != pytest.approx(expected[-1], rel=1e-4)
+
+
+class TwoHeads(nn.Module):
+    """The second head is used only when ``both`` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.body, self.used, self.unused = nn.Linear(5, 7), nn.Linear(7, 3), nn.Linear(7, 3)
+        self.both = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        body = self.body(x).tanh()
+        return self.used(body) + self.unused(body) if self.both else self.used(body)
+
+
+def after_three_steps(name: str) -> tuple[TwoHeads, Optimizer]:
+    model = TwoHeads()
+    optimizer = OPTIMIZERS[name](model)
+    for _ in range(3):
+        objective(model, (X[:BATCH], Y[:BATCH])).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert len([state for state in optimizer.state.values() if state]) in (4, 6)
+    return model, optimizer
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW", "Adagrad", "RMSprop"])
+def test_a_parameter_that_never_had_a_gradient_stays_as_it_is(name: str) -> None:
+    model, optimizer = after_three_steps(name)
+    going_on = in_float64(*copy.deepcopy((model, optimizer)))
+    draft = order_custom(job(lambda _: optimizer, model=model))
+    expected = trained_by_torch(*going_on, scheduled(draft))
+    assert losses_of(draft) == pytest.approx(expected, rel=1e-5)
+    assert not {name for name in draft.program.updates if "unused" in name}
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW"])
+def test_a_parameter_that_has_its_first_gradient_in_the_order_is_refused(name: str) -> None:
+    """Torch begins to count its steps there, and not with those of the others."""
+    model, optimizer = after_three_steps(name)
+    model.both = True
+    with pytest.raises(CounterfoilError) as caught:
+        order_custom(job(lambda _: optimizer, model=model))
+    assert "'unused.bias' has a gradient, and had none in the" in caught.value.sentence
+    assert "groups" in caught.value.remedy
 
 
 SCHEDULERS: dict[str, Callable[[Optimizer], Any]] = {

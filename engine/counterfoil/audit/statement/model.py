@@ -6,8 +6,9 @@ Whether the fields can all be true together, :mod:`counterfoil.audit.statement.r
 
 from __future__ import annotations
 
+import math
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -15,20 +16,34 @@ from msgspec import UNSET, Meta, UnsetType
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import LAST_ROUND
 from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, OrderSource, Outcome
 from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.audit.values.workers import ReplayedBy
 from counterfoil.bundle.precision import EXACT_BITS
-from counterfoil.bundle.schema import MAX_STEPS
-from counterfoil.canonical import CanonicalError, float_text
+from counterfoil.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_STEPS, MAX_WORDS
+from counterfoil.canonical import MAX_EXACT_INTEGER, CanonicalError, float_text
 from counterfoil.errors import SignatureError
 from counterfoil.program.limits import MAX_OPERATORS
 from counterfoil.sentence import say
+from counterfoil.timestamps import read_timestamp
 
 VERIFIER_ID = "urn:counterfoil"
 """What makes statements; the version stands beside it."""
 MAX_DIMENSIONS = 64
 MAX_SIGNIFICAND_BITS = 53
+MAX_NAME = 1000
+"""Characters of a name: of a file, a machine, an operator, a tensor, a kind."""
+MAX_SENTENCE = 1_000_000
+"""Characters of the auditor's sentences; one may list steps."""
+MAX_URI = 4000
+MAX_LINES = 1000
+"""Lines of an environment."""
+MAX_TENSORS = 200_000
+MAX_INPUTS = 10_000
+MAX_PLACES = 10_000
+MAX_ELEMENTS = 8
+MAX_DEPTH = (MAX_STEPS + 1).bit_length()
+"""Levels of the Merkle tree of the longest run."""
 MOST_QUOTED = 300
 """Characters of a stranger's statement that an error repeats at most."""
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
@@ -68,10 +83,22 @@ DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 """A SHA-256 digest, or a hash of the same length."""
 Stamp = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
 """A moment in UTC, in whole seconds."""
+Name = Annotated[str, Meta(max_length=MAX_NAME)]
+LeafPart = Annotated[str, Meta(pattern=r"\A(state|loss|fingerprints|log|result)\Z")]
+"""What of a step differs."""
+Pass = Annotated[str, Meta(pattern=r"\A(forward|backward|update)\Z")]
+"""The part of a step in which an operator runs."""
+Words = Annotated[str, Meta(max_length=MAX_WORDS)]
+"""The client's words."""
+Said = Annotated[str, Meta(max_length=MAX_SENTENCE)]
+"""Sentences of the auditor."""
+Lines = Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
+"""What a machine is: names and texts."""
 StepNumber = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
-Span = tuple[Annotated[int, Meta(ge=1)], Annotated[int, Meta(ge=1)]]
+Span = tuple[Annotated[int, Meta(ge=1, le=MAX_STEPS)], Annotated[int, Meta(ge=1, le=MAX_STEPS)]]
 """The first and the last of neighbours."""
-Lengths = Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=MAX_DIMENSIONS)]
+Spans = Annotated[tuple[Span, ...], Meta(max_length=MAX_STEPS)]
+Lengths = Annotated[tuple[Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)], ...], Meta(max_length=MAX_DIMENSIONS)]
 """A shape, or an index."""
 
 
@@ -117,15 +144,15 @@ class Number(Strict, frozen=True):
 class SubjectFields(Strict, frozen=True):
     """What is spoken of: its name, and its digest under the name of the algorithm."""
 
-    name: str
-    digest: dict[str, DigestText]
+    name: Name
+    digest: Annotated[dict[Name, DigestText], Meta(min_length=1, max_length=1)]
 
 
 class VerifierFields(Strict, frozen=True):
     """The program that judged, and its version."""
 
-    id: str
-    version: str
+    id: Name
+    version: Name
 
 
 class OrderDigestFields(Strict, frozen=True):
@@ -135,21 +162,22 @@ class OrderDigestFields(Strict, frozen=True):
 
 
 class PolicyFields(Strict, frozen=True):
-    """What was asked for: the order by its digest, and where it came from; and the trainer's key, if it was given.
+    """What was asked for: the order by its digest, and where it came from; the keys of trainer and client, if given.
 
     The order that the file holds stands beside it. What is not known is null.
     """
 
     order_digest: OrderDigestFields | None
-    order_source: Literal["client", "bundle"]
+    order_source: OrderSource
     run_order_digest: OrderDigestFields | None
     trainer_key_id: DigestText | None
+    client_key_id: DigestText | None
 
 
 class AttestationFields(Strict, frozen=True):
-    """The run's claim that the statement rests on: its type, and the id of the trainer's key."""
+    """Something signed that the statement rests on: its type, and the id of the key that signed it."""
 
-    predicate_type: str
+    predicate_type: Name
     key_id: DigestText
 
 
@@ -157,16 +185,16 @@ class CheckFields(Strict, frozen=True):
     """One of the ten checks."""
 
     number: CheckNumber
-    title: str
+    title: Name
     state: CheckState
-    detail: str
+    detail: Said
 
 
 class EnvironmentFields(Strict, frozen=True):
     """Device, library versions and switches of both machines."""
 
-    auditor: dict[str, str]
-    trainer: dict[str, str]
+    auditor: Lines
+    trainer: Lines
 
 
 class ComparisonFields(Strict, frozen=True):
@@ -181,7 +209,7 @@ class ComparisonFields(Strict, frozen=True):
 class TensorFields(Strict, frozen=True):
     """How far a state tensor differs."""
 
-    name: str
+    name: Name
     shape: Lengths
     differing: Count
     max_abs: Number
@@ -195,14 +223,14 @@ class TensorFields(Strict, frozen=True):
 class OperatorFields(Strict, frozen=True):
     """The first operator whose result differs."""
 
-    number: Annotated[int, Meta(ge=1)]
+    number: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
     total: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
-    name: str
-    module: str
-    phase: str = msgspec.field(name="pass")
+    name: Name
+    module: Name
+    phase: Pass = msgspec.field(name="pass")
     shape: Lengths
-    input_shapes: tuple[Lengths, ...]
-    differing_operators: Annotated[int, Meta(ge=1)]
+    input_shapes: Annotated[tuple[Lengths, ...], Meta(max_length=MAX_INPUTS)]
+    differing_operators: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
 
 
 class ElementFields(Strict, frozen=True):
@@ -223,12 +251,12 @@ class FindingFields(Strict, frozen=True):
     """What exact arithmetic says of a dispute."""
 
     right: Right
-    sentence: str
+    sentence: Said
     recomputed: Count
     total: Count
     margin: Number
     bound: Number
-    elements: tuple[ElementFields, ...]
+    elements: Annotated[tuple[ElementFields, ...], Meta(max_length=MAX_ELEMENTS)]
 
 
 class DisputeFields(Strict, frozen=True):
@@ -237,15 +265,15 @@ class DisputeFields(Strict, frozen=True):
     step: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
     trainer_leaf: DigestText
     replay_leaf: DigestText | None
-    parts: tuple[str, ...]
-    comparisons: tuple[ComparisonFields, ...]
-    inclusion_proof: tuple[DigestText, ...]
+    parts: Annotated[tuple[LeafPart, ...], Meta(min_length=1, max_length=3)]
+    comparisons: Annotated[tuple[ComparisonFields, ...], Meta(max_length=2 * MAX_DEPTH + 1)]
+    inclusion_proof: Annotated[tuple[DigestText, ...], Meta(max_length=MAX_DEPTH)]
     compared_at: StepNumber | None
-    tensors: tuple[TensorFields, ...]
+    tensors: Annotated[tuple[TensorFields, ...], Meta(max_length=MAX_TENSORS)]
     trainer_loss: Number
     replay_loss: Number
     confirmed: bool
-    inputs: tuple[str, ...]
+    inputs: Annotated[tuple[Name, ...], Meta(max_length=MAX_INPUTS)]
     operator: OperatorFields | None
     finding: FindingFields | None
 
@@ -260,15 +288,21 @@ class PredicateFields(Strict, frozen=True):
 
     verifier: VerifierFields
     time_verified: Stamp
-    resource_uri: str
-    title: str
+    resource_uri: Annotated[str, Meta(max_length=MAX_URI)]
+    title: Words
     policy: PolicyFields
-    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=1)]
-    reason: str
-    checks: tuple[CheckFields, ...]
+    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3)]
+    reason: Said
+    checks: Annotated[tuple[CheckFields, ...], Meta(max_length=len(CheckNumber))]
     seconds: Number
     dispute: DisputeFields | None
     environment: EnvironmentFields
+
+    def __post_init__(self) -> None:
+        """Refuse a moment that is none, and a time that cannot have passed; raises ValueError."""
+        read_timestamp(self.time_verified)
+        if not 0 <= self.seconds.value < math.inf:
+            raise ValueError(f"{self.seconds.decimal} seconds cannot have passed")
 
 
 class BeaconFields(Strict, frozen=True):
@@ -283,12 +317,12 @@ class SampleFields(Strict, frozen=True):
     """The segments that were chosen."""
 
     segments: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
-    chosen: tuple[Span, ...]
+    chosen: Spans
     selection: Selection
     nonce: str
     nonce_source: NonceSource | None
     beacon: BeaconFields | None
-    bad_segments: Annotated[int, Meta(ge=0)]
+    bad_segments: Annotated[int, Meta(ge=0, le=MAX_STEPS)]
     passing_probability: Number
 
 
@@ -298,7 +332,7 @@ class CoverageFields(Strict, frozen=True):
     steps_ordered: StepNumber
     steps_planned: StepNumber
     steps_replayed: StepNumber
-    mismatched_steps: tuple[Span, ...]
+    mismatched_steps: Spans
     sample: SampleFields | None
 
 
@@ -321,7 +355,7 @@ class CountFields(LogCountFields, frozen=True):
 class SteeringRowFields(Strict, frozen=True):
     """What the log left to the trainer, for one operator kind."""
 
-    kind: str
+    kind: Name
     values: Count
     entries: Count
     corrections: Count
@@ -333,7 +367,7 @@ class SteeringFields(Strict, frozen=True):
     """How far the trainer could have steered the matching steps."""
 
     significand_bits: Annotated[int, Meta(ge=2, le=MAX_SIGNIFICAND_BITS)]
-    suspects: tuple[str, ...]
+    suspects: Annotated[tuple[Name, ...], Meta(max_length=MAX_OPERATORS)]
     operators: Annotated[tuple[SteeringRowFields, ...], Meta(max_length=MAX_OPERATORS)]
 
 
@@ -341,9 +375,9 @@ class PlaceFields(Strict, frozen=True):
     """Who replayed segments, on which machine: its name, its device, library versions and switches; and which."""
 
     by: ReplayedBy
-    machine: str
-    environment: dict[str, str]
-    segments: Annotated[tuple[Span, ...], Meta(min_length=1)]
+    machine: Name
+    environment: Lines
+    segments: Annotated[Spans, Meta(min_length=1)]
 
 
 class VerdictFields(PredicateFields, frozen=True):
@@ -353,9 +387,9 @@ class VerdictFields(PredicateFields, frozen=True):
     coverage: CoverageFields
     counts: CountFields
     steering: SteeringFields | None
-    without_bound: tuple[str, ...] | None
+    without_bound: Annotated[tuple[Name, ...], Meta(max_length=MAX_OPERATORS)] | None
     exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
-    replayed_at: Annotated[tuple[PlaceFields, ...], Meta(min_length=1)] | UnsetType = UNSET
+    replayed_at: Annotated[tuple[PlaceFields, ...], Meta(min_length=1, max_length=MAX_PLACES)] | UnsetType = UNSET
 
 
 class StepsFields(Strict, frozen=True):
@@ -386,18 +420,18 @@ VerdictSubjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_le
 class VerdictStatement(Strict, frozen=True):
     """The in-toto statement that an auditor signs."""
 
-    type_: str = msgspec.field(name="_type")
+    type_: Name = msgspec.field(name="_type")
     subject: VerdictSubjects
-    predicate_type: str
+    predicate_type: Name
     predicate: VerdictFields
 
 
 class AdjudicationStatement(Strict, frozen=True):
     """The in-toto statement of whoever judged a dispute capsule."""
 
-    type_: str = msgspec.field(name="_type")
+    type_: Name = msgspec.field(name="_type")
     subject: Subjects
-    predicate_type: str
+    predicate_type: Name
     predicate: AdjudicationFields
 
 

@@ -35,12 +35,15 @@ from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, descent_to, verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
-from counterfoil.intoto import RUN_PREDICATE
+from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
 from counterfoil.sentence import say
 from counterfoil.timestamps import timestamp
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
+_MAY_WARN = (CheckNumber.ORDER, CheckNumber.COVERAGE)
+_MAY_WARN_BEFORE = (*_MAY_WARN, CheckNumber.ORDER_CONTENTS)
+"""Before data that lie in a data file are compared."""
 _BEFORE_REPLAY = tuple(number for number in CheckNumber if number < CheckNumber.REPLAY)
 _ROUNDING = 1e-6
 """How far sums of squares and quotients of float64 numbers may be off, relatively; far less than what they tell."""
@@ -106,10 +109,13 @@ def subjects(said: Signed) -> Broken:
 
 
 def claim(said: Signed) -> Broken:
-    """Rule 3: what it rests on is the claim of a run, which the trainer signed."""
-    for attestation in said.statement.predicate.input_attestations:
-        if attestation.predicate_type != RUN_PREDICATE:
-            yield say("The verdict rests on something that is not the claim of a run.")
+    """Rule 3: it rests on an order's signature, the trainer's acceptance, and the run's claim: each once, in order."""
+    kinds = [attestation.predicate_type for attestation in said.statement.predicate.input_attestations]
+    if kinds != [kind for kind in (ORDER_PREDICATE, ACCEPTANCE_PREDICATE, RUN_PREDICATE) if kind in kinds]:
+        yield say("The verdict rests on something else than an order's signature, its acceptance and a run's claim.")
+    keys = {attestation.key_id for attestation in said.statement.predicate.input_attestations[-2:]}
+    if ACCEPTANCE_PREDICATE in kinds and (RUN_PREDICATE not in kinds or len(keys) > 1):
+        yield say("The verdict says that another key accepted the order than the one that signed the run.")
 
 
 def ten_checks(said: Signed) -> Broken:
@@ -402,17 +408,24 @@ def checks(said: Signed) -> Broken:
     """Rule 11: the checks say what is known of the order and of the run."""
     states = said.states
     order, signature = states[CheckNumber.ORDER], states[CheckNumber.SIGNATURE]
-    attested = bool(said.statement.predicate.input_attestations)
+    attested = bool(said.trainer_key)
     if any(state in _UNFINISHED for state in states.values()):
         yield _contradiction(said, say("a check is not finished"))
+    for number, state in states.items():
+        if state is CheckState.WARNING and number not in (_MAY_WARN if said.steps_replayed else _MAY_WARN_BEFORE):
+            yield _contradiction(said, say("check {0} warns, which it never does", int(number)))
     if (said.run_order is None) != (said.steps_ordered == 0):
         yield _contradiction(said, say("its order is known, and its steps are not"))
     if order in _DONE and said.run_order is None:
         yield _contradiction(said, say("check 2 was passed without an order"))
-    if order is CheckState.PASSED and said.order_source != "client":
+    if order is CheckState.PASSED and said.order_source == "bundle":
         yield _contradiction(said, say("check 2 was passed without the client's order"))
-    if order is CheckState.WARNING and said.order_source == "client":
+    if order is CheckState.WARNING and said.order_source != "bundle":
         yield _contradiction(said, say("check 2 warns with the client's order"))
+    if order in _DONE and said.given_client_key not in ("", said.client_key):
+        yield _contradiction(said, say("check 2 was passed, and the client's key did not sign the order"))
+    if said.order_source == "signature" and (order is not CheckState.PASSED or not said.given_client_key):
+        yield _contradiction(said, say("its order is known by a client's key that was not given"))
     yield from _wrong_orders(said)
     if signature in _DONE and said.run_root is None:
         yield _contradiction(said, say("check 5 was passed without a run root"))
@@ -422,6 +435,8 @@ def checks(said: Signed) -> Broken:
         yield _contradiction(said, say("it knows a run and no order"))
     if said.run_root is not None and said.given_key not in ("", said.trainer_key):
         yield _contradiction(said, say("another key signed the run than the trainer's that was given"))
+    if signature is CheckState.PASSED and not said.accepted and order in _DONE:
+        yield _contradiction(said, say("check 5 was passed without the trainer's acceptance of the order"))
     # A stored state that is damaged is found while the steps around it are replayed.
     later = (CheckNumber.COMMITMENTS,) if isinstance(said, Verdict) else ()
     if said.steps_replayed and any(
@@ -434,11 +449,13 @@ def checks(said: Signed) -> Broken:
 
 def _wrong_orders(said: Signed) -> Broken:
     state, asked, held = said.states[CheckNumber.ORDER], said.order_digest, said.run_order
-    if said.order_source == "bundle" and asked != held:
+    if said.order_source != "client" and asked != held:
         yield _contradiction(said, say("its order came from the file, and is another than the file's"))
     if said.order_source == "client" and asked is None:
         yield _contradiction(said, say("the client's order was given, and is not named"))
-    if state is (CheckState.FAILED if asked == held else CheckState.PASSED):
+    # With equal orders it fails where another key signed one of them than the client's.
+    keys = said.client_key or said.given_client_key or said.order_source != "client"
+    if (state is CheckState.PASSED and asked != held) or (state is CheckState.FAILED and asked == held and not keys):
         yield _contradiction(said, say("check 2 is not what the two orders say"))
 
 
@@ -576,7 +593,7 @@ _BOTH = (Verdict, Adjudication)
 RULES = (
     Rule(1, "It was made by Counterfoil", _BOTH, maker),
     Rule(2, "It is about one file, one run at most, and a model of it", _BOTH, subjects),
-    Rule(3, "It rests on the claim of a run", _BOTH, claim),
+    Rule(3, "It rests on the order's signature, its acceptance and the run's claim", _BOTH, claim),
     Rule(4, "It has the ten checks", _BOTH, ten_checks),
     Rule(5, "Its steps fit inside each other", (Verdict,), coverage),
     Rule(6, "Its steps fit inside each other", (Adjudication,), capsule_steps),

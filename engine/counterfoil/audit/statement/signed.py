@@ -15,17 +15,18 @@ from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigest
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.dispute import accuses
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.commit.digest import Digest
+from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
 from counterfoil.sentence import say
 
 _SHARED = (
     "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "run_order",
-    "trainer_key", "given_key", "checks", "steps_ordered",
+    "trainer_key", "given_key", "client_key", "given_client_key", "accepted", "checks", "steps_ordered",
 )  # fmt: skip
 
 
@@ -78,8 +79,8 @@ class Signed(ABC):
         return _digest(self.statement.predicate.policy.order_digest)
 
     @property
-    def order_source(self) -> Literal["client", "bundle"]:
-        """``client`` when the client's own order was given, ``bundle`` when it was not."""
+    def order_source(self) -> OrderSource:
+        """``client`` when the client's own order was given, ``signature`` when the client's key was, or ``bundle``."""
         return self.statement.predicate.policy.order_source
 
     @property
@@ -90,8 +91,26 @@ class Signed(ABC):
     @property
     def trainer_key(self) -> str:
         """SHA-256 key id of the key whose signature of the run holds; empty when none does."""
+        return self._signer(RUN_PREDICATE)
+
+    @property
+    def client_key(self) -> str:
+        """SHA-256 key id of the key that signed the order as its client; empty for an unsigned order."""
+        return self._signer(ORDER_PREDICATE)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the trainer's key accepted the order when training began."""
+        return bool(self._signer(ACCEPTANCE_PREDICATE))
+
+    @property
+    def given_client_key(self) -> str:
+        """SHA-256 key id of the client's key that the auditor gave; empty when none was given."""
+        return self.statement.predicate.policy.client_key_id or ""
+
+    def _signer(self, kind: str) -> str:
         attestations = self.statement.predicate.input_attestations
-        return attestations[0].key_id if attestations else ""
+        return next((one.key_id for one in attestations if one.predicate_type == kind), "")
 
     @property
     def given_key(self) -> str:
@@ -102,6 +121,11 @@ class Signed(ABC):
     def trainer_key_source(self) -> Literal["given", "bundle"]:
         """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
         return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, by what stands in it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "", auditor_key=self.key_id)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -276,14 +300,3 @@ class Adjudication(Signed):
 
 def _digest(fields: OrderDigestFields | None) -> Digest | None:
     return None if fields is None else Digest.from_hex(fields.sha256)
-
-
-def trust_in(said: Signed, *, named: bool = False, changed: bool = False) -> Trust:
-    """Say what a verdict, or an adjudication, rests on.
-
-    Args:
-        said: It.
-        named: Whether its reader knows the key that signed the run as the trainer's.
-        changed: Whether its reader knows runs of this order that another key signed.
-    """
-    return trust_of(said.checks, said.trainer_key, named=named, changed=changed, auditor_key=said.key_id)

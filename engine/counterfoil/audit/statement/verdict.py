@@ -24,7 +24,14 @@ from counterfoil.errors import GivenFileError, SignatureError
 from counterfoil.inputs import NotAFileError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
 from counterfoil.sentence import say
-from counterfoil.signing import PublicKey, SigningKey, open_statement, sign_statement
+from counterfoil.signing import (
+    PublicKey,
+    SigningKey,
+    open_statement,
+    parse_statement,
+    payload_of,
+    sign_statement,
+)
 
 
 def preview_verdict(report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None) -> bytes:
@@ -117,6 +124,26 @@ def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
     if statement["predicateType"] == ADJUDICATION_PREDICATE:
         return _adjudication(statement, key)
     return _verdict(statement, key)
+
+
+def trainer_of(envelope: bytes) -> str:
+    """Return the key id of the trainer whom a verdict or an adjudication is about; its signature is not checked.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+
+    Returns:
+        The key id; empty where the auditor could read no signature of a trainer's.
+
+    Raises:
+        SignatureError: The envelope is malformed, or holds neither.
+    """
+    statement = parse_statement(payload_of(envelope))
+    if statement["predicateType"] == ADJUDICATION_PREDICATE:
+        return Adjudication(read_statement(statement, AdjudicationStatement), "").trainer_key
+    if statement["predicateType"] != VERDICT_PREDICATE:
+        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
+    return Verdict(read_statement(statement, VerdictStatement), "").trainer_key
 
 
 def _verdict(statement: dict[str, Any], key: PublicKey) -> Verdict:

@@ -57,7 +57,14 @@ from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
-from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE
+from counterfoil.intoto import (
+    ACCEPTANCE_PREDICATE,
+    ADJUDICATION_PREDICATE,
+    ORDER_PREDICATE,
+    RUN_PREDICATE,
+    STATEMENT_TYPE,
+    VERDICT_PREDICATE,
+)
 from counterfoil.sentence import say
 from counterfoil.timestamps import timestamp
 
@@ -173,14 +180,25 @@ def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, An
             order_source=report.order_source,
             run_order_digest=_order(report.run_order),
             trainer_key_id=report.given_key or None,
+            client_key_id=report.given_client_key or None,
         ),
-        "input_attestations": ((AttestationFields(RUN_PREDICATE, report.trainer_key),) if report.trainer_key else ()),
+        "input_attestations": _attestations(report),
         "reason": report.reason,
         "checks": tuple(_check(check) for check in report.checks),
         "seconds": Number.of(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": EnvironmentFields(dict(report.environment), dict(report.trainer_environment)),
     }
+
+
+def _attestations(report: Report) -> tuple[AttestationFields, ...]:
+    """What signed things the report rests on: the client's signature on the order, its acceptance, the run's claim."""
+    signed = (
+        (ORDER_PREDICATE, report.client_key),
+        (ACCEPTANCE_PREDICATE, report.trainer_key if report.accepted_at else ""),
+        (RUN_PREDICATE, report.trainer_key),
+    )
+    return tuple(AttestationFields(kind, key) for kind, key in signed if key)
 
 
 def _order(digest: Digest | None) -> OrderDigestFields | None:

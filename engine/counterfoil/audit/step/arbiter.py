@@ -49,8 +49,6 @@ BUDGET = 1_000_000
 """Exact products spent where the fingerprint does not tell which elements differ: a second or two."""
 MOST_ELEMENTS = 4096
 LEAST_ELEMENTS = 8
-SURE = 2**14
-"""Elements among which hardly ever one fits a fingerprint by chance: one in 2^34 does."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +107,15 @@ def arbitrate(
         judged = _judge(program, compute, seen.observation, int(fingerprints[number]), logs[site])
         if isinstance(judged, Finding):
             return Arbitration(findings.after(judged, rounded))
+        assert judged.trainer is not None
+        if not judged.conforming:
+            values = {**forced, site: Values(judged.indices, judged.trainer)}
+            led = yield from reached(steps.replay(claimed, state, logs, forced=values))
+            found = _borne_out(judged, claimed, current, led, fingerprints)
+            return Arbitration(findings.after(found, rounded))
         rounded.append(judged)
         if sum(elements.proven for elements in rounded) == MOST_OMISSIONS:
             return Arbitration(findings.too_many_omissions(rounded))
-        assert judged.trainer is not None
         forced[site] = Values(judged.indices, judged.trainer)
         then = yield from reached(steps.replay(claimed, state, logs, forced=forced))
         if isinstance(then, NoResult) and isinstance(current, ReplayedStep):
@@ -168,8 +171,34 @@ def _is_right(program: Program, compute: str, unfit: Unfit) -> bool | None:
     return bool(abs(exact - float(values[index])) <= error)
 
 
+def _borne_out(
+    judged: Elements,
+    claimed: StepRecord,
+    current: ReplayedStep | NoResult,
+    led: ReplayedStep | NoResult,
+    fingerprints: npt.NDArray[np.uint64],
+) -> Finding:
+    """Accuse by a value that no conforming machine has only if it leads on to what the trainer signed. Pure.
+
+    A fingerprint alone does not show it: of n elements one fits by chance with a probability of n / 2^34, and who
+    chooses an order may look for one in which an honest difference does. A later place that comes right is no chance.
+
+    Args:
+        judged: The elements, whose values no conforming machine has.
+        claimed: The trainer's record of the step.
+        current: The step without these values.
+        led: The step with them.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+    """
+    if isinstance(led, NoResult):
+        return findings.undecided(judged)
+    later = set(differing_places(fingerprints, current)[1:].tolist())
+    right = later - set(differing_places(fingerprints, led).tolist()) or led.leaf == leaf_hash(claimed.to_bytes())
+    return findings.wrong_values(judged) if right else findings.undecided(judged)
+
+
 def _judge(program: Program, compute: str, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
-    """Judge the first site that differs; returns its elements where rounding alone may explain the difference."""
+    """Judge the first site that differs; returns its elements where what follows from them has to tell more."""
     if not seen.before.numel():
         return findings.nothing_can_differ(seen.node)
     try:
@@ -185,7 +214,8 @@ def _judge(program: Program, compute: str, seen: Observation, trainer: int, log:
     if elements.trainer is None:
         return findings.undecided(elements) if elements.open else findings.other_values(elements)
     if not elements.conforming:
-        return findings.wrong_values(elements)
+        # One value that explains the difference may fit by chance, where conforming machines may differ in others.
+        return elements if elements.open else findings.wrong_values(elements)
     return findings.contradiction(elements) if elements.against_log else elements
 
 
@@ -238,8 +268,6 @@ def examine(program: Program, compute: str, seen: Observation, trainer: int, log
     explanation = explain(before, after, seen.grid, seen.key, (trainer - seen.fingerprint) % 2**64, close)
     unsure = 0 if proven or explanation.rounding_excluded else len(close)
     values = explanation.values
-    if values is not None and unsure and len(before) > SURE:
-        values = None
     exact = exact_output(seen.node, seen.arguments, seen.output)
     if values is None:
         count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from counterfoil.audit.values.trust import Trust
 from counterfoil.commit.digest import Digest
 from counterfoil.sentence import say
 
@@ -17,7 +18,7 @@ class DeliveryOutcome(Enum):
     DIFFERENT = "DIFFERENT"
     """They are not: a tensor is missing, is there without having been trained, or has other values."""
     INCONCLUSIVE = "INCONCLUSIVE"
-    """They are the final state of a run, and whether that run is verified is not known."""
+    """They are the final state of a run, and whether that run is verified is not known, or only its trainer says so."""
     REFUSED = "REFUSED"
     """The weights, the run or the verdict cannot be used, or do not belong together."""
     ERROR = "ERROR"
@@ -63,16 +64,20 @@ class Basis:
         run_root: The run that it is about.
         order_digest: The order of that run.
         headline: What it concludes, in words.
+        trust: What that rests on.
         key_id: Id of the key that signed it; empty for a replay on this machine.
         warnings: What it leaves open.
+        trainer_key: SHA-256 key id of who signed the run.
         reaches_end: Whether the last segment was replayed, so that it is about the final state.
     """
 
     run_root: Digest
     order_digest: Digest
     headline: str
+    trust: Trust
     key_id: str = ""
     warnings: tuple[str, ...] = ()
+    trainer_key: str = ""
     reaches_end: bool = True
 
 
@@ -155,6 +160,8 @@ class DeliveryReport:
         infinite: Names of tensors of which a cast made something infinite.
         largest_merge: The largest distance of a merged weight from its exact value, and the largest that was allowed.
         others: Names beside the weights that nobody looked at.
+        trust: What the verdict on the run rests on; None without one.
+        trainer_key: SHA-256 key id of who signed the run; empty without a verdict.
     """
 
     outcome: DeliveryOutcome
@@ -176,3 +183,5 @@ class DeliveryReport:
     infinite: tuple[str, ...]
     largest_merge: tuple[float, float] | None
     others: tuple[str, ...]
+    trust: Trust | None = None
+    trainer_key: str = ""

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from typing import Literal
 
 from counterfoil.sentence import say
+
+OrderSource = Literal["client", "signature", "bundle"]
+"""How it is known whose order a file holds: compared with the client's own file; signed with the client's key that the
+auditor gave; or not at all, taken from the file itself."""
 
 
 class Outcome(Enum):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from counterfoil.audit.values.dispute import Dispute
-from counterfoil.audit.values.outcome import Check, Outcome
+from counterfoil.audit.values.outcome import Check, OrderSource, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 
@@ -96,7 +97,8 @@ class Report:
         checks: All ten checks, in order.
         order_digest: Digest of the order that was asked for: the client's own if it was given, also when the file was
             made for another one; else that of the file. None when neither is known.
-        order_source: ``client`` when the client's own order was given, ``bundle`` when it was not.
+        order_source: How it is known whose order it is: ``client`` when the client's own order was given, ``signature``
+            when the file's order is signed with the client's key that was given, ``bundle`` when neither is so.
         run_order: Digest of the order that the file holds; None when it could not be read.
         run_root: The signed run root; None when it could not be read, or its signature does not hold.
         trainer_key: SHA-256 key id of the public key whose signature of the run holds; empty when none does.
@@ -112,13 +114,19 @@ class Report:
         seconds: Wall-clock time of the replay.
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
+        client_key: Key id of who signed the order as its client; empty for an unsigned order.
+        given_client_key: Key id of the client's public key that the auditor gave; empty when none was given, so that
+            ``client_key`` is what the files name.
+        accepted_at: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was
+            not read or does not hold.
+        accepted_client: Key id of who had signed the order then, as the acceptance says; empty for an unsigned one.
     """
 
     outcome: Enum
     reason: str
     checks: tuple[Check, ...]
     order_digest: Digest | None
-    order_source: Literal["client", "bundle"]
+    order_source: OrderSource
     run_order: Digest | None
     run_root: Digest | None
     trainer_key: str
@@ -133,11 +141,20 @@ class Report:
     environment: tuple[tuple[str, str], ...] = ()
     trainer_environment: tuple[tuple[str, str], ...] = ()
     given_key: str = ""
+    client_key: str = ""
+    given_client_key: str = ""
+    accepted_at: str = ""
+    accepted_client: str = ""
 
     @property
     def trainer_key_source(self) -> Literal["given", "bundle"]:
         """``given`` when the auditor gave the trainer's key, ``bundle`` when the one that the file names was taken."""
         return "given" if self.given_key else "bundle"
+
+    @property
+    def trust(self) -> Trust:
+        """What it rests on, before anybody signs it."""
+        return trust_of(self.checks, self.trainer_key, named=self.given_key != "")
 
 
 @dataclass(frozen=True, kw_only=True)

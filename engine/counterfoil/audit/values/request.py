@@ -25,6 +25,7 @@ class AuditRequest:
         threads: Threads on the CPU; None for torch's choice.
         continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
         trainer_key: The trainer's public key, when it is known.
+        client_key: The client's public key, when it is known: the order must be signed with it.
         data: The data file, for an order that keeps data outside.
         segments: Which segments to replay.
         heads: Tree heads that the trainer published while training.
@@ -50,3 +51,4 @@ class AuditRequest:
     resume: bool = False
     workers: Workers | None = None
     recheck: int = 1
+    client_key: PublicKey | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from counterfoil.audit.values.outcome import Check
+from counterfoil.audit.values.outcome import Check, OrderSource
 from counterfoil.commit.digest import Digest
 from counterfoil.program.limits import Estimate
 
@@ -84,6 +84,8 @@ class OrderSummary:
             limits.
         exact_bits: S of an exact profile, under which there is no margin; None of another one.
         sources: The files that it was made from, as the client says; most orders name none.
+        client_key: Key id of who signed it as its client; empty for an unsigned order.
+        signed_at: When, by the client's clock; empty for an unsigned order.
     """
 
     title: str
@@ -111,6 +113,8 @@ class OrderSummary:
     exact_bits: int | None = None
     repeated_operators: int = 0
     sources: tuple[SourceSummary, ...] = ()
+    client_key: str = ""
+    signed_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,13 @@ class RunSummary:
         run_root: Merkle root over the steps; None when the signature does not hold.
         steps: Recorded steps.
         checkpoints: Steps at which a state is stored.
-        trainer_key: SHA-256 key id of the key that signed.
+        trainer_key: SHA-256 key id of the key that signed; empty when its signature does not hold.
+        trainer_public: That key itself, as 64 hexadecimal digits; empty with its id.
         signed_at: When the trainer signed, ISO 8601 in UTC, as the trainer says.
         environment: Device, library versions and switches of the trainer's machine.
         recorded: What the trainer recorded of each step.
+        accepted_at: When the trainer accepted the order, ISO 8601 in UTC, as the trainer says; empty when the
+            acceptance does not hold.
     """
 
     order_digest: Digest
@@ -133,9 +140,11 @@ class RunSummary:
     steps: int
     checkpoints: tuple[int, ...]
     trainer_key: str
+    trainer_public: str
     signed_at: str
     environment: tuple[tuple[str, str], ...]
     recorded: Recorded
+    accepted_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,6 +160,8 @@ class BundleSummary:
         client_order: Digest of the client's own order file, when one was given.
         sentence: One plain sentence on what matches and what does not.
         states_checked: Whether every stored state was compared with its state root, and has it.
+        order_source: How it is known whose order it is.
+        given_client_key: Key id of the client's public key that was given; empty when none was.
     """
 
     path: str
@@ -161,3 +172,5 @@ class BundleSummary:
     client_order: Digest | None
     sentence: str
     states_checked: bool = False
+    order_source: OrderSource = "bundle"
+    given_client_key: str = ""

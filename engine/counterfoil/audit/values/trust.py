@@ -8,7 +8,7 @@ printed report and command line ask here, and say the same.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
@@ -105,6 +105,19 @@ class Trust:
     def reason(self) -> str:
         """What follows from all that is open or wrong, as sentences; empty where nothing is."""
         return joined(*(line.reason for line in self.lines))
+
+
+def seen_by(trust: Trust, *, named: bool, changed: bool) -> Trust:
+    """Return it for a reader who knows trainers' keys.
+
+    Args:
+        trust: As it stands in what was signed.
+        named: Whether the reader knows the key that signed the run as the trainer's.
+        changed: Whether the reader knows runs of this order that another key signed.
+    """
+    if trust.trainer not in (TrainerTrust.NAMED, TrainerTrust.NOT_NAMED) or not (named or changed):
+        return trust
+    return replace(trust, trainer=TrainerTrust.CHANGED if changed else TrainerTrust.NAMED)
 
 
 def signed_by_trainer(auditor_key: str, trainer_key: str) -> bool:

@@ -159,8 +159,11 @@ def _continued(optimizer: Optimizer, rule: UpdateRule, members: Mapping[str, Ten
         for kept, value in state.items()
         if kept in slots and isinstance(value, Tensor)
     }
-    steps = {_steps_done(state) for state in states.values()}
-    if steps <= {0}:
+    made = {name: _steps_done(state) for name, state in states.items()}
+    # What never had a gradient, as a head that nobody uses, was never updated, and need not be from now on.
+    idle = frozenset(name for name, count in made.items() if not count)
+    steps = set(made.values()) - {0}
+    if not steps:
         return rule
     if len(steps) > 1:
         raise DataError(
@@ -168,7 +171,7 @@ def _continued(optimizer: Optimizer, rule: UpdateRule, members: Mapping[str, Ten
             f"{', '.join(map(str, sorted(steps)))}.",
             remedy=f"{_FRESH} Or put them into groups by the steps that they have made.",
         )
-    return Continued(rule, held, steps.pop())
+    return Continued(rule, held, steps.pop(), idle)
 
 
 def _steps_done(state: Mapping[str, Any]) -> int:

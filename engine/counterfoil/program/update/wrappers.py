@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from counterfoil.errors import DataError
 from counterfoil.program.update.rule import AtSlot, Wrapper
 
 
@@ -42,10 +43,12 @@ class Continued(Wrapper):
         rule: The rule within.
         held: Slots by name, ``slot:parameter``; those that are not named start as the rule says.
         done: Steps that were made: the first step of the order is the one behind them.
+        idle: Parameters that none of these steps has updated, since they never had a gradient.
     """
 
     held: Mapping[str, Tensor]
     done: int
+    idle: frozenset[str] = frozenset()
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
         """Those of the rule within, so many steps later."""
@@ -63,7 +66,18 @@ class Continued(Wrapper):
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and slots."""
+        """Return the new parameters and slots.
+
+        Raises:
+            DataError: A parameter has a gradient that had none before: its own steps begin with the first.
+        """
+        if begun := sorted(self.idle & gradients.keys()):
+            raise DataError(
+                f"The parameter {begun[0]!r} has a gradient, and had none in the {self.done} steps that its optimizer "
+                "has made.",
+                remedy="Make a new optimizer for the order, or put parameters into groups by the steps that they have "
+                "made.",
+            )
         return self.within.update(parameters, gradients, slots, scalars, at_slot)
 
     def describe(self) -> str:

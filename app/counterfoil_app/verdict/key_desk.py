@@ -1,0 +1,175 @@
+"""Takes in public keys: a key that is not known is proposed to the user, and trusted only by the user's word."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
+from counterfoil.sentence import say
+from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.looks import words
+from counterfoil_app.looks.engine_words import failure_text
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.key_book import KeyBook, KnownKey, Role
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.views.key_proposal import KeyProposalDialog
+from counterfoil_app.views.keys import KeysDialog
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A key that arrived.
+
+    Attributes:
+        public: The key.
+        source: Where it came from.
+        role: What it is proposed for.
+        parent: The window on which it is asked about.
+    """
+
+    public: str
+    source: str
+    role: Role
+    parent: QWidget
+
+
+class KeyDesk(QObject):
+    """Asks about keys, one after the other.
+
+    Args:
+        session: Reads key files in its worker, and knows which key signed the open run.
+        book: The known keys.
+        settings: Know the folder where a dialog starts.
+        theme: The theme of the application.
+        window: The window that the dialogs belong to.
+    """
+
+    placed = Signal(str)
+    """What was done with a key, as a sentence."""
+    failed = Signal(Failure)
+
+    def __init__(self, session: Session, book: KeyBook, settings: Settings, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self.book = book
+        self._settings = settings
+        self._theme = theme
+        self._window = window
+        self._waiting: deque[Proposal] = deque()
+        self._asked: KeyProposalDialog | None = None
+
+    def read(self, path: Path, use: Callable[[str], None]) -> None:
+        """Let the worker read a key file, and hand the key over; :attr:`failed` tells of a file that holds none."""
+        self._session.ask(lambda engine: engine.read_key(path), partial(self._have_read, use))
+
+    def offer(self, path: Path, role: Role | None = None, parent: QWidget | None = None) -> None:
+        """Propose the key in a file, unless it is known.
+
+        Args:
+            path: The file.
+            role: What it is for; None for the trainer's if it signed the open run, else an auditor's.
+            parent: The window on which the user is asked.
+        """
+        self.read(path, lambda public: self.propose(public, str(path), role, parent))
+
+    def propose(self, public: str, source: str, role: Role | None = None, parent: QWidget | None = None) -> None:
+        """Propose a key; as :meth:`offer`."""
+        known = self.book.find(key_id_of(public))
+        if known is not None and known.name:
+            self.placed.emit(
+                self.tr("The key {0} is known: {1}, {2}.").format(known.key_id[:12], known.name, words.role(known.role))
+            )
+            return
+        if role is None:
+            role = Role.TRAINER if self._signed_the_run(public) else Role.AUDITOR
+        self._waiting.append(Proposal(public, source, role, parent or self._window))
+        self._ask()
+
+    def note_mine(self, public: str, source: str, name: str) -> None:
+        """Know a key that signed here as the user's own."""
+        known = self.book.find(key_id_of(public))
+        if known is None or (not known.name and known.role is Role.TRAINER):
+            taken = {key.name for key in self.book.keys}
+            names = (name, f"{name} {key_id_of(public)[:8]}")
+            with_name = next((each for each in names if each not in taken), names[-1])
+            self._attempt(lambda: self.book.trust(public, Role.MINE, with_name, source, date.today().isoformat()))
+
+    def show(self) -> KeysDialog:
+        """Show the list of keys."""
+        dialog = KeysDialog(self.book, self._theme, self._window)
+        dialog.add_wanted.connect(partial(self._choose, dialog))
+        dialog.save_wanted.connect(partial(self._save, dialog))
+        dialog.failed.connect(self.failed)
+        dialog.open()
+        return dialog
+
+    def _have_read(self, use: Callable[[str], None], result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+        else:
+            use(str(result.value))
+
+    def _signed_the_run(self, public: str) -> bool:
+        return bool(self._session.trainer_key) and key_id_of(public) == self._session.trainer_key
+
+    def _ask(self) -> None:
+        if self._asked is not None or not self._waiting:
+            return
+        asked = self._waiting.popleft()
+        dialog = KeyProposalDialog(
+            asked.public,
+            asked.source,
+            asked.role,
+            signed_the_run=self._signed_the_run(asked.public),
+            parent=asked.parent,
+        )
+        self._asked = dialog
+        dialog.trusted.connect(partial(self._trust, dialog, asked))
+        dialog.finished.connect(self._answered)
+        dialog.open()
+
+    def _trust(self, dialog: KeyProposalDialog, asked: Proposal, role: Role, name: str) -> None:
+        try:
+            self.book.trust(asked.public, role, name, asked.source, date.today().isoformat())
+        except CounterfoilError as error:
+            dialog.show_problem(failure_text(Failure.of(error)))
+            return
+        dialog.accept()
+
+    def _answered(self) -> None:
+        self._asked = None
+        self._ask()
+
+    def _choose(self, dialog: QWidget) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            dialog,
+            self.tr("Add a public key"),
+            str(self._settings.folder),
+            self.tr("Public keys (*.pub.pem *.pem)"),
+        )
+        if name:
+            self.offer(Path(name), parent=dialog)
+
+    def _save(self, dialog: QWidget, key: KnownKey) -> None:
+        proposal = self._settings.folder / f"{key.key_id[:12]}.pub.pem"
+        name, _ = QFileDialog.getSaveFileName(
+            dialog, self.tr("Save the public key"), str(proposal), self.tr("Public keys (*.pub.pem *.pem)")
+        )
+        if name:
+            content = pem_of(key.public).encode()
+            self._attempt(lambda: write_whole(Path(name), content, what=say("the public key"), replace=True))
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except CounterfoilError as error:
+            self.failed.emit(Failure.of(error))

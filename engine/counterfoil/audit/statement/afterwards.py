@@ -1,0 +1,249 @@
+"""What is said of a verdict after it was signed: its auditor withdraws it, its trainer replies to it.
+
+Each is a statement of its own that names the verdict by the SHA-256 of what was signed, not of its file: the same
+verdict in an envelope that is written otherwise is the same verdict. docs/verdict.md, "Afterwards".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from counterfoil.audit.statement.signed import Signed
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import SignatureError
+from counterfoil.fields import Fields
+from counterfoil.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
+from counterfoil.sentence import say
+from counterfoil.signing import SigningKey, open_named, payload_of, sign_statement
+from counterfoil.timestamps import read_timestamp, timestamp
+
+MAX_TEXT = 20_000
+"""Characters of a reason or a reply."""
+MAX_BYTES = 2**18
+"""Bytes of the file of such a statement; twenty thousand characters have at most four bytes each, in base64."""
+_WITHDRAWAL = say("withdrawal of a verdict")
+_REPLY = say("reply to a verdict")
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """The auditor of a verdict takes it back.
+
+    Attributes:
+        verdict: SHA-256 of the payload of the verdict.
+        reason: Why, in the auditor's words.
+        superseded_by: SHA-256 of the payload of the verdict that stands in its place; None when none does.
+        signed_at: ISO 8601 time in UTC, as the auditor says.
+        key_id: Key id of the key that signed.
+    """
+
+    verdict: Digest
+    reason: str
+    superseded_by: Digest | None
+    signed_at: str
+    key_id: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The trainer of a run answers a verdict on it.
+
+    Attributes:
+        verdict: SHA-256 of the payload of the verdict.
+        text: The reply, in the trainer's words.
+        signed_at: ISO 8601 time in UTC, as the trainer says.
+        key_id: Key id of the key that signed.
+    """
+
+    verdict: Digest
+    text: str
+    signed_at: str
+    key_id: str
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """What the statements that were given say of a verdict.
+
+    Attributes:
+        withdrawals: By its auditor, by time.
+        replies: By the trainer of its run, by time.
+        ignored: Why each of the others says nothing about it.
+    """
+
+    withdrawals: tuple[Withdrawal, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def verdict_digest(envelope: bytes) -> Digest:
+    """Return the digest by which a verdict is named: SHA-256 of its payload; raises SignatureError."""
+    return Digest.of(payload_of(envelope))
+
+
+def sign_withdrawal(
+    verdict: Digest,
+    reason: str,
+    superseded_by: Digest | None,
+    key: SigningKey,
+    when: datetime | None = None,
+) -> bytes:
+    """Take a verdict back; returns the DSSE envelope as JSON bytes.
+
+    Args:
+        verdict: Its digest, by :func:`verdict_digest`.
+        reason: Why, 1 to ``MAX_TEXT`` characters.
+        superseded_by: Digest of the verdict that stands in its place, if one does.
+        key: The key that signed the verdict.
+        when: The time, with its zone; now unless given.
+
+    Raises:
+        SignatureError: The reason is empty or too long, or the verdict is to stand in its own place.
+    """
+    predicate = {
+        "verdict": verdict.hex,
+        "reason": _text(reason, _WITHDRAWAL),
+        "superseded_by": None if superseded_by is None else superseded_by.hex,
+        "signed_at": timestamp(when),
+        "public_key": key.public.pem,
+    }
+    _check_successor(verdict, superseded_by)
+    return sign_statement(make_statement(_subjects(verdict), WITHDRAWAL_PREDICATE, predicate), key)
+
+
+def open_withdrawal(envelope: bytes) -> Withdrawal:
+    """Check a withdrawal by the key that it names; raises SignatureError."""
+    fields, verdict, key_id = _opened(envelope, WITHDRAWAL_PREDICATE, _WITHDRAWAL)
+    successor = fields.take("superseded_by", str, type(None))
+    if successor is not None:
+        successor = fields.as_digest(successor, say("field {0} of the {1}", "'superseded_by'", _WITHDRAWAL))
+    found = Withdrawal(
+        verdict, _text(fields.take("reason", str), _WITHDRAWAL), successor, _time(fields, _WITHDRAWAL), key_id
+    )
+    fields.end()
+    _check_successor(found.verdict, found.superseded_by)
+    return found
+
+
+def sign_reply(verdict: Digest, text: str, key: SigningKey, when: datetime | None = None) -> bytes:
+    """Answer a verdict; returns the DSSE envelope as JSON bytes.
+
+    Args:
+        verdict: Its digest, by :func:`verdict_digest`.
+        text: The reply, 1 to ``MAX_TEXT`` characters.
+        key: The trainer's key, that of the run.
+        when: The time, with its zone; now unless given.
+
+    Raises:
+        SignatureError: The text is empty or too long.
+    """
+    predicate = {
+        "verdict": verdict.hex,
+        "text": _text(text, _REPLY),
+        "signed_at": timestamp(when),
+        "public_key": key.public.pem,
+    }
+    return sign_statement(make_statement(_subjects(verdict), REPLY_PREDICATE, predicate), key)
+
+
+def open_reply(envelope: bytes) -> Reply:
+    """Check a reply by the key that it names; raises SignatureError."""
+    fields, verdict, key_id = _opened(envelope, REPLY_PREDICATE, _REPLY)
+    found = Reply(verdict, _text(fields.take("text", str), _REPLY), _time(fields, _REPLY), key_id)
+    fields.end()
+    return found
+
+
+def afterwards(verdict: Signed, digest: Digest, statements: Iterable[tuple[str, bytes]]) -> Afterwards:
+    """Sort out what statements say of a verdict: only its auditor withdraws it, only its trainer replies.
+
+    Whatever else they are changes nothing: who hands over a file cannot take a verdict from its reader.
+
+    Args:
+        verdict: The verdict, or the adjudication, checked before.
+        digest: Its digest, by :func:`verdict_digest`.
+        statements: Name and content of each file; may be junk.
+    """
+    withdrawals: list[Withdrawal] = []
+    replies: list[Reply] = []
+    ignored: list[str] = []
+    for name, envelope in statements:
+        try:
+            said = _open_either(envelope)
+            if said.verdict != digest:
+                raise SignatureError(say("It is about another verdict."))
+            if isinstance(said, Withdrawal):
+                _check_key(said.key_id, verdict.key_id, say("the auditor who signed this verdict"))
+                withdrawals.append(said)
+            else:
+                _check_key(said.key_id, verdict.trainer_key, say("the trainer who signed the run"))
+                replies.append(said)
+        except SignatureError as error:
+            ignored.append(say("{0} does not count. {1}", name, error.sentence))
+    return Afterwards(
+        tuple(sorted(withdrawals, key=lambda one: one.signed_at)),
+        tuple(sorted(replies, key=lambda one: one.signed_at)),
+        tuple(ignored),
+    )
+
+
+def _open_either(envelope: bytes) -> Withdrawal | Reply:
+    try:
+        return open_withdrawal(envelope)
+    except SignatureError as error:
+        try:
+            return open_reply(envelope)
+        except SignatureError as other:
+            # Of the two the one that speaks of the statement's own kind.
+            raise (other if WITHDRAWAL_PREDICATE.encode() not in _payload(envelope) else error) from other
+
+
+def _payload(envelope: bytes) -> bytes:
+    try:
+        return payload_of(envelope)
+    except SignatureError:
+        return b""
+
+
+def _check_key(found: str, wanted: str, who: str) -> None:
+    if found != wanted:
+        raise SignatureError(say("It is signed with the key {0}, which is not that of {1}.", found[:12], who))
+
+
+def _opened(envelope: bytes, kind: str, what: str) -> tuple[Fields, Digest, str]:
+    if len(envelope) > MAX_BYTES:
+        raise SignatureError(say("The {0} is longer than {1} bytes.", what, MAX_BYTES))
+    statement, key = open_named(envelope, kind, what)
+    fields = Fields(statement["predicate"], what, SignatureError)
+    fields.take("public_key", str)
+    verdict = fields.digest("verdict")
+    if statement["subject"] != _subjects(verdict):
+        raise SignatureError(say("The subject of the {0} is not the verdict that it speaks of.", what))
+    return fields, verdict, key.key_id
+
+
+def _subjects(verdict: Digest) -> list[dict[str, Any]]:
+    return [{"name": "verdict", "digest": {"sha256": verdict.hex}}]
+
+
+def _text(text: str, what: str) -> str:
+    if not 1 <= len(text) <= MAX_TEXT or not text.strip():
+        raise SignatureError(say("The text of the {0} must have 1 to {1} characters.", what, MAX_TEXT))
+    return text
+
+
+def _time(fields: Fields, what: str) -> str:
+    try:
+        text: str = fields.take("signed_at", str)
+        read_timestamp(text)
+    except ValueError as error:
+        raise SignatureError(say("The field {0} of the {1} is not a time.", "'signed_at'", what)) from error
+    return text
+
+
+def _check_successor(verdict: Digest, successor: Digest | None) -> None:
+    if verdict == successor:
+        raise SignatureError(say("A verdict cannot stand in its own place."))
