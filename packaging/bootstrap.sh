@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Shared libraries that PySide6's wheels load but do not bring, and the Debian package of each: what Qt itself and
-# its offscreen platform need, then what the xcb and wayland platforms need, and what presses keys in a test. Libraries are looked for, not packages,
-# since Debian renames packages (libglib2.0-0t64).
+# its offscreen platform need, then what the xcb and wayland platforms need, and what presses keys in a test. Libraries
+# are looked for, not packages, since Debian renames packages (libglib2.0-0t64).
 libraries="
 libEGL.so.1:libegl1 libGL.so.1:libgl1 libfontconfig.so.1:libfontconfig1 libfreetype.so.6:libfreetype6
 libglib-2.0.so.0:libglib2.0-0 libdbus-1.so.3:libdbus-1-3 libxkbcommon.so.0:libxkbcommon0
@@ -19,7 +19,7 @@ libX11.so.6:libx11-6 libXtst.so.6:libxtst6
 libwayland-client.so.0:libwayland-client0 libwayland-cursor.so.0:libwayland-cursor0 libwayland-egl.so.1:libwayland-egl1
 "
 
-# Programs that only tests run: a test is skipped where its program is missing. xauth comes with xvfb for xvfb-run.
+# Programs that only tests run: a test is skipped where its program is missing. xvfb-run wants xauth.
 programs="Xvfb:xvfb xauth:xauth openssl:openssl h5dump:hdf5-tools"
 
 say() { printf '%s\n' "$*" >&2; }

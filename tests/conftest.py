@@ -116,6 +116,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End with a table of what was not run here, and why: what is always skipped rots unseen."""
+    reasons: dict[str, list[str]] = {}
+    for report in terminalreporter.getreports("skipped"):
+        where, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else (report.fspath, 0, "")
+        file = os.path.relpath(where, HERE.parent).partition(os.pardir)[0] or report.nodeid.partition("::")[0]
+        reasons.setdefault(str(reason).removeprefix("Skipped: "), []).append(file)
+    if reasons:
+        terminalreporter.section("skipped here, and why")
+        for reason, files in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
+            terminalreporter.write_line(f"{len(files):5}  {reason}  ({', '.join(sorted(set(files)))})")
+
+
 def pytest_unconfigure() -> None:
     """Leave nothing in the temporary folder."""
     shutil.rmtree(STATE, ignore_errors=True)

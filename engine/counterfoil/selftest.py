@@ -27,6 +27,10 @@ from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.program.operators import DRAWS
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.rounding.following import judged
+from counterfoil.rounding.grid import Grid
+from counterfoil.rounding.kernel_cpu import mix_values
+from counterfoil.rounding.log import SiteLog, decode, encode
 from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
 from counterfoil.sentence import say
 
@@ -44,6 +48,18 @@ EXACT_STATE_ROOT = "13f096edcfd9958d5e613ab4ce184863119fc36d9ed1aaafbef5d27fa28f
 """State root after the step of :func:`exact_program` under exact-20."""
 EXACT_FINGERPRINT = 0x0D5AFE828B8021C4
 """Exclusive or of its fingerprints."""
+EXACT_ROOTS = {13: ("3e8607de0fbc7cea8eff80ee2a75165f5e4cedffe166d758f394459607e3b16e", 0x1499C283011FEB5A)}
+"""The same under profiles whose numbers have another count of digits."""
+MIXED = 0x6D3CAC558B17FB6B
+"""The fingerprint term of the number 1.5 at the index 3 under the key 5."""
+LOG = "010703011c04"
+"""The bytes of the log of :data:`_LOGGED`."""
+CHAIN_ROOT = "3e2d61bd11c772d1bbbba53380c8acadc0f7a180317e99405b5d73c6e8b699c4"
+"""State root after the step of :func:`chain_program`."""
+CHAIN_FINGERPRINT = 0xFF88A93AABE2028A
+"""Exclusive or of its fingerprints."""
+FOLLOWED_ROOT = "06faeae34d29b06d3a455dead8acaf57d512adcfe9d7e3b811af02b149d82306"
+"""State root where its log says of the first four values that they were rounded down: two of them are followed."""
 
 
 def tiny_program() -> Program:
@@ -70,6 +86,28 @@ def tiny_program() -> Program:
 def tiny_inputs() -> StepInputs:
     """The inputs of :func:`tiny_program`, from Philox."""
     return StepInputs({"w": _draw((24, 24), 12), "x": _draw((16, 24), 13)}, {}, {}, Draws(1, 1))
+
+
+def chain_program() -> Program:
+    """A step of elementwise operators that are computed together, with one rounding site: w' = -(w (1 + 2^-24) / 1)."""
+    vector, scalar = TensorType("float32", (_FOR_A_CHAIN,)), TensorType("float32", ())
+    return Program(
+        inputs=(Input("w", "state", vector),),
+        nodes=(
+            Node("aten.mul.Tensor", (Value(0), 1.0 + 2.0**-24), (), (vector,), 1, "w", "update"),
+            Node("aten.div.Tensor", (Value(1), 1.0), (), (vector,), 2, "w", "update"),
+            Node("aten.neg.default", (Value(2),), (), (vector,), 3, "w", "update"),
+            Node("aten.sum.default", (Value(0),), (), (scalar,), 4, "", "forward"),
+        ),
+        updates={"w": Value(3)},
+        loss=Value(4),
+    )
+
+
+def chain_inputs() -> StepInputs:
+    """The inputs of :func:`chain_program`: at the rounding site the k-th value lies k tau above a midpoint."""
+    steps = torch.arange(_FOR_A_CHAIN, dtype=torch.float64)
+    return StepInputs({"w": (1.0 + steps * 2.0 ** (24 - Precision().margin_bits)).float()}, {}, {}, Draws(1, 1))
 
 
 def exact_inputs() -> StepInputs:
@@ -155,9 +193,12 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
         if not products_are_right(torch_device, TORCH_DTYPES[name]):
             raise _failed(say("products in {0}", name))
     if isinstance(precision, ExactPrecision):
-        _test_exact_step(machine)
+        _test_exact_step(machine, ExactPrecision(20), EXACT_STATE_ROOT, EXACT_FINGERPRINT)
+        if precision.bits in EXACT_ROOTS:
+            _test_exact_step(machine, precision, *EXACT_ROOTS[precision.bits])
         return say("Known answers for SHA-256, Philox and an exact training step came out right on {0}.", torch_device)
     _test_rounded_step(machine)
+    _test_rules(machine)
     return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
 
 
@@ -182,6 +223,8 @@ def _draw_answers() -> dict[str, list[float]]:
     }
 
 
+_FOR_A_CHAIN = 4096
+"""Elements that are computed in a chain."""
 _FOR_A_THREAD = 1 << 16
 """Elements of which torch gives each thread some."""
 
@@ -222,9 +265,45 @@ def _test_rounded_step(machine: Machine) -> None:
         raise _failed(say("the replay of a training step"))
 
 
-def _test_exact_step(machine: Machine) -> None:
+_LOGGED = SiteLog(3, np.array([0, 5, 6]), np.array([True, False, True]))
+
+
+def _test_rules(machine: Machine) -> None:
+    """Test what a rounded step consists of inside: the log, fingerprints, and a chain whose log is followed.
+
+    What was compiled of other sources than these would give other answers (:mod:`counterfoil.kernelcache`).
+    """
+    (logged,) = decode(encoded := encode([_LOGGED]), [8])
+    if encoded.hex() != LOG or logged.indices.tolist() != [0, 5, 6] or logged.ups.tolist() != [True, False, True]:
+        raise _failed(say("the rounding log"), encoded.hex())
+    mixed = int(mix_values(np.array([1.5]), np.array([3]), np.uint64(5)))
+    if mixed != MIXED:
+        raise _failed(say("fingerprints"), f"{mixed:#x}")
+    program, precision = chain_program(), Precision()
+    own = (1.0 + np.arange(4.0) * 2.0 ** (24 - precision.margin_bits)) * (1.0 + 2.0**-24)
+    grid = Grid(0, precision.significand_bits, precision.guard_bits, precision.margin_bits)
+    counts, after, _ = judged(own, own.astype(np.float32).astype(np.float64), np.zeros(4, np.bool_), grid, 0.75)
+    if (counts.corrections, counts.contradictions) != (2, 1) or np.count_nonzero(after > own) != 1:
+        raise _failed(say("logged directions"), f"{counts}")
+    interpreter = machine.interpreter(program, precision)
+    with machine.kernels() as kernels:
+        recording = recording_rounder(program, precision, kernels)
+        # The first step finds E, which the second one assumes.
+        for _ in range(2):
+            recording.begin_step(1)
+            recorded = interpreter.run(chain_inputs(), rounder=recording)
+        down = SiteLog(recording.logs[0].exponent, np.arange(4), np.zeros(4, np.bool_))
+        replaying = replaying_rounder(program, precision, kernels)
+        replaying.follow(1, [down, *recording.logs[1:]])
+        followed = interpreter.run(chain_inputs(), rounder=replaying)
+    root, total = _root(recorded), int(np.bitwise_xor.reduce(recording.fingerprints))
+    if (root, total, _root(followed)) != (CHAIN_ROOT, CHAIN_FINGERPRINT, FOLLOWED_ROOT):
+        raise _failed(say("a chain of operators"), f"{root} {total:#x} {_root(followed)}")
+
+
+def _test_exact_step(machine: Machine, precision: ExactPrecision, right_root: str, right_total: int) -> None:
     """Compute a step in the forms of products that this machine uses; what they give does not depend on S alone."""
-    program, precision = exact_program(), ExactPrecision(20)
+    program = exact_program()
     if Form.FLOAT64 not in sound_forms(str(machine.device)):
         raise _failed(say("exact products"))
     with machine.kernels() as kernels:
@@ -232,7 +311,7 @@ def _test_exact_step(machine: Machine) -> None:
         rounder.begin_step(1)
         result = machine.interpreter(program, precision).run(exact_inputs(), rounder=rounder)
     root, total = _root(result), int(np.bitwise_xor.reduce(rounder.fingerprints))
-    if root != EXACT_STATE_ROOT or total != EXACT_FINGERPRINT:
+    if root != right_root or total != right_total:
         raise _failed(say("an exact training step"), f"{root} {total:#x}")
 
 

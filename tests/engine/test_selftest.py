@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +28,7 @@ from counterfoil.execution.interpreter import Interpreter
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
 from counterfoil.program.operators import OperatorClass
+from counterfoil.rounding import tiles
 from counterfoil.rounding.rounder import Kernels
 from counterfoil.rounding.unrounded import Unrounded
 
@@ -33,6 +40,61 @@ ROUNDED, SHORT, EXACT = Precision(), PROFILES["float32-bfloat16"], ExactPrecisio
 @pytest.mark.parametrize("precision", [ROUNDED, SHORT, EXACT, ExactPrecision(13)], ids=str)
 def test_this_machine_passes(precision: AnyPrecision) -> None:
     assert "cpu" in selftest.run_selftest(HERE, precision)
+
+
+def test_known_answers_are_those_of_plain_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chain's by numpy's own rounding, a fingerprint's by Python's integers; and the chain is computed as one."""
+    near = selftest.chain_inputs().state["w"].numpy()
+    above = -np.nextafter(near, np.float32(2.0))
+    # The first is a tie, and even; of the others logged as rounded down two lie within 2 tau.
+    recorded, followed = above.copy(), above.copy()
+    recorded[0], followed[:3] = -near[0], -near[:3]
+    assert state_root({"w": recorded}).hex == selftest.CHAIN_ROOT
+    assert state_root({"w": followed}).hex == selftest.FOLLOWED_ROOT
+    z = ((0x3FF8 << 48) ^ 5) + 4 * 0x9E3779B97F4A7C15 & (2**64 - 1)
+    z = (z ^ z >> 32) * 0xBF58476D1CE4E5B9 & (2**64 - 1)
+    assert z ^ z >> 29 == selftest.MIXED
+    seen = []
+    monkeypatch.setattr(tiles, "_RUN", SimpleNamespace(run=lambda *job: seen.append(_RUN.run(*job))))
+    selftest.run_selftest(HERE, ROUNDED)
+    assert len(seen) == 2, "once recorded, once followed"
+
+
+_RUN = tiles._RUN
+STALE = [
+    ("rounding/kernel_cpu.py", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB"),
+    ("rounding/kernel_cpu.py", "return z ^ (z >> np.uint64(29))", "return z ^ (z >> np.uint64(28))"),
+    ("rounding/tiles.py", "if half - abs(remainder) <= accepted", "if half - abs(remainder) <= 2 * accepted"),
+    ("rounding/tiles.py", "up != (remainder < 0.0)", "up == (remainder < 0.0)"),
+    ("rounding/following.py", "distance = quantum / 2 - abs(remainder)", "distance = quantum / 4 - abs(remainder)"),
+    ("rounding/log.py", "gap = indices[entry] - previous - 1", "gap = indices[entry] - previous"),
+    ("commit/sha256_loops.py", "_add(room, room + _PREFIX_AT, 1)", "_add(room, room, 1)"),
+]
+"""Rules inside kernels, and wrong ones."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "rule", "other"), [("rounding/tiles.py", "", ""), *STALE])
+def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str, other: str) -> None:
+    """As a stale one would be: a copy of the package, of which one inner function is another one."""
+    shutil.copytree(
+        Path(selftest.__file__).parent, tmp_path / "counterfoil", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    changed = tmp_path / "counterfoil" / file
+    text = changed.read_text(encoding="utf-8")
+    assert rule in text
+    changed.write_text(text.replace(rule, other) if rule else text, encoding="utf-8")
+    script = (
+        "import torch\nfrom counterfoil import selftest\nfrom counterfoil.bundle.precision import Precision\n"
+        "from counterfoil.commit.sha256 import compiled\nfrom counterfoil.machine import Machine\n"
+        "assert compiled(), 'SHA-256 wrongly'\n"
+        "print(selftest.run_selftest(Machine(torch.device('cpu'), 1), Precision()))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    # The control: unchanged it passes.
+    assert (run.returncode == 0) is not bool(rule), run.stdout + run.stderr
+    assert ("wrongly" in run.stderr) is bool(rule), run.stderr
 
 
 @pytest.mark.parametrize("program", [selftest.tiny_program(), selftest.exact_program()], ids=["rounded", "exact"])
@@ -64,6 +126,12 @@ def test_the_exact_step_has_one_answer_in_every_form(forms: tuple[Form, Form]) -
         ("_PHILOX_ANSWER", (0, 0, 0, 0), EXACT, "Philox"),
         ("STATE_ROOT", "00" * 32, ROUNDED, "a rounded training step"),
         ("FINGERPRINT", 1, ROUNDED, "a rounded training step"),
+        ("LOG", "0107", ROUNDED, "the rounding log"),
+        ("MIXED", 1, ROUNDED, "fingerprints"),
+        ("CHAIN_ROOT", "00" * 32, ROUNDED, "a chain of operators"),
+        ("CHAIN_FINGERPRINT", 1, ROUNDED, "a chain of operators"),
+        ("FOLLOWED_ROOT", "00" * 32, ROUNDED, "a chain of operators"),
+        ("EXACT_ROOTS", {13: ("00" * 32, 0)}, ExactPrecision(13), "an exact training step"),
         ("EXACT_STATE_ROOT", "00" * 32, EXACT, "an exact training step"),
         ("EXACT_FINGERPRINT", 1, EXACT, "an exact training step"),
     ],

@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of their order; more mutants begin with the same ones")
     parser.add_argument("--minutes", type=float, default=60.0, help="no mutant is begun later")
     parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests of a file, as measured")
-    parser.add_argument("--patience", type=float, default=900.0, help="seconds after which no more files are asked")
+    parser.add_argument("--patience", type=float, default=300.0, help="seconds after which no more files are asked")
     parser.add_argument("--again", action="store_true", help="try survivors anew, after tests were written for them")
     parser.add_argument("--reach", type=Path, default=HERE.parents[1] / "build" / "reach.jsonl", help="kept coverage")
     parser.add_argument("--page", action="store_true", help="only write docs/mutation.md")

@@ -19,6 +19,7 @@ from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvide
 from mutmut.mutation import mutators
 
 _PASS = cst.Pass()
+_KERNEL = m.Decorator(m.Name("inlined") | m.Call(m.Name("kernel")))
 _SENTENCE = m.Call(func=m.Name("say") | m.Name("cast"))
 
 
@@ -73,6 +74,7 @@ class Mutant:
         after: The same line of the mutant.
         key: Digest of path and of the function's text before and after.
         source: The file with the change.
+        compiled: Whether numba compiles the function.
     """
 
     path: str
@@ -85,6 +87,7 @@ class Mutant:
     after: str
     key: str
     source: str
+    compiled: bool
 
 
 @dataclass(frozen=True)
@@ -105,17 +108,34 @@ class _Place:
         named = f"{seed} {self.file.path} {self.name} {self.operator} {self.number} {self.text}"
         return hashlib.sha256(named.encode()).digest()
 
+    @property
+    def compiled(self) -> bool:
+        """Whether numba compiles the function: by a decorator of its own, or as a region."""
+        decorated = any(m.matches(each, _KERNEL) for each in self.function.decorators)
+        return decorated or f"Region({self.name})" in self.file.module.code
+
     def mutant(self) -> Mutant:
         changed: Any = self.function.deep_replace(self.node, self.other)
         source = self.file.module.deep_replace(self.function, changed).code
-        before, after = self.text, self.file.module.code_for_node(changed)
+        before, after = self.text, self.file.text(changed)
         lines = self.file.module.code.splitlines(), source.splitlines()
         at = next((row for row, pair in enumerate(zip(*lines, strict=False)) if pair[0] != pair[1]), 0)
         where = self.file.positions[self.function]
         key = hashlib.sha256(f"{self.file.path}\0{before}\0{after}".encode()).hexdigest()[:16]
         name = self.operator.removeprefix("operator_")
         shown = [text[at].strip() if at < len(text) else "" for text in lines]
-        return Mutant(self.file.path, self.name, where.start.line, at + 1, where.end.line, name, *shown, key, source)
+        return Mutant(
+            self.file.path,
+            self.name,
+            where.start.line,
+            at + 1,
+            where.end.line,
+            name,
+            *shown,
+            key,
+            source,
+            self.compiled,
+        )
 
 
 class File:
@@ -140,7 +160,8 @@ class File:
         return self._wrapper.resolve(ParentNodeProvider)
 
     def text(self, node: cst.CSTNode) -> str:
-        return self.module.code_for_node(node)
+        """Without what stands between it and the node before it."""
+        return self.module.code_for_node(node).strip()
 
     def places(self) -> Iterator[_Place]:
         for name, function in _functions(self.module.body, ""):

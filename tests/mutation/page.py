@@ -74,7 +74,12 @@ def text() -> str:
     ]
     lines += ["| all | " + " | ".join(map(str, total)) + " |", ""]
     lines += [f"- **{kind}**: {KINDS[kind]}" for kind in named if kind in KINDS]
-    lines += ["", "## Survivors", "", "| where | before | after | kind | why |", "|---|---|---|---|---|"]
+    lines += [""] * bool(named) + [
+        "## Survivors",
+        "",
+        "| where | before | after | kind | why |",
+        "|---|---|---|---|---|",
+    ]
     for key, entry in sorted(survivors.items(), key=lambda item: (item[1]["path"], item[1]["function"], item[0])):
         where = f"`{entry['path']}` `{entry['function']}`"
         reason = said.get(key, {}).get("reason", "")

@@ -104,14 +104,15 @@ def tried(mutant: Mutant, reach: Reach, package: Path, budget: float, patience: 
     """
     begun = time.monotonic()
     asked, outcome, by = 0, "unreached", ""
-    function = f"{mutant.path}::{mutant.function}"
+    # Coverage does not see compiled functions: whoever reaches their module may reach them.
+    reached = f"{mutant.path}::" if mutant.compiled else f"{mutant.path}::{mutant.function}"
     for file in reach.files(mutant):
         if time.monotonic() - begun > patience:
             break
-        chosen = _chosen(reach.of(file), function, budget)
+        chosen = _chosen(reach.of(file), reached, budget)
         asked += len(chosen)
         while chosen:
-            seconds = 60.0 + SLOWDOWN * sum(chosen.values()) + _compiling(mutant, package)
+            seconds = 60.0 + SLOWDOWN * sum(chosen.values()) + _compiling(mutant)
             outcome, by = _outcome(mutant, package, list(chosen), seconds)
             if by not in chosen or reach.sound(by, 60.0 + SLOWDOWN * chosen[by]):
                 break
@@ -133,13 +134,17 @@ def tried(mutant: Mutant, reach: Reach, package: Path, budget: float, patience: 
     }
 
 
-def _compiling(mutant: Mutant, package: Path) -> float:
-    return COMPILING_SECONDS if "kernelcache" in (package / mutant.path).read_text(encoding="utf-8") else 0.0
+def _compiling(mutant: Mutant) -> float:
+    return COMPILING_SECONDS if mutant.compiled else 0.0
 
 
-def _chosen(tests: dict[str, Any], function: str, budget: float) -> dict[str, float]:
-    """The tests that reach a function, in their order, as many as the budget allows; at least one."""
-    reaching = {name: seconds for name, (seconds, functions) in tests.items() if function in functions}
+def _chosen(tests: dict[str, Any], reached: str, budget: float) -> dict[str, float]:
+    """The tests that reach a function, or a module, in their order; as many as the budget allows, at least one."""
+    reaching = {
+        name: seconds
+        for name, (seconds, functions) in tests.items()
+        if any(each.startswith(reached) if reached.endswith("::") else each == reached for each in functions)
+    }
     chosen: dict[str, float] = {}
     for name, seconds in reaching.items():
         if not chosen or sum(chosen.values()) + seconds <= budget:

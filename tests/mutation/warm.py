@@ -215,6 +215,8 @@ def apply(path: Path, source: str, first: int, last: int) -> bool:
         if first - 10 <= code.co_firstlineno <= last
     }
     found = False
+    # What is kept out of the collector's sight is not found there.
+    gc.unfreeze()
     for function in [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]:
         old = function.__code__
         new = codes.get((old.co_qualname, old.co_firstlineno))

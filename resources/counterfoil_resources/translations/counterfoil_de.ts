@@ -6612,6 +6612,10 @@ Lauf zu finden</translation>
             <translation>Prüfung 8 ist ohne Nachrechnung bestanden</translation>
         </message>
         <message>
+            <source>check {0} warns, which it never does</source>
+            <translation>Prüfung {0} warnt, was sie nie tut</translation>
+        </message>
+        <message>
             <source>checkpoint_every must be a multiple of commit_every, so that every stored state is committed.</source>
             <translation>checkpoint_every muss ein Vielfaches von commit_every sein, damit jeder gespeicherte Zustand festgelegt ist.</translation>
         </message>
