@@ -21,10 +21,20 @@ from counterfoil.signing import SigningKey, sign_statement
 from support.bundles import test_key
 from support.reports import disputed_report
 
-ELEMENT = DisputedElement((1, 2), "-0.7500000298023223876953125", -0.75, -0.75, -0.75, -0.5, 2.0**-24, 0.1, math.inf)
+BOUND = 2.0**-46
+ELEMENT = DisputedElement((1, 2), "-0.75", -0.75, -0.75 + BOUND / 4, -0.75, -0.5, 2.0**-24, 0.25, math.inf)
 FINDING = Finding(
-    Right.REPLAY, "The trainer is wrong.", (ELEMENT, replace(ELEMENT, trainer=None)), 2, 80, 2.0**-44, 2.0**-46
+    Right.REPLAY,
+    "The trainer is wrong.",
+    (ELEMENT, replace(ELEMENT, index=(1, 3))),
+    2,
+    80,
+    2.0**-44,
+    BOUND,
 )
+OFF = replace(ELEMENT, computed=-0.75 + 3 * BOUND, error=3.0)
+ELEMENTS = {Right.TRAINER: (OFF,), Right.OMISSION: (ELEMENT,), Right.OMISSIONS: (ELEMENT,), Right.MARGIN: (ELEMENT,)}
+"""Elements that bear out what is found, where it needs others."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +44,9 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
 
 def report(right: Right = Right.REPLAY, **fields: Any) -> AuditReport:
     made = disputed_report()
-    return replace(made, dispute=replace(made.dispute, finding=replace(FINDING, right=right)), **fields)
+    operator = replace(made.dispute.operator, shape=(4, 20))
+    finding = replace(FINDING, right=right, elements=ELEMENTS.get(right, FINDING.elements))
+    return replace(made, dispute=replace(made.dispute, operator=operator, finding=finding), **fields)
 
 
 def statement(made: AuditReport) -> dict[str, Any]:
@@ -53,7 +65,12 @@ def test_every_number_is_there_exactly(key: SigningKey) -> None:
     assert float.fromhex(first["trainer"]["hex"]) == ELEMENT.trainer
     assert first["midpoint"] == {"hex": "inf", "decimal": "inf"}
     assert first["exact"] == ELEMENT.exact
-    assert second["trainer"] is None
+    assert second["index"] == [1, 3]
+    unknown = statement(report())
+    for element in finding_of(unknown)["elements"]:
+        element["trainer"] = None
+    found = verify_verdict(sign_statement(unknown, key), key.public).predicate["dispute"]["finding"]
+    assert [element["trainer"] for element in found["elements"]] == [None, None]
 
 
 @pytest.mark.parametrize("right", sorted(set(Right) - ACCUSING, key=str))
@@ -72,15 +89,16 @@ def test_a_finding_against_the_trainer_does(key: SigningKey, right: Right) -> No
 def test_a_dispute_without_a_finding_accuses_nobody(key: SigningKey) -> None:
     made = report()
     made = replace(made, dispute=replace(made.dispute, finding=None))
-    with pytest.raises(SignatureError, match="contradicts itself"):
+    with pytest.raises(SignatureError, match="confirmed without a finding"):
         verify_verdict(sign_statement(statement(made), key), key.public)
 
 
 def unreadable(**fields: Any) -> AuditReport:
     """A report of a step whose log cannot be read."""
     made = report(Right.UNREADABLE)
+    nothing = {"operator": None, "path": (), "tensors": (), "compared_at": None}
     chosen = {"replay_leaf": None, "parts": ("log",), "finding": Finding(Right.UNREADABLE, "It cannot be read.")}
-    return replace(made, dispute=replace(made.dispute, **(chosen | fields)))
+    return replace(made, dispute=replace(made.dispute, **(nothing | chosen | fields)))
 
 
 def test_a_log_that_cannot_be_read_goes_with_disputed(key: SigningKey) -> None:
@@ -92,15 +110,16 @@ def test_a_log_that_cannot_be_read_goes_with_disputed(key: SigningKey) -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"replay_leaf": Digest.of(b"leaf")},
-        {"parts": ("state",)},
-        {"finding": FINDING},
-        {"replay_leaf": Digest.of(b"leaf"), "parts": ("state",)},
+        {"replay_leaf": Digest.of(b"leaf"), "path": disputed_report().dispute.path},
+        {"parts": ("state", "loss")},
+        {"finding": replace(FINDING, right=Right.REPLAY, elements=(), recomputed=0, total=0, margin=0.0, bound=0.0)},
+        {"replay_leaf": disputed_report().dispute.replay_leaf, "path": disputed_report().dispute.path,
+         "parts": ("state", "loss")},
     ],
     ids=["a replay", "another part", "another finding", "only the finding"],
-)
+)  # fmt: skip
 def test_but_only_where_nothing_was_replayed(key: SigningKey, fields: dict[str, Any]) -> None:
-    with pytest.raises(SignatureError, match=r"without a replay|about the log"):
+    with pytest.raises(SignatureError, match=r"without a replay|about the log|the dispute names none"):
         verify_verdict(sign_statement(statement(unreadable(**fields)), key), key.public)
 
 
