@@ -16,7 +16,7 @@ from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form
-from counterfoil.errors import DeviceError
+from counterfoil.errors import DeviceError, LogError
 from counterfoil.exact.draws import drawn_element
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
@@ -273,8 +273,8 @@ def _test_rules(machine: Machine) -> None:
 
     What was compiled of other sources than these would give other answers (:mod:`counterfoil.kernelcache`).
     """
-    (logged,) = decode(encoded := encode([_LOGGED]), [8])
-    if encoded.hex() != LOG or logged.indices.tolist() != [0, 5, 6] or logged.ups.tolist() != [True, False, True]:
+    encoded = encode([_LOGGED])
+    if encoded.hex() != LOG or not _decodes(encoded):
         raise _failed(say("the rounding log"), encoded.hex())
     mixed = int(mix_values(np.array([1.5]), np.array([3]), np.uint64(5)))
     if mixed != MIXED:
@@ -299,6 +299,14 @@ def _test_rules(machine: Machine) -> None:
     root, total = _root(recorded), int(np.bitwise_xor.reduce(recording.fingerprints))
     if (root, total, _root(followed)) != (CHAIN_ROOT, CHAIN_FINGERPRINT, FOLLOWED_ROOT):
         raise _failed(say("a chain of operators"), f"{root} {total:#x} {_root(followed)}")
+
+
+def _decodes(encoded: bytes) -> bool:
+    try:
+        (log,) = decode(encoded, [8])
+    except LogError:
+        return False
+    return np.array_equal(log.indices, _LOGGED.indices) and np.array_equal(log.ups, _LOGGED.ups)
 
 
 def _test_exact_step(machine: Machine, precision: ExactPrecision, right_root: str, right_total: int) -> None:

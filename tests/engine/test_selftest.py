@@ -68,6 +68,7 @@ STALE = [
     ("rounding/tiles.py", "up != (remainder < 0.0)", "up == (remainder < 0.0)"),
     ("rounding/following.py", "distance = quantum / 2 - abs(remainder)", "distance = quantum / 4 - abs(remainder)"),
     ("rounding/log.py", "gap = indices[entry] - previous - 1", "gap = indices[entry] - previous"),
+    ("rounding/log.py", "gap |= 1 << bit", "gap |= 2 << bit"),
     ("commit/sha256_loops.py", "_add(room, room + _PREFIX_AT, 1)", "_add(room, room, 1)"),
 ]
 """Rules inside kernels, and wrong ones."""

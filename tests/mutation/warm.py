@@ -217,7 +217,7 @@ def apply(path: Path, source: str, first: int, last: int) -> bool:
     found = False
     # What is kept out of the collector's sight is not found there.
     gc.unfreeze()
-    for function in [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]:
+    for function in [each for each in gc.get_objects() if type(each) is types.FunctionType]:
         old = function.__code__
         new = codes.get((old.co_qualname, old.co_firstlineno))
         if new is not None and old.co_filename == str(path) and old != new:
