@@ -282,8 +282,9 @@ def test_the_report_says_what_is_proven(qapp: object, right: Right) -> None:
     assert page.report.dispute is not None
     element = DisputedElement((3, 4), "0.75000002980232238769", 0.75, 0.75, 0.7500001, 0.7500002, 2.0**-24, 0.03, 7.0)
     finding = Finding(right, "The values were computed exactly.", (element,) * 9, 17, 1000, 2.0**-44, 2.0**-46)
-    logged = {"replay_leaf": None, "parts": ("log",)} if right is Right.UNREADABLE else {}
-    dispute = replace(page.report.dispute, finding=finding, **logged)
+    unreplayed = {Right.UNREADABLE: ("log",), Right.NO_RESULT: ("result",)}
+    fields = {"replay_leaf": None, "parts": unreplayed[right]} if right in unreplayed else {}
+    dispute = replace(page.report.dispute, finding=finding, **fields)
     text = plain(replace(page, report=replace(page.report, dispute=dispute)))
     for needed in (finding.sentence, words.finding_extent(finding), element.exact, "0.7500001", "0.7500002", "0.03"):
         assert needed in text, needed

@@ -17,6 +17,7 @@ from counterfoil import (
     Kept,
     Level,
     Outcome,
+    Right,
     Sample,
     SegmentRequest,
     StepMatch,
@@ -221,6 +222,11 @@ def dispute_bound(dispute: Dispute) -> str:
 def rows(inputs: Sequence[str]) -> str:
     """Which rows have other fingerprints."""
     return engine_words.translated(rows_named(tuple(inputs)))
+
+
+def no_leaf(dispute: Dispute) -> str:
+    """Why a disputed step has no Merkle leaf of the replay's."""
+    return _tr("no result") if dispute.right is Right.NO_RESULT else _tr("not replayed")
 
 
 def finding_extent(finding: Finding) -> str:

@@ -430,7 +430,7 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
         (_tr("Disputed step"), escape(text.count(dispute.step))),
         (_tr("What differs"), escape(", ".join(words.part(part) for part in dispute.parts))),
         (_tr("Trainer's leaf"), _hash(dispute.trainer_leaf.hex)),
-        (_tr("Replay's leaf"), _hash(dispute.replay_leaf.hex) if dispute.replay_leaf else _tr("not replayed")),
+        (_tr("Replay's leaf"), _hash(dispute.replay_leaf.hex) if dispute.replay_leaf else words.no_leaf(dispute)),
         (_tr("Found by"), escape(_tr("{0} comparisons in the Merkle tree").format(text.count(len(dispute.path))))),
         (_tr("Trainer's loss"), escape(f"{text.number(dispute.trainer_loss)} ({float(dispute.trainer_loss).hex()})")),
         (_tr("Replay's loss"), escape(f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})")),

@@ -143,7 +143,7 @@ class DisputeView(QWidget):
                 Field(self.tr("Trainer's loss"), text.exact(dispute.trainer_loss)),
                 Field(self.tr("Replay's loss"), text.exact(dispute.replay_loss)),
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, exact=True),
-                digest_field(self.tr("Replay's leaf"), dispute.replay_leaf, self.tr("not replayed")),
+                digest_field(self.tr("Replay's leaf"), dispute.replay_leaf, words.no_leaf(dispute)),
             ]
         )
         for show_part in (self._show_operators, self._show_tensors):
@@ -199,7 +199,7 @@ class DisputeView(QWidget):
         if dispute.inputs:
             return [Field(self.tr("What the step read"), words.rows(dispute.inputs))]
         if dispute.replay_leaf is None and operator is None:
-            return [Field(self.tr("First operator"), self.tr("not replayed"))]
+            return [Field(self.tr("First operator"), words.no_leaf(dispute))]
         if operator is None:
             return [Field(self.tr("First operator"), self.tr("all fingerprints agree"))]
         inputs = ", ".join(map(text.shape, operator.input_shapes))
