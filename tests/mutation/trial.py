@@ -14,7 +14,7 @@ from mutation.mutants import Mutant
 
 ROOMS_OF_TESTS = ("tests/engine/audit/", "tests/attacks/", "tests/engine/", "tests/independent/")
 """Where tests are looked for when those near the mutant do not see it."""
-MEASURE_SECONDS = 900.0
+MEASURE_SECONDS = 200.0
 COMPILING_SECONDS = 240.0
 SLOWDOWN = 8.0
 """A test that takes so many times as long as when it was measured runs for ever."""
