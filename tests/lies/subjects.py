@@ -39,7 +39,8 @@ from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.consent import accept_order, open_signed_order, sign_order
 from counterfoil.delivery.export import export_weights
 from counterfoil.errors import CounterfoilError, RefusedError
 from counterfoil.generators import finish
@@ -102,17 +103,18 @@ class Liar:
     def __init__(self, folder: Path) -> None:
         """Record the runs, replay them, and keep what came of it."""
         self._folder = folder
-        for name in ("trainer", "auditor", "stranger"):
+        for name in ("client", "trainer", "auditor", "stranger"):
             generate_key(folder / f"{name}.pem", None)
         self._keys: dict[str, SigningKey] = {
-            name: load_private_key(folder / f"{name}.pem", None) for name in ("trainer", "auditor", "stranger")
+            name: load_private_key(folder / f"{name}.pem", None)
+            for name in ("client", "trainer", "auditor", "stranger")
         }
         key = self._keys["trainer"]
         self._runs: dict[str, Job] = {}
         for profile, precision in PROFILES.items():
             place = folder / (profile.strip() or "default")
             place.mkdir()
-            honest = record_job(place, _order(precision), key)
+            honest = record_job(place, _order(precision), key, self._keys["client"])
             cheat = record_run(honest.order, place / "cheat.cfoil", key, tamper=LabelFlip(CHEAT))
             self._runs |= {f"honest{profile}": honest, f"cheat{profile}": Job(honest.order, cheat)}
         self._honest = self._runs["honest"]
@@ -121,7 +123,7 @@ class Liar:
         """Everything that is lied about."""
         return (
             *(self._run(truth, profile) for profile in PROFILES for truth in ("honest", "cheat")),
-            *(self._embedded_order(truth) for truth in ("honest", "cheat")),
+            *(self._embedded_order(truth, known) for known in (False, True) for truth in ("honest", "cheat")),
             self._given_order(),
             *(self._capsule(truth) for truth in ("honest", "cheat")),
             *(self._verdict(truth, who) for truth in ("honest", "cheat") for who in ("nobody", "stranger", "auditor")),
@@ -143,7 +145,8 @@ class Liar:
         }
         if not profile:
             fields |= {f"run/log: {name}": (change,) for name, change in self._log_lies().items()}
-        fields |= {f"claim: {name}": changes for name, changes in self._claim_lies(job.run, twin.run).items()}
+        fields |= self._signed_lies(job.run, twin.run, "claim")
+        fields |= self._signed_lies(job.run, twin.run, "acceptance")
 
         def outcome(copy: _Copy) -> str:
             copy.sign(self._keys["trainer"])
@@ -155,24 +158,27 @@ class Liar:
         name = f"run of {_whose(truth)}{profile}, signed again"
         return Subject(name, fields, lambda: self._copied(job.run), outcome, wrong)
 
-    def _embedded_order(self, truth: str) -> Subject:
-        """The trainer lies about the order within its run; nobody has the client's."""
+    def _embedded_order(self, truth: str, known: bool) -> Subject:
+        """The trainer lies about the order within its run, and has it signed by a friend; nobody has the client's."""
         job, twin = self._runs[truth], self._runs["cheat" if truth == "honest" else "honest"]
         fields = {
             name: changes
             for name, changes in self._bundle_fields(job.run, twin.run).items()
             if name.startswith("order/")
         }
+        settings = {"client_key": self._keys["client"].public} if known else {}
 
         def outcome(copy: _Copy) -> str:
-            copy.digest_order()
+            if copy.order_changed:
+                copy.digest_order(self._keys["stranger"])
             copy.sign(self._keys["trainer"])
-            return _audit(copy.path, None)
+            return _audit(copy.path, None, **settings)
 
         def wrong(found: str, lied: frozenset[str]) -> bool:
             return found == "VERIFIED"
 
-        name = f"order within the run of {_whose(truth)}, no other at hand"
+        hand = "the client's key at hand" if known else "nothing of the client's at hand"
+        name = f"order within the run of {_whose(truth)}, {hand}"
         return Subject(name, fields, lambda: self._copied(job.run), outcome, wrong)
 
     def _given_order(self) -> Subject:
@@ -180,7 +186,8 @@ class Liar:
         fields = self._bundle_fields(self._honest.order, self._honest.order)
 
         def outcome(copy: _Copy) -> str:
-            copy.digest_order()
+            if copy.order_changed:
+                copy.digest_order(self._keys["stranger"])
             return _audit(self._honest.run, copy.path)
 
         def wrong(found: str, lied: frozenset[str]) -> bool:
@@ -198,7 +205,7 @@ class Liar:
         fields: dict[str, list[Change]] = {}
         contents, others = _datasets(path), _datasets(twin)
         for name, array in contents.items():
-            if name in ("run/claim", "run/log"):
+            if name in ("run/claim", "run/acceptance", "run/log"):
                 continue
             if name.startswith("order/manifest") or name.startswith("order/program"):
                 document = json.loads(array.tobytes())
@@ -258,20 +265,20 @@ class Liar:
         }
         return {name: told(edit) for name, edit in lies.items()}
 
-    def _claim_lies(self, path: Path, twin: Path) -> dict[str, tuple[Change, ...]]:
-        with BundleReader.open(path) as reader, BundleReader.open(twin) as other:
-            document, beside = _payload(reader.claim()), _payload(other.claim())
+    def _signed_lies(self, path: Path, twin: Path, name: str) -> dict[str, tuple[Change, ...]]:
+        """Lies about what the trainer signs in a run, by the names of its fields."""
+        document, beside = (_payload(_datasets(each)[f"run/{name}"].tobytes()) for each in (path, twin))
         fields: dict[str, list[Change]] = {}
 
         def told(place: tuple[str | int, ...]) -> Change:
             def change(copy: _Copy, chance: random.Random) -> None:
-                copy.claims.append(lambda claim: lie_in_json(claim, place, chance, beside))
+                copy.signed[name].append(lambda claim: lie_in_json(claim, place, chance, beside))
 
             return change
 
         for place in json_paths(document):
-            fields.setdefault(_generic(field_name(place)), []).append(told(place))
-        return {name: tuple(changes) for name, changes in fields.items()}
+            fields.setdefault(f"{name}: {_generic(field_name(place))}", []).append(told(place))
+        return {field: tuple(changes) for field, changes in fields.items()}
 
     # Capsules: the accuser lies, and has no key of the trainer's.
 
@@ -286,7 +293,7 @@ class Liar:
 
         def outcome(copy: _Copy) -> str:
             if copy.order_changed:
-                copy.digest_order()
+                copy.digest_order(None)
             try:
                 *_, end = adjudicate(copy.path, trainer_key=self._keys["trainer"].public, threads=1)
             except CounterfoilError:
@@ -448,7 +455,12 @@ def _order(precision: AnyPrecision | None) -> OrderDraft:
 
 
 HARMLESS_IN_A_RUN = frozenset(
-    ("claim: predicate.signed_at", "claim: predicate.environment", "claim: predicate.environment.*")
+    (
+        "claim: predicate.signed_at",
+        "claim: predicate.environment",
+        "claim: predicate.environment.*",
+        "acceptance: predicate.accepted_at",
+    )
 )
 """What a trainer says of itself: the pages say that nothing rests on it."""
 
@@ -465,19 +477,25 @@ class _Copy:
 
     Attributes:
         path: Where it lies.
-        claims: Lies about the claim, told when it is signed.
+        signed: Lies about claim and acceptance, told when these are signed.
         manifest: Lies about the order's manifest, told when its digests are right.
         order_changed: Whether the order's parts were changed.
+        bytes_changed: Names of the arrays that were changed.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.claims: list[Callable[[Any], Any]] = []
+        self.signed: dict[str, list[Callable[[Any], Any]]] = {"claim": [], "acceptance": []}
         self.manifest: list[Callable[[Any], Any]] = []
         self.order_changed = False
+        self.bytes_changed: set[str] = set()
 
-    def digest_order(self) -> None:
-        """Make the manifest's digests right for what the order's parts are now, and then tell the lies about it."""
+    def digest_order(self, friend: SigningKey | None) -> None:
+        """Make the manifest's digests right for what the order's parts are now, and then tell the lies about it.
+
+        Args:
+            friend: Signs the order as it is then; None leaves the signature that there is.
+        """
         # What it cannot make sense of stays a plain lie.
         with suppress(LookupError, TypeError, ValueError, AttributeError):
             redigest(self.path)
@@ -485,17 +503,27 @@ class _Copy:
             with opened_for_change(self.path) as file:
                 document = json.loads(file["order/manifest"][...].tobytes())
             replace_bytes(self.path, "/order/manifest", _written(_lied(document, self.manifest)))
+        if friend is not None and "order/signature" not in self.bytes_changed:
+            with opened_for_change(self.path) as file:
+                digest = Digest.of(file["order/manifest"][...].tobytes())
+            replace_bytes(self.path, "/order/signature", sign_order(digest, friend))
 
     def sign(self, key: SigningKey) -> None:
-        """Sign the run as it is now, and then as the lies about the claim have it."""
+        """Sign the run as it is now, and then as the lies about what is signed have it."""
         with suppress(CounterfoilError, LookupError, ValueError):
             with BundleReader.open(self.path) as reader:
                 digest = reader.manifest.digest
             sign_again(self.path, key, order=digest)
-        if self.claims:
-            with opened_for_change(self.path) as file:
-                claim = _payload(file["run/claim"][...].tobytes())
-            replace_bytes(self.path, "/run/claim", _signed(_written(_lied(claim, self.claims)), key))
+            if self.order_changed:
+                with opened_for_change(self.path) as file:
+                    signature = file["order/signature"][...].tobytes()
+                client = open_signed_order(signature, digest)
+                replace_bytes(self.path, "/run/acceptance", accept_order(digest, client, key))
+        for name, lies in self.signed.items():
+            if lies:
+                with opened_for_change(self.path) as file:
+                    claim = _payload(file[f"run/{name}"][...].tobytes())
+                replace_bytes(self.path, f"/run/{name}", _signed(_written(_lied(claim, lies)), key))
 
 
 def _lied(document: Any, lies: Iterable[Callable[[Any], Any]]) -> Any:
@@ -509,6 +537,7 @@ def _lied(document: Any, lies: Iterable[Callable[[Any], Any]]) -> Any:
 def _array_change(name: str, twin: Array | None) -> Change:
     def change(copy: _Copy, chance: random.Random) -> None:
         copy.order_changed |= name.startswith("order/")
+        copy.bytes_changed.add(name)
         with opened_for_change(copy.path) as file:
             target = file[name]
             target[...] = lie_in_array(np.asarray(target[...]), chance, twin).reshape(target.shape)

@@ -188,10 +188,12 @@ class Job:
     run: Path
 
 
-def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any) -> Job:
-    """Write an order, without the trial that recording is anyhow, and record a run of it."""
+def record_job(
+    folder: Path, draft: OrderDraft, key: SigningKey, client: SigningKey | None = None, **settings: Any
+) -> Job:
+    """Write an order, without the trial that recording is anyhow, signed if told so, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
-    draft.write(job.order, trial=False)
+    draft.write(job.order, trial=False, key=client)
     for program in draft.programs.all:
         _hold(program.to_bytes(), draft.manifest.precision)
     record_run(job.order, job.run, key, **settings)
