@@ -52,7 +52,7 @@ EXACT_ROOTS = {13: ("3e8607de0fbc7cea8eff80ee2a75165f5e4cedffe166d758f394459607e
 """The same under profiles whose numbers have another count of digits."""
 MIXED = 0x6D3CAC558B17FB6B
 """The fingerprint term of the number 1.5 at the index 3 under the key 5."""
-LOG = "010703011c04"
+LOG = "010703015c04"
 """The bytes of the log of :data:`_LOGGED`."""
 CHAIN_ROOT = "3e2d61bd11c772d1bbbba53380c8acadc0f7a180317e99405b5d73c6e8b699c4"
 """State root after the step of :func:`chain_program`."""
@@ -265,7 +265,7 @@ def _test_rounded_step(machine: Machine) -> None:
         raise _failed(say("the replay of a training step"))
 
 
-_LOGGED = SiteLog(3, np.array([0, 5, 6]), np.array([True, False, True]))
+_LOGGED = SiteLog(3, np.array([0, 6, 7]), np.array([True, False, True]))
 
 
 def _test_rules(machine: Machine) -> None:
@@ -303,7 +303,7 @@ def _test_rules(machine: Machine) -> None:
 
 def _decodes(encoded: bytes) -> bool:
     try:
-        (log,) = decode(encoded, [8])
+        (log,) = decode(encoded, [9])
     except LogError:
         return False
     return np.array_equal(log.indices, _LOGGED.indices) and np.array_equal(log.ups, _LOGGED.ups)

@@ -14,7 +14,7 @@ from mutation.mutants import Mutant
 
 ROOMS_OF_TESTS = ("tests/engine/audit/", "tests/attacks/", "tests/engine/", "tests/independent/")
 """Where tests are looked for when those near the mutant do not see it."""
-MEASURE_SECONDS = 900.0
+MEASURE_SECONDS = 200.0
 COMPILING_SECONDS = 240.0
 SLOWDOWN = 8.0
 """A test that takes so many times as long as when it was measured runs for ever."""
@@ -104,12 +104,11 @@ def tried(mutant: Mutant, reach: Reach, package: Path, budget: float, patience: 
     """
     begun = time.monotonic()
     asked, outcome, by = 0, "unreached", ""
-    # Coverage does not see compiled functions: whoever reaches their module may reach them.
-    reached = f"{mutant.path}::" if mutant.compiled else f"{mutant.path}::{mutant.function}"
+    function, lines = _place(mutant, (package / mutant.path).read_text(encoding="utf-8"))
     for file in reach.files(mutant):
         if time.monotonic() - begun > patience:
             break
-        chosen = _chosen(reach.of(file), reached, budget)
+        chosen = _chosen(reach.of(file), function, lines, budget)
         asked += len(chosen)
         while chosen:
             seconds = 60.0 + SLOWDOWN * sum(chosen.values()) + _compiling(mutant)
@@ -138,12 +137,23 @@ def _compiling(mutant: Mutant) -> float:
     return COMPILING_SECONDS if mutant.compiled else 0.0
 
 
-def _chosen(tests: dict[str, Any], reached: str, budget: float) -> dict[str, float]:
-    """The tests that reach a function, or a module, in their order; as many as the budget allows, at least one."""
+def _place(mutant: Mutant, text: str) -> tuple[str, set[int]]:
+    """Where a mutant stands, as :func:`mutation.warm.reach` names it: function, and lines of its statement."""
+    if mutant.compiled:
+        # Coverage does not see compiled functions: whoever reaches their module may reach them.
+        return f"{mutant.path}::", set()
+    within = [
+        first for name, first, body in warm.bodies(text) if name == mutant.function and first <= mutant.line < body.stop
+    ]
+    return f"{mutant.path}::{mutant.function}", {line - within[0] for line in warm.statement(text, mutant.line)}
+
+
+def _chosen(tests: dict[str, Any], function: str, lines: set[int], budget: float) -> dict[str, float]:
+    """The tests that reach a statement, or a module, in their order; as many as the budget allows, at least one."""
     reaching = {
         name: seconds
-        for name, (seconds, functions) in tests.items()
-        if any(each.startswith(reached) if reached.endswith("::") else each == reached for each in functions)
+        for name, (seconds, reached) in tests.items()
+        if (lines & set(reached.get(function, ())) if lines else any(each.startswith(function) for each in reached))
     }
     chosen: dict[str, float] = {}
     for name, seconds in reaching.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import hashlib
 import importlib
@@ -148,9 +149,10 @@ def run_tests(names: list[str]) -> str:
 
 
 def reach(file: str, package: Path) -> dict[str, Any]:
-    """Run a file's tests with coverage; returns seconds of each that passed, and functions that it reached.
+    """Run a file's tests with coverage; returns seconds of each that passed, and lines of functions that it reached.
 
-    Functions are named as ``path::qualified name``, those nested in others by the outermost one.
+    Functions are named as ``path::qualified name``, those nested in others by the outermost one; their lines are
+    counted from that of ``def``, so that they stay while the function does.
     """
     import coverage
 
@@ -163,32 +165,43 @@ def reach(file: str, package: Path) -> dict[str, Any]:
     finally:
         measured.stop()
     data = measured.get_data()
-    found: dict[str, set[str]] = {name: set() for name in watching.passed - watching.failed}
+    passed = watching.passed - watching.failed
+    found: dict[str, dict[str, list[int]]] = {name: {} for name in watching.seconds if name in passed}
     for path in data.measured_files():
         within = Path(path).relative_to(package).as_posix()
-        lines = {line: set(names) for line, names in data.contexts_by_lineno(path).items()}
-        for name, body in _bodies(Path(path).read_text(encoding="utf-8")):
-            for test in set[str]().union(*(lines.get(line, set()) for line in body)) & found.keys():
-                found[test].add(f"{within}::{name}")
-    return {
-        name: [round(seconds, 2), sorted(found[name])] for name, seconds in watching.seconds.items() if name in found
-    }
+        lines = {line: set(names) & passed for line, names in data.contexts_by_lineno(path).items()}
+        for name, first, body in bodies(Path(path).read_text(encoding="utf-8")):
+            for line in body:
+                for test in lines.get(line, ()):
+                    found[test].setdefault(f"{within}::{name}", []).append(line - first)
+    return {name: [round(watching.seconds[name], 2), reached] for name, reached in found.items()}
 
 
-def _bodies(text: str) -> Iterator[tuple[str, range]]:
-    """Names of outermost functions, and the lines of their bodies."""
-    import ast
+def bodies(text: str) -> Iterator[tuple[str, int, range]]:
+    """Names of outermost functions, where their ``def`` stands, and the lines of their bodies."""
 
-    def walk(body: list[Any], within: str) -> Iterator[tuple[str, range]]:
+    def walk(body: list[Any], within: str) -> Iterator[tuple[str, int, range]]:
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield within + node.name, range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+                yield within + node.name, node.lineno, range(node.body[0].lineno, (node.end_lineno or 0) + 1)
             elif isinstance(node, ast.ClassDef):
                 yield from walk(node.body, f"{within}{node.name}.")
             elif isinstance(node, ast.If):
                 yield from walk(node.body, within)
 
     yield from walk(ast.parse(text).body, "")
+
+
+def statement(text: str, line: int) -> range:
+    """The lines of the statement that a line belongs to; of one that holds others those before them."""
+    found = range(line, line + 1)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+            inner = getattr(node, "body", None)
+            last = max(node.lineno, inner[0].lineno - 1) if isinstance(inner, list) and inner else node.end_lineno or 0
+            if line <= last:
+                found = range(node.lineno, last + 1)
+    return found
 
 
 def digest(path: Path) -> str:

@@ -14,6 +14,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
+from counterfoil.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.rounding.counts import Counts
 from counterfoil.signing import SigningKey
@@ -250,6 +251,21 @@ def test_a_log_with_omissions_is_not_called_right() -> None:
     assert conclude_adjudication(StepTally(replayed=1, counts=Counts(contradictions=1)), 4, None)[0] is (
         AdjudicationOutcome.INCONCLUSIVE
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (ObstacleError("The memory is full.", remedy="Close other programs."), AdjudicationOutcome.INCONCLUSIVE),
+        (NonFiniteError("A value is infinite.", remedy="Ask the trainer."), AdjudicationOutcome.INCONCLUSIVE),
+        (DeviceError("There is no such device.", remedy="Choose another one."), AdjudicationOutcome.ERROR),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_ended_an_adjudication_is_said_with_its_remedy(
+    error: CounterfoilError, outcome: AdjudicationOutcome
+) -> None:
+    assert conclude_adjudication(StepTally(), 4, error) == (outcome, f"{error.sentence} {error.remedy}")
 
 
 @pytest.mark.gpu

@@ -36,6 +36,8 @@ def test_a_run_with_the_clients_order(digits_job, trainer_key):
     assert summary.file_bytes == digits_job.run.stat().st_size
     run = summary.run
     assert run.trainer_key == trainer_key.public.key_id
+    # What a window compares the auditor's own key with.
+    assert run.trainer_public == trainer_key.public.public
     assert run.order_digest == summary.order.digest
     assert run.steps == len(run.recorded) == len(run.recorded.log_bytes) == len(run.recorded.log_entries) == 6
     assert run.checkpoints == (2, 4, 6)

@@ -730,6 +730,28 @@ def described(value: Any) -> Any:
     return [described(item) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("taken", "given", "groups"), [(6, 2, 1), (2, 6, 1), (6, 4, 2), (4, 12, 4)])
+def test_terms_of_convolutions_are_what_ones_add_up_to(transposed: bool, taken: int, given: int, groups: int) -> None:
+    """With other channels in than out: each product of ones counts one, and the bias one more."""
+    weight = torch.ones((taken, given // groups, 3, 3) if transposed else (given, taken // groups, 3, 3))
+    x, bias = torch.ones(2, taken, 9, 9), torch.ones(given)
+    args = [[1, 1], [0, 0], [1, 1], transposed, [0, 0], groups]
+    y = ATEN.convolution.default(x, weight, bias, *args)
+    forward = "aten.convolution.default", [x, weight, bias, *args]
+    backward = "aten.convolution_backward.default", [torch.ones_like(y), x, weight, [given], *args, [True] * 3]
+    for name, values in (forward, backward):
+        operation = operation_of((name, values, {}))
+        outputs = listed(native(operation, list(values), {}))
+        types = {key: described(value) for key, value in operation.named(values, {}).items()}
+        bounds = bounds_of(Use(classify(name).kind, types, [described(output) for output in outputs]))
+        for output, bound in zip(outputs, bounds, strict=True):
+            assert bound is not None
+            assert bound.terms >= float(output.max())
+        if name == forward[0]:
+            assert bounds[0] == Bound(int(y.max()))
+
+
 def worst_share(check: Check) -> float:
     """The largest error of an operator, native and perturbed, as a share of its bound."""
     name, args, kwargs, want = check
