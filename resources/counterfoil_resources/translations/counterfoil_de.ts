@@ -761,10 +761,6 @@
             <translation>keine</translation>
         </message>
         <message>
-            <source>not replayed</source>
-            <translation>nicht nachgerechnet</translation>
-        </message>
-        <message>
             <source>not rounded</source>
             <translation>nicht gerundet</translation>
         </message>
@@ -6412,6 +6408,10 @@ Lauf zu finden</translation>
             <translation>Ohne {0} haben zwei Tensoren des Laufs denselben Namen.</translation>
         </message>
         <message>
+            <source>a chain of operators</source>
+            <translation>eine Kette von Operatoren</translation>
+        </message>
+        <message>
             <source>a check is not finished</source>
             <translation>eine Prüfung ist nicht beendet</translation>
         </message>
@@ -7092,6 +7092,10 @@ Lauf zu finden</translation>
             <translation>Protokoll</translation>
         </message>
         <message>
+            <source>logged directions</source>
+            <translation>protokollierte Richtungen</translation>
+        </message>
+        <message>
             <source>loss</source>
             <translation>Verlust</translation>
         </message>
@@ -7430,6 +7434,10 @@ Lauf zu finden</translation>
         <message>
             <source>the result</source>
             <translation>das Ergebnis</translation>
+        </message>
+        <message>
+            <source>the rounding log</source>
+            <translation>das Rundungsprotokoll</translation>
         </message>
         <message>
             <source>the rounding log of step {0}</source>
@@ -8580,10 +8588,6 @@ Lauf zu finden</translation>
             <translation>nicht genannt</translation>
         </message>
         <message>
-            <source>not replayed</source>
-            <translation>nicht nachgerechnet</translation>
-        </message>
-        <message>
             <source>one hash over the leaves of all steps, in a Merkle tree; the trainer signed it</source>
             <translation>ein Hash über die Blätter aller Schritte, in einem Merkle-Baum; der Trainer hat ihn unterschrieben</translation>
         </message>
@@ -8875,6 +8879,10 @@ Lauf zu finden</translation>
         <message>
             <source>no name yet</source>
             <translation>noch ohne Namen</translation>
+        </message>
+        <message>
+            <source>no result</source>
+            <translation>kein Ergebnis</translation>
         </message>
         <message>
             <source>not chosen</source>
