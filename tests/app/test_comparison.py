@@ -80,10 +80,12 @@ def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bu
     window = window_of(FakeEngine())
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    assert window.overview.compare.shown is window.commands["compare"]
+    assert window.commands["compare"].isEnabled()
+    assert not window.commands["compare_known"].isEnabled(), "no order is known yet"
+    assert not window.overview.compare.isVisible()
     window.session.compare_with(bundle.with_name("order.cfoil"))
     qtbot.waitUntil(lambda: window.session.client is not None)
-    qtbot.waitUntil(lambda: window.overview.compare.shown is None)
+    assert not window.overview.compare.isVisible(), "it is compared already"
 
 
 class FromFiles(FakeEngine):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from PySide6.QtCore import QElapsedTimer, Qt
-from PySide6.QtGui import QAction, QFont, QFontMetrics, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from counterfoil import Outcome, SegmentRequest, WorkerState
@@ -18,14 +18,12 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.views.flow import FlowLayout
-from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.parts import hold_width, label, restyle
 from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60
 SPACING = 8
-SIDES = 18
-"""Pixels beside the text of a button: its padding and its border."""
 GUARD_MILLISECONDS = 400
 """A person needs longer than this to see that something moved under the pointer, and not to click."""
 
@@ -101,9 +99,7 @@ class ActionButton(QPushButton):
         self.setText(name)
         self.setAccessibleName(name)
         self.setToolTip(self.shown.toolTip())
-        bold = self.font()
-        bold.setWeight(QFont.Weight.DemiBold)  # as the style sheet sets the next sensible one: no button moves for that
-        self.setMinimumWidth(QFontMetrics(bold).horizontalAdvance(name) + 2 * SIDES)
+        hold_width(self)
         self.setEnabled(self.shown.isEnabled())
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QToolButton,
@@ -42,12 +43,27 @@ def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget 
     return result
 
 
+SIDES = 18
+"""Pixels beside the text of a button: its padding and its border."""
+
+
 def restyle(widget: QWidget, name: str, value: object) -> None:
     """Set a property that the style sheet looks at, and let it look again."""
     if widget.property(name) != value:
         widget.setProperty(name, value)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
+
+
+def hold_width(button: QPushButton) -> None:
+    """Give a button the room that it takes when it is marked as the obvious one, so that nothing moves for that.
+
+    The style sheet sets its text bolder then.
+    """
+    bold = button.font()
+    bold.setWeight(QFont.Weight.DemiBold)
+    text = button.text().replace("&", "")
+    button.setMinimumWidth(QFontMetrics(bold).horizontalAdvance(text) + 2 * SIDES)
 
 
 class ElidedLabel(QLabel):
