@@ -168,7 +168,7 @@ def test_junk_is_refused_and_can_be_signed(
     window.open_bundle(junk)
     qtbot.waitUntil(reached(window, Phase.UNREADABLE), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
-    window.commands["replay"].trigger()
+    window.commands["conclude"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert window.session.checks[CheckNumber.FORMAT].state is CheckState.FAILED

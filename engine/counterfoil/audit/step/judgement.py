@@ -194,7 +194,9 @@ def look_at_state(job: Job, step: int, state: State) -> SecondLook | None:
         step: The step after which the trainer signed it; not 0, which is the client's.
         state: It.
     """
-    changed = job.programs.of(step).updates.keys()
+    # A capsule holds the programs of the steps behind the state: which tensors another one changed is not known then.
+    program = job.programs.parts.get(job.programs.name(step))
+    changed = program.updates.keys() if program is not None else frozenset()
     names = [
         name
         for name, tensor in sorted(state.items())
