@@ -518,7 +518,7 @@ def test_a_verdict_is_signed_where_the_key_is(job: Path, tmp_path: Path, capsys:
     """Replay and key on two machines: one writes the statement, the other shows it, and signs it."""
     run, order, unsigned = str(job / "run.cfoil"), str(job / "job.cfoil"), tmp_path / "v.json"
     assert main(["audit", run, "--order", order, "--unsigned", str(unsigned)]) == 0
-    assert "which nobody signed yet" in capsys.readouterr().out
+    assert "It is not signed yet" in capsys.readouterr().out
     public = str(job / "auditor.pub.pem")
     assert main(["verify", str(unsigned), "--key", public]) == 3
     signed = str(tmp_path / "signed.json")

@@ -106,7 +106,8 @@ def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, c
     statement = preview_verdict(report, datetime.now(UTC), model)
     if wanted.unsigned is not None:
         write_whole(wanted.unsigned, statement, what="the statement")
-        console.print(f"Wrote {shown(str(wanted.unsigned))}, which nobody signed yet. Where the key is:")
+        console.print(f"Wrote {shown(str(wanted.unsigned))}.", soft_wrap=True)
+        console.print("It is not signed yet. Where the key is:")
         console.print(f"counterfoil sign {shown(wanted.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
     elif wanted.verdict is not None and wanted.key is not None:
         sign_verdict(statement, wanted.key, wanted.verdict, console)

@@ -362,7 +362,8 @@ _KEYWORDS = {
 
 def _shown(value: Any) -> str:
     """A value of a stranger for a sentence: no longer than a few words."""
-    return quoted(value if isinstance(value, str) else repr(value))
+    # A number or a truth value is no words of a stranger's.
+    return str(value) if isinstance(value, (bool, int)) else quoted(value if isinstance(value, str) else repr(value))
 
 
 class _Parser:

@@ -5924,8 +5924,8 @@ Lauf zu finden</translation>
             <translation>Der Streitfall des Urteils wurde bei einem unmöglichen Schritt verglichen.</translation>
         </message>
         <message>
-            <source>The verdict's finding has a bound under an exact profile, or none under another.</source>
-            <translation>Der Befund des Urteils hat unter einem exakten Profil eine Schranke oder unter einem anderen keine.</translation>
+            <source>The verdict's finding has a bound or a margin under an exact profile.</source>
+            <translation>Der Befund des Urteils hat unter einem exakten Profil eine Schranke oder eine Toleranz.</translation>
         </message>
         <message>
             <source>The verdict's finding has a margin or a bound that cannot be.</source>

@@ -16,7 +16,7 @@ from counterfoil.audit.step import arbiter
 from counterfoil.audit.step.arbiter import arbitrate
 from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.step.explain import Explanation
-from counterfoil.audit.step.replayer import Logs, State, StepReplayer, read_log, step_replayer
+from counterfoil.audit.step.replayer import Logs, NoResult, State, StepEndedError, StepReplayer, read_log, step_replayer
 from counterfoil.audit.values.dispute import Right
 from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
@@ -224,7 +224,7 @@ def test_directions_that_lead_to_an_overflow_do_not_explain_the_step(tmp_path, t
         def overflowing(*args: Any, **kwargs: Any) -> Any:
             calls.append(kwargs)
             if "observe" not in kwargs:
-                raise NonFiniteError("The loss is infinite.")
+                raise StepEndedError(NonFiniteError("The loss is infinite."), NoResult(None, 0, fingerprints))
             return (yield from replay(*args, **kwargs))
 
         monkeypatch.setattr(steps, "replay", overflowing)

@@ -81,8 +81,9 @@ def test_h5dump_lists_the_tensors(tmp_path: Path) -> None:
         pytest.skip("h5dump is not installed")
     path = write_bundle(tmp_path / "a.cfoil", make_contents())
     listed = subprocess.run([program, "-n", str(path)], capture_output=True, text=True, check=True).stdout
+    found = {tuple(line.split()) for line in listed.splitlines()}  # versions set their columns differently
     for name, value in read_by_us(path.read_bytes()).items():
-        assert f"{'group' if value is None else 'dataset'}    {name}\n" in listed
+        assert ("group" if value is None else "dataset", name) in found
 
 
 def test_rows(tmp_path: Path) -> None:

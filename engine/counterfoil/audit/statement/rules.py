@@ -307,10 +307,9 @@ def _wrong_finding(finding: FindingFields, said: Signed) -> Broken:
         yield say("The verdict's finding has a margin or a bound that cannot be.")
     if not finding.recomputed and (finding.total or margin or bound):
         yield say("The verdict's finding has a margin, a bound or elements, although nothing was recomputed.")
-    if isinstance(said, Verdict) and finding.recomputed:
-        exact = said.statement.predicate.exact_bits is not None
-        if exact == bool(bound) or exact == bool(margin):
-            yield say("The verdict's finding has a bound under an exact profile, or none under another.")
+    # Under another profile they are 0 where every term of the operator is: then every conforming machine gives 0.
+    if isinstance(said, Verdict) and said.statement.predicate.exact_bits is not None and (bound or margin):
+        yield say("The verdict's finding has a bound or a margin under an exact profile.")
     if finding.right is Right.UNREADABLE and finding.recomputed:
         yield say("The verdict's finding is about a log that cannot be read, and has elements.")
     if len({element.index for element in elements}) != len(elements) or len({len(e.index) for e in elements}) > 1:
