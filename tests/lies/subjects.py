@@ -272,7 +272,9 @@ class Liar:
 
         def told(place: tuple[str | int, ...]) -> Change:
             def change(copy: _Copy, chance: random.Random) -> None:
-                copy.signed[name].append(lambda claim: lie_in_json(claim, place, chance, beside))
+                # Both runs are of one order: what was said when it was accepted differs in the time alone.
+                twin = beside if name == "claim" else None
+                copy.signed[name].append(lambda claim: lie_in_json(claim, place, chance, twin))
 
             return change
 
