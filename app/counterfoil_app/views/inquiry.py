@@ -14,7 +14,7 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.inquiry import Inquiry, Seen
 from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Page, hold_width, label
+from counterfoil_app.views.parts import Page, label
 from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 36
@@ -63,7 +63,6 @@ class InquiryDialog(QDialog):
         row.addWidget(choose)
         row.addStretch(1)
         for button in buttons:
-            hold_width(button)
             row.addWidget(button)
         column = QVBoxLayout(self)
         column.setSpacing(12)
