@@ -14,7 +14,7 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.inquiry import Inquiry, Seen
 from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Page, label
+from counterfoil_app.views.parts import Page, label, restyle
 from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 36
@@ -63,6 +63,7 @@ class InquiryDialog(QDialog):
         row.addWidget(choose)
         row.addStretch(1)
         for button in buttons:
+            _hold_width(button)
             row.addWidget(button)
         column = QVBoxLayout(self)
         column.setSpacing(12)
@@ -96,3 +97,14 @@ class InquiryDialog(QDialog):
         self.icon.setAccessibleName(look.word)
         self.headline.setText(look.word)
         self.sentence.setText(sentence)
+
+
+def _hold_width(button: QPushButton) -> None:
+    """Give a button the room that it takes when it is marked as the obvious one, so that nothing moves for that."""
+    marked = button.property("primary")
+    widths = []
+    for primary in (True, False):
+        restyle(button, "primary", primary)
+        widths.append(button.sizeHint().width())
+    restyle(button, "primary", marked)
+    button.setMinimumWidth(max(widths))
