@@ -79,6 +79,7 @@ NAdam
 NeighbourOperator
 OperatorDone
 OperatorRecorded
+OrderSource
 OrderTrust
 Outcome
 PROFILES
@@ -181,6 +182,7 @@ uniform
 verify_signed
 verify_verdict
 verify_weights
+with_client_key
 with_client_order
 with_trainer_key
 write_capsule

@@ -156,6 +156,9 @@ from .audit.values.events import (
     WorkersReported as WorkersReported,
 )
 from .audit.values.orders import (
+    with_client_key as with_client_key,
+)
+from .audit.values.orders import (
     with_client_order as with_client_order,
 )
 from .audit.values.orders import (
@@ -169,6 +172,9 @@ from .audit.values.outcome import (
 )
 from .audit.values.outcome import (
     CheckState as CheckState,
+)
+from .audit.values.outcome import (
+    OrderSource as OrderSource,
 )
 from .audit.values.outcome import (
     Outcome as Outcome,

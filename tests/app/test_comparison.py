@@ -91,11 +91,11 @@ def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bu
 class FromFiles(FakeEngine):
     """Its order names the files that it was made from: more than are shown."""
 
-    def summary(self, path: Path, order: Path | None) -> BundleSummary:
+    def summary(self, path: Path, order: Path | None, client_known: bool = False) -> BundleSummary:
         files = [
             SourceSummary("model", f"<b>{n}</b>.safetensors", 7, digest(str(n)), "607a30d783df") for n in range(14)
         ]
-        found = super().summary(path, order)
+        found = super().summary(path, order, client_known)
         return replace(found, order=replace(found.order, sources=tuple(files)))
 
 

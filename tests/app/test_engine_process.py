@@ -74,7 +74,7 @@ def report_of(events: Iterator[Event]) -> AuditReport:
 
 def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_path: Path) -> None:
     assert engine.devices()[0].name == "cpu"
-    summaries = list(engine.inspect(run, run.with_name("job.cfoil"), CancelToken()))
+    summaries = list(engine.inspect(run, run.with_name("job.cfoil"), (), CancelToken()))
     assert len(summaries) > 1
     assert summaries[-1] == counterfoil.inspect(run, run.with_name("job.cfoil"))
     plan = AuditRequest(run, run.with_name("job.cfoil"), "cpu")
@@ -125,7 +125,7 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
 def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_path: Path) -> None:
     (tmp_path / "junk.cfoil").write_bytes(b"junk")
     with pytest.raises(ReportedError) as caught:
-        list(engine.inspect(tmp_path / "junk.cfoil", None, CancelToken()))
+        list(engine.inspect(tmp_path / "junk.cfoil", None, (), CancelToken()))
     failure = Failure.of(caught.value)
     assert failure.expected
     assert "HDF5" in failure.sentence
@@ -172,7 +172,7 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
         "if __name__ == '__main__':\n"
         "    engine, run = ProcessEngine(), Path(sys.argv[1])\n"
         "    engine.devices()\n"
-        "    list(engine.inspect(run, None, CancelToken()))\n"
+        "    list(engine.inspect(run, None, (), CancelToken()))\n"
         "    list(engine.plan(AuditRequest(run, None, 'cpu'), 0.1, CancelToken()))\n"
         "    *_, last = engine.audit(AuditRequest(run, None, 'cpu'), CancelToken())\n"
         "    assert last.report.outcome.value == 'VERIFIED', last.report.reason\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 from tests.app.test_nothing_misleads import idle
 
-from counterfoil import key_id_of, pem_of
+from counterfoil import BundleSummary, key_id_of, pem_of
 from counterfoil_app.engine.port import KnownRequest
 from counterfoil_app.model.key_book import FILE_NAME, KeyBook, Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.export import now
+from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.views.delivery import DeliveryDialog
 from counterfoil_app.views.keys import KeysDialog
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, digest
@@ -264,3 +267,147 @@ def test_a_named_trainers_key_goes_along_with_the_replay(
     request = engine.plans[-1]
     assert isinstance(request, KnownRequest)
     assert request.trainer == engine.trainer_public
+
+
+# Who stands by the order
+
+
+def consent(window: MainWindow) -> dict[str, str]:
+    summary = window.session.summary
+    assert summary is not None
+    return {field.name: field.value for field in window.overview._consent_fields(summary)}
+
+
+def order_line(window: MainWindow) -> tuple[str, str]:
+    line = window.header.trust.lines[0]
+    return line.text(), line.property("tone")
+
+
+def test_an_unsigned_order_is_called_unsigned(window: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    assert consent(window) == {
+        "Client's signature": "unsigned",
+        "Trainer's acceptance": "accepted by the trainer on 2026-11-20 16:00:00 UTC, as the trainer says",
+    }
+    assert order_line(window) == ("not compared", "warn")
+
+
+def test_the_signature_of_a_known_client_makes_the_order_the_clients(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot
+) -> None:
+    engine = FakeEngine(client=digest("client").hex)
+    window = window_of(engine)
+    window.key_book.trust(engine.client, Role.CLIENT, "Grace", "", DAY)
+    window.key_book.trust(engine.trainer_public, Role.TRAINER, "Trainwell", "", DAY)
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    idle(window, qtbot)
+    assert order_line(window) == ("signed by the client", "ok")
+    said = consent(window)
+    assert said["Client's signature"].startswith("signed by Grace, a client, on 2026-11-19")
+    assert said["Client's key"] == engine.client_key
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    idle(window, qtbot)
+    request = engine.plans[-1]
+    assert isinstance(request, KnownRequest)
+    assert request.client == engine.client
+    assert (window.header.outcome.text(), window.header.property("tone")) == ("VERIFIED", "ok")
+    assert window.session.report is not None
+    assert window.session.report.order_source == "signature"
+    # What is signed says who signed the order, and that the trainer accepted it.
+    fields = {field.name: field.value for field in matter_of(window.session.report, now()).fields}
+    assert fields["Client's signature"] == "signed with the client's key, which was given"
+    assert fields["Trainer's acceptance"].startswith("accepted by the trainer on 2026-11-20")
+
+
+def test_the_signature_of_an_unknown_key_makes_it_nobodys(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    """Also where that key is known, but as a trainer's or an auditor's."""
+    engine = FakeEngine(client=digest("client").hex)
+    window = window_of(engine)
+    window.key_book.trust(engine.client, Role.AUDITOR, "Ada", "", DAY)
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    idle(window, qtbot)
+    assert order_line(window) == ("signed by an unknown key", "warn")
+    assert consent(window)["Client's signature"].startswith("signed by Ada, an auditor")
+    window.key_book.remove(engine.client_key)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    idle(window, qtbot)
+    assert order_line(window) == ("signed by an unknown key", "warn")
+    assert consent(window)["Client's signature"].startswith("signed with a key that you do not know")
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    assert engine.plans[-1].client == ""  # type: ignore[attr-defined]
+
+
+def test_a_client_that_becomes_known_later_counts_without_another_replay(
+    window_of: MakeWindow, bundle: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    engine = FakeEngine(client=digest("client.pub.pem").hex)
+    window = window_of(engine)
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    idle(window, qtbot)
+    # A key that signed the order of the open run is proposed as its client's.
+    drop(window, qtbot, *made(tmp_path, "client.pub.pem"))
+    question = proposal(qtbot)
+    assert question.role.currentData() is Role.CLIENT
+    decline(qtbot)
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    idle(window, qtbot)
+    assert order_line(window) == ("signed by an unknown key", "warn")
+    window.key_book.trust(engine.client, Role.CLIENT, "Grace", "", DAY)
+    qtbot.waitUntil(lambda: order_line(window) == ("signed by the client", "ok"))
+    assert window.session.report is not None
+    assert (window.session.report.order_source, window.session.report.given_client_key) == (
+        "signature",
+        engine.client_key,
+    )
+    assert len(engine.plans) == 1
+
+
+def test_a_client_that_becomes_known_before_the_replay_is_looked_at_anew(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot
+) -> None:
+    engine = FakeEngine(client=digest("client").hex)
+    window = window_of(engine)
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    idle(window, qtbot)
+    window.key_book.trust(engine.client, Role.CLIENT, "Grace", "", DAY)
+    qtbot.waitUntil(lambda: order_line(window) == ("signed by the client", "ok"))
+    assert window.session.order_source == "signature"
+    window.key_book.remove(engine.client_key)
+    qtbot.waitUntil(lambda: order_line(window) == ("signed by an unknown key", "warn"))
+    assert window.session.order_source == "bundle"
+
+
+def test_a_clients_own_file_that_another_key_signed_does_not_pass_after_the_replay(
+    window_of: MakeWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """It is opened anew, and check 2 says what is wrong, as it would have before the replay."""
+    engine = SignedByTwo(client=digest("client").hex)
+    window = window_of(engine)
+    run, job = made(tmp_path, "run.cfoil", "job.cfoil")
+    window.open_bundle(run)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    asked = []
+    window.session.other_order.disconnect()
+    window.session.other_order.connect(asked.append)
+    window.session.compare_with(job)
+    qtbot.waitUntil(lambda: asked == [job])
+    assert window.session.report is not None
+    assert window.session.report.order_source == "bundle"
+
+
+class SignedByTwo(FakeEngine):
+    """The client's own file is signed with another key than the order in the run."""
+
+    def client_order(self, path: Path, audited: Path) -> BundleSummary:
+        found = super().client_order(path, audited)
+        return replace(found, order=replace(found.order, client_key=key_id_of(digest("somebody").hex)))

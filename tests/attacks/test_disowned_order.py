@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.values.orders import with_client_key, with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.errors import GivenFileError
+from counterfoil.errors import GivenFileError, OrderMismatchError, SignatureError
 from counterfoil.signing import generate_key, load_private_key
 from support.expectations import disputed, refused, verified
 from support.jobs import audited, digits_order, sign_as_client
@@ -42,6 +44,23 @@ def test_control_the_order_that_was_signed(signed, digits_job, client, trainer_k
     said = verify_verdict(sign_verdict(alone, client), client.public)
     assert (said.client_key, said.given_client_key, said.accepted) == (client.public.key_id, client.public.key_id, True)
     assert said.trainer_key == trainer_key.public.key_id
+
+
+def test_control_a_clients_key_that_comes_later_gives_the_report_of_one_that_came_first(signed, digits_job, client):
+    """So that a run need not be replayed again when the client's key turns up."""
+    for order in (None, digits_job.order):
+        before = audited(signed, order).report
+        first = audited(signed, order, client_key=client.public).report
+        assert before.checks != first.checks
+        assert replace(with_client_key(before), seconds=0.0) == replace(first, seconds=0.0)
+    with pytest.raises(OrderMismatchError, match="unsigned"):
+        with_client_key(audited(digits_job.run).report)
+
+
+def test_a_clients_own_file_that_another_key_signed_is_noticed_afterwards_too(signed, trainer_key):
+    report = audited(signed).report
+    with pytest.raises(SignatureError, match="not with the client's key"):
+        with_client_order(report, report.run_order, trainer_key.public.key_id)
 
 
 def test_control_an_unsigned_order_is_called_unsigned(digits_job, trainer_key):

@@ -41,6 +41,7 @@ from counterfoil import (
     Kept,
     NeighbourOperator,
     OperatorDone,
+    OrderSource,
     Outcome,
     Plan,
     PlanProgress,
@@ -77,6 +78,7 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
+from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.sampling import NonceSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
@@ -84,7 +86,14 @@ from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
 from counterfoil.sentence import joined, say
-from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, HearingStarted, Signable, VerdictReading
+from counterfoil_app.engine.port import (
+    DeliveryEvent,
+    HearingEvent,
+    HearingStarted,
+    KnownRequest,
+    Signable,
+    VerdictReading,
+)
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from support.reports import verified_report
 
@@ -151,6 +160,7 @@ class FakeEngine:
         spans: Segments of a random sample, first and last of each run of neighbours; empty for the whole run.
         key: Names the key that signed.
         signer: The public key that signs verdicts.
+        client: The public key that signed the order; empty for an unsigned one.
         progress: What is kept of replays that were stopped, by device and chosen segments.
     """
 
@@ -171,6 +181,7 @@ class FakeEngine:
     spans: tuple[tuple[int, int], ...] = ()
     key: str = "key"
     signer: str = AUDITOR
+    client: str = ""
     plan_error: Exception | None = None
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
@@ -208,14 +219,21 @@ class FakeEngine:
         )
 
     def outline(self, path: Path) -> BundleSummary:
-        return next(self.inspect(path, None, CancelToken()))
+        return next(self.inspect(path, None, (), CancelToken()))
 
-    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
+    @property
+    def client_key(self) -> str:
+        """Fingerprint of the key that signed the order; empty for an unsigned one."""
+        return key_id_of(self.client) if self.client else ""
+
+    def inspect(
+        self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
+    ) -> Iterator[BundleSummary]:
         self.threads.add(threading.current_thread().name)
         assert self.inspect_gate.wait(30)
         if path.name in self.inspect_errors:
             raise self.inspect_errors[path.name]
-        whole = self.summary(path, order)
+        whole = self.summary(path, order, self.client in clients)
         first = {CheckNumber.FORMAT, CheckNumber.ORDER, CheckNumber.SIGNATURE}
         checks = tuple(c if c.number in first else Check(c.number, CheckState.PENDING) for c in whole.checks)
         yield replace(whole, checks=checks, order=replace(whole.order, operators=0), sentence="Still being read.")
@@ -257,7 +275,7 @@ class FakeEngine:
         self.threads.add(threading.current_thread().name)
         self.plans.append(plan)
         found = self.progress.get((plan.device, plan.segments)) if plan.resume else None
-        checks = self.checks(plan.order)
+        checks = self.checks(plan.order, isinstance(plan, KnownRequest) and plan.client == self.client)
         chosen = self.chosen(plan)
         sample = self.sample(plan, chosen)
         steps = self.steps_of(plan)
@@ -524,25 +542,30 @@ class FakeEngine:
     def loss(self, step: int) -> float:
         return 2.3 * 0.97**step + 0.05 * ((step * 7919) % 13) / 13
 
-    def checks(self, order: Path | None) -> dict[CheckNumber, Check]:
+    def order_source(self, order: Path | None, client_known: bool) -> OrderSource:
+        return self._compared(order, client_known).source
+
+    def _compared(self, order: Path | None, client_known: bool) -> OrderFinding:
+        given = None if order is None else GivenOrder(digest("order"))
+        held = HeldOrder(digest("order"), self.client_key)
+        return compare_orders(held, given, self.client_key if client_known else "")
+
+    def checks(self, order: Path | None, client_known: bool = False) -> dict[CheckNumber, Check]:
+        signed = say("Signed by {0}, {1}.", "7d1f6a0c4b92", "2026-11-20T16:42:07Z")
         details = {
             CheckNumber.FORMAT: say("Every rule of the format is kept."),
-            CheckNumber.ORDER: say("The order {0} is the client's.", "3eeb7e96e59c"),
             CheckNumber.ORDER_CONTENTS: (
                 say("Program, schedule, scalars, {0} data arrays and the initial state match the order.", 2)
             ),
             CheckNumber.PROGRAM: say("All {0} operators are on the allow-list; {1} are rounded.", 412, 131),
-            CheckNumber.SIGNATURE: say("Signed by {0}, {1}.", "7d1f6a0c4b92", "2026-11-20T16:42:07Z"),
+            CheckNumber.SIGNATURE: joined(
+                signed, accepted_by(self.trainer_key, self.client_key, "2026-11-20T16:00:00Z")
+            ),
             CheckNumber.COMMITMENTS: say("The {0} steps have the signed run root {1}.", self.steps, "9c01d2aa7f3e"),
         }
         result = {number: Check(number, CheckState.PASSED, text) for number, text in details.items()}
-        if order is None:
-            text = say(
-                "The order {0} was taken from the file itself; without the client's own nobody knows whether it is "
-                "what the client ordered.",
-                "3eeb7e96e59c",
-            )
-            result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, CheckState.WARNING, text)
+        whose = self._compared(order, client_known)
+        result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, whose.state, whose.detail)
         for number in self.failing:
             result[number] = Check(number, CheckState.FAILED, OTHER_ORDER)
         if CheckNumber.ORDER in self.failing:
@@ -550,7 +573,7 @@ class FakeEngine:
             result[CheckNumber.PROGRAM] = Check(CheckNumber.PROGRAM, CheckState.PENDING)
         return result
 
-    def summary(self, path: Path, order: Path | None) -> BundleSummary:
+    def summary(self, path: Path, order: Path | None, client_known: bool = False) -> BundleSummary:
         steps = range(1, self.steps + 1)
         run = RunSummary(
             order_digest=digest("order"),
@@ -596,6 +619,8 @@ class FakeEngine:
             checkpoint_every=5,
             without_bound=("fold", "prod"),
             estimate=ESTIMATE,
+            client_key=self.client_key,
+            signed_at="2026-11-19T09:30:00Z" if self.client else "",
         )
         sentence = say("The run is signed and complete. Compare it with the client's own order before you rely on it.")
         if self.failing:
@@ -607,9 +632,11 @@ class FakeEngine:
             file_bytes=1_482_113,
             order=plan,
             run=run if self.has_run else None,
-            checks=tuple(self.checks(order).values()),
+            checks=tuple(self.checks(order, client_known).values()),
             client_order=None if order is None else digest("order"),
             sentence=sentence,
+            order_source=self.order_source(order, client_known),
+            given_client_key=self.client_key if client_known else "",
         )
 
     def row(self, step: int) -> StepRow:
@@ -718,6 +745,7 @@ class FakeEngine:
             ),
             Outcome.REFUSED: say("{0} Nothing was concluded about the training.", OTHER_ORDER),
         }
+        given = bool(self.client) and isinstance(plan, KnownRequest) and plan.client == self.client
         passed, skipped = CheckState.PASSED, CheckState.SKIPPED
         full = {number: Check(number, skipped) for number in list(CheckNumber)} | checks
         if outcome is not Outcome.REFUSED:
@@ -742,7 +770,10 @@ class FakeEngine:
             reason=reasons[outcome],
             checks=tuple(full[number] for number in list(CheckNumber)),
             order_digest=digest("order"),
-            order_source="bundle" if plan.order is None else "client",
+            order_source=self.order_source(plan.order, given),
+            client_key=self.client_key,
+            given_client_key=self.client_key if given else "",
+            accepted_client=self.client_key,
             run_order=digest("order"),
             run_root=digest("run"),
             bundle_digest=digest("bundle"),

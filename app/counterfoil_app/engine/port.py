@@ -63,13 +63,15 @@ class VerdictReading:
 
 @dataclass(frozen=True)
 class KnownRequest(AuditRequest):
-    """What the window asks an audit to do: it holds the trainer's key by its content.
+    """What the window asks an audit to do: it holds the keys of others by their content.
 
     Attributes:
         trainer: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
+        client: The same of the client, whose key signed the order.
     """
 
     trainer: str = ""
+    client: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,20 @@ class Engine(Protocol):
     def outline(self, path: Path) -> BundleSummary:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
 
-    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
-        """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
+    def inspect(
+        self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
+    ) -> Iterator[BundleSummary]:
+        """Say what a bundle says of itself, more in each summary.
+
+        Args:
+            path: The bundle.
+            order: The client's own order file; None for none.
+            clients: Public keys of clients: the one that signed the order counts as given.
+            cancel: Ends it.
+
+        Raises:
+            CounterfoilError: It cannot be read, or ``order`` is none.
+        """
 
     def client_order(self, path: Path, audited: Path) -> BundleSummary:
         """Say what a client's own order file holds, for a file that it is compared with.
@@ -178,9 +192,19 @@ class LibraryEngine:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
         return next(counterfoil.inspect_stages(path))
 
-    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
+    def inspect(
+        self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
+    ) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
-        yield from counterfoil.inspect_stages(path, order, cancel=cancel)
+        stages = counterfoil.inspect_stages(path, order, cancel=cancel)
+        outline = next(stages)  # reads little, and knows who signed the order
+        public = next((key for key in clients if counterfoil.key_id_of(key) == outline.order.client_key), "")
+        if public:
+            stages.close()
+            yield from counterfoil.inspect_stages(path, order, cancel=cancel, client_key=_key(public))
+        else:
+            yield outline
+            yield from stages
 
     def client_order(self, path: Path, audited: Path) -> BundleSummary:
         """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""
@@ -263,8 +287,7 @@ class LibraryEngine:
         key_ids = counterfoil.claimed_key_ids(envelope)
         for public in keys:
             if counterfoil.key_id_of(public) in key_ids:
-                key = counterfoil.PublicKey.from_pem(counterfoil.pem_of(public).encode())
-                verdict = counterfoil.verify_signed(envelope, key)
+                verdict = counterfoil.verify_signed(envelope, _key(public))
                 return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle))
         return VerdictReading(key_ids)
 
@@ -295,11 +318,16 @@ class LibraryEngine:
 
 
 def _keeping(request: AuditRequest) -> AuditRequest:
-    """The same, with its progress kept in this user's folder, and the trainer's key ready to check signatures."""
-    key = request.trainer_key
-    if isinstance(request, KnownRequest) and request.trainer:
-        key = counterfoil.PublicKey.from_pem(counterfoil.pem_of(request.trainer).encode())
-    return replace(request, progress=counterfoil.state_folder(), trainer_key=key)
+    """The same, with its progress kept in this user's folder, and the known keys ready to check signatures."""
+    trainer, client = request.trainer_key, request.client_key
+    if isinstance(request, KnownRequest):
+        trainer = _key(request.trainer) if request.trainer else trainer
+        client = _key(request.client) if request.client else client
+    return replace(request, progress=counterfoil.state_folder(), trainer_key=trainer, client_key=client)
+
+
+def _key(public: str) -> counterfoil.PublicKey:
+    return counterfoil.PublicKey.from_pem(counterfoil.pem_of(public).encode())
 
 
 def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:

@@ -65,9 +65,11 @@ class ProcessEngine:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
         return self._call(BundleSummary, "outline", path)
 
-    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
+    def inspect(
+        self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
+    ) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
-        return self._iterate("inspect", path, order, cancel=cancel)
+        return self._iterate("inspect", path, order, tuple(clients), cancel=cancel)
 
     def client_order(self, path: Path, audited: Path) -> BundleSummary:
         """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""

@@ -81,6 +81,42 @@ def role(value: Role) -> str:
     }[value]
 
 
+def order_signature(key_id: str, known: KnownKey | None = None, when: str = "", *, given: bool = False) -> str:
+    """Whose signature an order has.
+
+    Args:
+        key_id: Fingerprint of the key that signed it as its client; empty for an unsigned order.
+        known: That key in the list of keys.
+        when: When it was signed, ISO 8601, as the client says; empty where that is not known.
+        given: Whether an auditor gave that key as the client's.
+    """
+    if not key_id:
+        return _tr("unsigned")
+    if known is not None and known.name:
+        signed = _tr("signed by {0}, {1}").format(known.name, role(known.role))
+    elif given:
+        signed = _tr("signed with the client's key, which was given")
+    else:
+        signed = _tr("signed with a key that you do not know")
+    return _tr("{0}, on {1}, as the signature says").format(signed, text.moment(when)) if when else signed
+
+
+def order_acceptance(accepted: bool, when: str = "") -> str:
+    """Whether a trainer accepted an order.
+
+    Args:
+        accepted: Whether an acceptance holds.
+        when: When, ISO 8601, as the trainer says; empty where that is not known.
+    """
+    if not accepted:
+        return _tr("not accepted")
+    return (
+        _tr("accepted by the trainer on {0}, as the trainer says").format(text.moment(when))
+        if when
+        else _tr("accepted by the trainer")
+    )
+
+
 def known_key(key: KnownKey) -> Look:
     """How a key in the list of keys is shown: one that was only met is not known."""
     return Look(_tr("known"), "passed", Tone.OK) if key.name else Look(_tr("no name yet"), "warning", Tone.WARN)

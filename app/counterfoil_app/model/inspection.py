@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from counterfoil import BundleSummary, CancelToken
@@ -17,15 +18,17 @@ class Inspection:
         engine: Reads the files.
         path: The bundle.
         order: The client's order file; None for none.
+        clients: The public keys of clients that are known.
     """
 
-    def __init__(self, engine: Engine, path: Path, order: Path | None) -> None:
+    def __init__(self, engine: Engine, path: Path, order: Path | None, clients: Sequence[str] = ()) -> None:
         self._engine = engine
         self._path = path
         self._order = order
+        self._clients = tuple(clients)
         self._token = CancelToken()
         self._summaries: Latest[BundleSummary] = Latest()
-        self._clients: Latest[BundleSummary] = Latest()
+        self._ordered: Latest[BundleSummary] = Latest()
 
     def run(self) -> None:
         """Look, in the worker thread.
@@ -34,8 +37,8 @@ class Inspection:
             CounterfoilError: The bundle cannot be read, or the order file is none.
         """
         if self._order is not None:
-            self._clients.put(self._engine.client_order(self._order, self._path))
-        self._summaries.put_all(self._engine.inspect(self._path, self._order, self._token))
+            self._ordered.put(self._engine.client_order(self._order, self._path))
+        self._summaries.put_all(self._engine.inspect(self._path, self._order, self._clients, self._token))
 
     def cancel(self) -> None:
         """Look no more; what was seen until then may still come."""
@@ -43,7 +46,7 @@ class Inspection:
 
     def client(self) -> BundleSummary | None:
         """The overview of the client's order file, if it is new."""
-        found = self._clients.take()
+        found = self._ordered.take()
         return None if found is None else plain(found)
 
     def summary(self) -> BundleSummary | None:

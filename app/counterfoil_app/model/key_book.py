@@ -3,7 +3,8 @@
 A trainer's key is noted when a run that it signed is first opened, without a name: trust on first use. From then on
 another key for runs of the same order is pointed out, until the auditor accepts it. It is *named* once the auditor has
 said whose it is. Any other key is in the book only after a person has confirmed it: what a key signed says nothing
-about whose key it is. Verdicts are checked with the keys of auditors and with the auditor's own.
+about whose key it is. Verdicts are checked with the keys of auditors and with the auditor's own, and an order is the
+client's if a client's key, or the auditor's own, signed it.
 
 A file of keys under a known name may be another one tomorrow; so the book holds the keys themselves, and no path of a
 file is ever read again.
@@ -158,16 +159,32 @@ class KeyBook(QObject):
             return Meeting(Standing.NO_TRAINER, key)
         return Meeting(Standing.KNOWN if key.name else Standing.MET, key)
 
-    def seen(self, trust: Trust, key_id: str, order: str) -> Trust:
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The keys by whose signature an order is the client's: those of clients, and the user's own."""
+        return tuple(key.public for key in self.keys if key.role in (Role.CLIENT, Role.MINE))
+
+    def is_client(self, key_id: str) -> bool:
+        """Whether a key that signed an order makes it the client's."""
+        key = self._keys.get(key_id)
+        return key is not None and key.role in (Role.CLIENT, Role.MINE)
+
+    def seen(self, trust: Trust, key_id: str, order: str, client_key: str) -> Trust:
         """What a conclusion rests on for who knows these keys.
 
         Args:
             trust: As it stands in what was found or signed.
             key_id: Fingerprint of the key that signed the run; empty for none.
             order: The order's digest as hexadecimal digits.
+            client_key: Fingerprint of the key that signed the order as its client; empty for an unsigned order.
         """
         standing = self.look_up(key_id, order).standing if key_id else Standing.NEW
-        return seen_by(trust, named=standing is Standing.KNOWN, changed=standing is Standing.CHANGED)
+        return seen_by(
+            trust,
+            named=standing is Standing.KNOWN,
+            changed=standing is Standing.CHANGED,
+            client=self.is_client(client_key),
+        )
 
     def meet(self, public: str, order: str, source: str, day: str) -> Meeting:
         """Note a trainer's key on its first use and say what was known before; a changed key is not noted.

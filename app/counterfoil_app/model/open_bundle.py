@@ -20,6 +20,7 @@ from counterfoil import (
     CheckState,
     Dispute,
     Kept,
+    OrderSource,
     Sample,
     SegmentRequest,
     StepTable,
@@ -173,8 +174,30 @@ class OpenBundle(QObject):
         run = self.summary.run if self.summary is not None else None
         if run is None:
             return None
-        found = trust_of(self.checks.values(), self.trainer_key, named=False)
-        return found if self.keys is None else self.keys.seen(found, self.trainer_key, run.order_digest.hex)
+        found = trust_of(
+            self.checks.values(),
+            self.trainer_key,
+            named=False,
+            order_source=self.order_source,
+            client_key=self.client_key,
+        )
+        if self.keys is None:
+            return found
+        return self.keys.seen(found, self.trainer_key, run.order_digest.hex, self.client_key)
+
+    @property
+    def order_source(self) -> OrderSource:
+        """How it is known whose order the open run is of."""
+        if self.report is not None:
+            return self.report.order_source
+        return "bundle" if self.summary is None else self.summary.order_source
+
+    @property
+    def client_key(self) -> str:
+        """Fingerprint of the key that signed the order of the open bundle as its client; empty for an unsigned one."""
+        if self.report is not None:
+            return self.report.client_key
+        return "" if self.summary is None else self.summary.order.client_key
 
     @property
     def data_file(self) -> str | None:

@@ -19,6 +19,7 @@ from counterfoil import (
     BundleSummary,
     CancelToken,
     CheckNumber,
+    CounterfoilError,
     Device,
     FileUse,
     Kept,
@@ -27,6 +28,7 @@ from counterfoil import (
     SegmentRequest,
     TrainerTrust,
     limits_for,
+    with_client_key,
     with_client_order,
     with_trainer_key,
 )
@@ -137,7 +139,8 @@ class Session(OpenBundle):
         self.path = path
         self.order = order
         self._clear_bundle()
-        self._inspection = Inspection(self._engine, path, order)
+        clients = self.keys.clients if self.keys is not None else ()
+        self._inspection = Inspection(self._engine, path, order, clients)
         self.submit(self._inspection.run, partial(self._opened, self._inspection))
         self._set_phase(Phase.LOADING)
         self._announce_all()
@@ -186,28 +189,38 @@ class Session(OpenBundle):
         elif isinstance(result.value, BundleSummary):
             client = plain(result.value)
             self.compared.emit(Recognised(order, FileUse.ORDER, client.order.digest))
-            if self.report is not None and self.report.run_order == client.order.digest:
-                self._confirm_order(order, client)
-            else:
+            if self.report is None or self.report.run_order != client.order.digest:
                 self.other_order.emit(order)
+                return
+            try:
+                report = with_client_order(self.report, client.order.digest, client.order.client_key)
+            except CounterfoilError:  # another key signed it: opened anew, check 2 says so
+                self.other_order.emit(order)
+                return
+            self.order, self.client = order, client
+            self._confirm_order(report)
 
-    def _confirm_order(self, order: Path, client: BundleSummary) -> None:
+    def _confirm_order(self, report: AuditReport) -> None:
         """Know that the order by which the open run was replayed is the client's."""
-        assert self.report is not None
-        self.order, self.client = order, client
-        self.report = with_client_order(self.report, client.order.digest)
+        self.report = report
         self.verdict_file = None  # which says that the order was not compared
-        self._take_checks(self.report.checks)
+        self._take_checks(report.checks)
         if self.summary is not None:
             found = self.checks[CheckNumber.ORDER]
-            checks = tuple(found if c.number is CheckNumber.ORDER else c for c in self.summary.checks)
-            self.summary = replace(self.summary, client_order=client.order.digest, checks=checks)
+            self.summary = replace(
+                self.summary,
+                client_order=self.client.order.digest if self.client is not None else None,
+                checks=tuple(found if c.number is CheckNumber.ORDER else c for c in self.summary.checks),
+                order_source=report.order_source,
+                given_client_key=report.given_client_key,
+            )
         self._announce_all()
         self.phase_changed.emit()
         self.concluded.emit()
 
-    def know_trainer(self) -> None:
-        """Know that the key by which the open run was checked is the trainer's, if the book has come to say so."""
+    def know_keys(self) -> None:
+        """Know whose keys signed the open run and its order, if the book has come to say so."""
+        self._know_client()
         trust, report = self.trust, self.report
         named = trust is not None and trust.trainer is TrainerTrust.NAMED
         if report is not None and named and self.verdict_file is None and not report.given_key:
@@ -216,6 +229,17 @@ class Session(OpenBundle):
             self.checks_changed.emit()
             self.concluded.emit()
         self.phase_changed.emit()
+
+    def _know_client(self) -> None:
+        """Check 2 is made with the client's key: anew for an open run, and on paper for one that was replayed."""
+        if self.keys is None or self.path is None or self.summary is None or self.running:
+            return
+        known, report = self.keys.is_client(self.client_key), self.report
+        if report is None:
+            if self.phase in (Phase.LOADING, Phase.READY) and known != bool(self.summary.given_client_key):
+                self.open(self.path, self.order)
+        elif known and not report.given_client_key and self.verdict_file is None and report.order_source == "bundle":
+            self._confirm_order(with_client_key(report))
 
     def _tell(self, failure: Failure) -> None:
         (self.misnamed if failure.role else self.failed).emit(failure)
@@ -260,6 +284,7 @@ class Session(OpenBundle):
         return KnownRequest(
             run=path,
             trainer=run.trainer_public if run is not None and named else "",
+            client=self._client_public,
             order=self.order,
             device=self.device,
             data=self.data,
@@ -270,6 +295,14 @@ class Session(OpenBundle):
             limits=limits_for(self.allow_large),
             resume=resume,
         )
+
+    @property
+    def _client_public(self) -> str:
+        """The public key of the client whose signature the order has; empty where none is known."""
+        known = (
+            self.keys.find(self.client_key) if self.keys is not None and self.keys.is_client(self.client_key) else None
+        )
+        return "" if known is None else known.public
 
     def _look_for_kept(self) -> None:
         """Ask what is kept of an earlier replay of the open run with the same device and segments."""
@@ -413,6 +446,7 @@ class Session(OpenBundle):
         else:
             self.phase_changed.emit()
             self._look_for_kept()
+            self._know_client()  # the book may have changed while it was being opened
 
     def _misnamed(self, failure: Failure) -> None:
         """Take back what was chosen by mistake: nothing is concluded from it, and what is open stays open."""

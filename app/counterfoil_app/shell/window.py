@@ -100,7 +100,7 @@ class MainWindow(QMainWindow):
         self.queue = BundleQueue(self.session, self)
         self.key_book = KeyBook(settings.config_folder / KEYS_FILE, self)
         self.session.keys = self.key_book
-        self.key_book.changed.connect(self.session.know_trainer)
+        self.key_book.changed.connect(self.session.know_keys)
         self.keys = KeyDesk(self.session, self.key_book, settings, theme, self)
         self.verdicts = VerdictDesk(self.session, settings, self.keys, theme, self)
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)

@@ -76,7 +76,8 @@ class KeyDesk(QObject):
 
         Args:
             path: The file.
-            role: What it is for; None for the trainer's if it signed the open run, else an auditor's.
+            role: What it is for; None for the trainer's if it signed the open run, for the client's if it signed the
+                order of that, else for an auditor's.
             parent: The window on which the user is asked.
         """
         self.read(path, lambda public: self.propose(public, str(path), role, parent))
@@ -90,7 +91,7 @@ class KeyDesk(QObject):
             )
             return
         if role is None:
-            role = Role.TRAINER if self._signed_the_run(public) else Role.AUDITOR
+            role = self._proposed_role(public)
         self._waiting.append(Proposal(public, source, role, parent or self._window))
         self._ask()
 
@@ -117,6 +118,12 @@ class KeyDesk(QObject):
             self.failed.emit(result.failure)
         else:
             use(str(result.value))
+
+    def _proposed_role(self, public: str) -> Role:
+        """What a key is most likely for, by what of the open run it signed."""
+        if self._signed_the_run(public):
+            return Role.TRAINER
+        return Role.CLIENT if key_id_of(public) == self._session.client_key else Role.AUDITOR
 
     def _signed_the_run(self, public: str) -> bool:
         return bool(self._session.trainer_key) and key_id_of(public) == self._session.trainer_key

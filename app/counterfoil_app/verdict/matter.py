@@ -115,8 +115,22 @@ def _subject(report: Signable) -> list[Field]:
     return [
         Field(_tr("Order"), source),
         digest_field(_tr("Order digest"), report.order_digest, _unread()),
+        *_consent(report),
         digest_field(_tr("Run root"), report.run_root, _unread()),
         Field(_tr("Trainer's key"), report.trainer_key or _unread(), exact=bool(report.trainer_key)),
+    ]
+
+
+def _consent(report: Signable) -> list[Field]:
+    """Who stands by the order; nothing where it could not be read."""
+    if report.run_order is None:
+        return []
+    key_id = report.client_key
+    signature = words.order_signature(key_id, given=bool(key_id) and report.given_client_key == key_id)
+    return [
+        Field(_tr("Client's signature"), signature),
+        *([Field(_tr("Client's key"), key_id, exact=True)] if key_id else []),
+        Field(_tr("Trainer's acceptance"), words.order_acceptance(bool(report.accepted_at), report.accepted_at)),
     ]
 
 

@@ -281,6 +281,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         ]
     facts += [
         (_tr("Order digest"), _hash(report.order_digest.hex) if report.order_digest else none),
+        *_consent(report),
         (_tr("Run root"), _hash(report.run_root.hex) if report.run_root else none),
         (_tr("Trainer's key"), _hash(report.trainer_key) if report.trainer_key else none),
     ]
@@ -300,6 +301,22 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     if report.exact_bits is None:
         facts.append((_tr("Rounding log"), escape(_log(report))))
     return facts
+
+
+def _consent(report: AuditReport) -> list[tuple[str, str]]:
+    """Who stands by the order: names and values, the values as HTML; nothing where it could not be read."""
+    if report.run_order is None:
+        return []
+    key_id = report.client_key
+    if key_id and report.given_client_key != key_id:
+        signature = _tr("signed with a key that only the files themselves name")
+    else:
+        signature = words.order_signature(key_id, given=True)
+    accepted = words.order_acceptance(bool(report.accepted_at), report.accepted_at)
+    return [
+        (_tr("Client's signature"), escape(signature) + (f"<br>{_hash(key_id)}" if key_id else "")),
+        (_tr("Trainer's acceptance"), escape(accepted)),
+    ]
 
 
 def _moment(when: datetime) -> str:

@@ -38,6 +38,7 @@ LEAST_ON_A_PAGE = 0.2
 LEAST_BEGUN = 0.3
 """Share of a page that must be left for a section that goes over two."""
 HEADING_GAP = 20
+LINE_PIXELS = 20
 _STYLE = f"""
 h1 {{ font-size: 24px; margin: 0 0 2px 0; }}
 h2 {{ font-size: 15px; margin: {HEADING_GAP}px 0 4px 0; }}
@@ -193,6 +194,8 @@ def page_starts(heights: Sequence[float], whole: Sequence[bool], room: float, la
             starts.add(number)
             used = 0.0
         used = (used + (HEADING_GAP if used else 0) + height) % room
+        if used < LINE_PIXELS:  # only a gap went over to the next page, which nothing is written on yet
+            used = 0.0
     return frozenset(starts)
 
 

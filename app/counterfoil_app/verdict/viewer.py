@@ -150,7 +150,8 @@ class VerdictViewer(DropDialog):
     def _trust(self, verdict: Verdict | Adjudication) -> Trust:
         """What it rests on, for who knows the keys in the book."""
         order = verdict.run_order
-        return self._book.seen(verdict.trust, verdict.trainer_key, order.hex if order is not None else "")
+        digest = order.hex if order is not None else ""
+        return self._book.seen(verdict.trust, verdict.trainer_key, digest, verdict.client_key)
 
     def _owner(self, key_id: str) -> str:
         known = self._book.find(key_id)
@@ -237,6 +238,7 @@ class VerdictViewer(DropDialog):
             digest_field(self.tr("Run root"), verdict.run_root, unread),
             Field(self.tr("Order"), source),
             digest_field(self.tr("Order digest"), verdict.order_digest, unread),
+            *self._consent_fields(verdict),
             Field(self.tr("Steps"), self._steps(verdict)),
         ]
         if verdict.disputed_step is not None:
@@ -245,6 +247,19 @@ class VerdictViewer(DropDialog):
             state = words.check(check).word
             fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
         return fields
+
+    def _consent_fields(self, verdict: Verdict | Adjudication) -> list[Field]:
+        """Who stands by the order, as the auditor found it; nothing where the order could not be read."""
+        key_id = verdict.client_key
+        if verdict.run_order is None:
+            return []
+        given = bool(key_id) and verdict.given_client_key == key_id
+        signature = words.order_signature(key_id, self._book.find(key_id), given=given)
+        return [
+            Field(self.tr("Client's signature"), signature),
+            *([Field(self.tr("Client's key"), key_id, exact=True)] if key_id else []),
+            Field(self.tr("Trainer's acceptance"), words.order_acceptance(verdict.accepted)),
+        ]
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):

@@ -135,7 +135,7 @@ class DeliveryDialog(InquiryDialog):
         report = self.delivery.report
         if report is None or report.trust is None:
             return None
-        return self._book.seen(report.trust, report.trainer_key, report.order_digest.hex)
+        return self._book.seen(report.trust, report.trainer_key, report.order_digest.hex, report.client_key)
 
     def _basis(self) -> tuple[bool, str]:
         """Whether something says that the run is verified, and what."""

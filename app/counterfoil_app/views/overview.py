@@ -104,6 +104,7 @@ class OverviewView(Page):
         self.setAccessibleName(self.tr("Overview"))
         self._session = session
         self._theme = theme
+        self._book = book
         self.sentence = label("", "notice")
         restyle(self.sentence, "tone", Tone.INFO.value)
         self.column.addWidget(self.sentence)
@@ -127,6 +128,7 @@ class OverviewView(Page):
         for draw in (self._show_comparison, self._show_sections):
             session.bundle_changed.connect(partial(session.turns.soon, draw))
         session.phase_changed.connect(self._show_sentence)
+        book.changed.connect(partial(session.turns.soon, self._show_sections))
         theme.changed.connect(self._show_comparison)
         self._show_sentence()
         self._show_comparison()
@@ -185,6 +187,7 @@ class OverviewView(Page):
         unread = self.tr("not read yet")
         taken = order.estimate
         return [
+            *self._consent_fields(summary),
             *(compared if self._session.client is None else []),
             Field(self.tr("Recipe"), order.recipe),
             Field(self.tr("Operators"), text.count(order.operators) if order.operators else unread),
@@ -206,6 +209,19 @@ class OverviewView(Page):
                 ),
             ),
         ]
+
+    def _consent_fields(self, summary: BundleSummary) -> list[Field]:
+        """Who stands by the order: its client, and its trainer."""
+        order, run = summary.order, summary.run
+        known = self._book.find(order.client_key)
+        fields = [
+            Field(self.tr("Client's signature"), words.order_signature(order.client_key, known, order.signed_at)),
+            *([Field(self.tr("Client's key"), order.client_key, exact=True)] if order.client_key else []),
+        ]
+        if run is not None:
+            accepted = words.order_acceptance(bool(run.accepted_at), run.accepted_at)
+            fields.append(Field(self.tr("Trainer's acceptance"), accepted))
+        return fields
 
     def _run_fields(self, summary: BundleSummary) -> list[Field]:
         file = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -571,7 +571,7 @@ def inspect_stages(
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     client_key: PublicKey | None = None,
-) -> Iterator[BundleSummary]:
+) -> Generator[BundleSummary, None, None]:
     """Say what :func:`inspect` says, as soon as it is known.
 
     The first summary comes before anything large is read; the checks that are still to come are RUNNING or PENDING in

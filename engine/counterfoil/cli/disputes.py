@@ -78,15 +78,10 @@ def adjudicate(
                     bar.update(event.step - first + event.done / event.total)
                 case hearing.AdjudicationFinished():
                     report = event.report
-    from counterfoil.audit.values.trust import TrainerTrust, trust_of
+    from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_of(
-        report.checks,
-        report.trainer_key,
-        named=report.given_key != "",
-        auditor_key="" if signing_key is None else signing_key.public.key_id,
-    )
+    trust = report.trust_signed_by("" if signing_key is None else signing_key.public.key_id)
     if json:
         jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR)
     else:

@@ -56,15 +56,10 @@ def judge(request: AuditRequest, wanted: Wanted) -> int:
     finished = _run(request, console)
     report, evidence = finished.report, finished.evidence
 
-    from counterfoil.audit.values.trust import TrainerTrust, trust_of
+    from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
 
-    trust = trust_of(
-        report.checks,
-        report.trainer_key,
-        named=report.given_key != "",
-        auditor_key="" if wanted.key is None else wanted.key.public.key_id,
-    )
+    trust = report.trust_signed_by("" if wanted.key is None else wanted.key.public.key_id)
     if wanted.json:
         jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR)
     else:

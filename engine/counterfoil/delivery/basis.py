@@ -40,4 +40,6 @@ def basis_of(judged: Verdict | AuditReport) -> Basis:
         )
     key_id = judged.key_id if isinstance(judged, Verdict) else ""
     ends = judged.sample is not None and judged.sample.reaches_end
-    return Basis(root, order, judged.headline, judged.trust, key_id, warnings, judged.trainer_key, ends)
+    return Basis(
+        root, order, judged.headline, judged.trust, key_id, warnings, judged.trainer_key, judged.client_key, ends
+    )

@@ -334,6 +334,7 @@ def _report(
         step=reader.manifest.steps,
         trust=None if basis is None else basis.trust,
         trainer_key="" if basis is None else basis.trainer_key,
+        client_key="" if basis is None else basis.client_key,
         headline="" if basis is None else basis.headline,
         key_id="" if basis is None else basis.key_id,
         files=tuple(WeightsFile(file.name, file.bytes, file.digest) for file in delivered.files),

@@ -13,12 +13,13 @@ from counterfoil.audit.values.trust import (
     OrderTrust,
     TrainerTrust,
     Trust,
+    seen_by,
     signed_by_trainer,
     trust_of,
 )
 
 ORDER, SELF_TEST = CheckNumber.ORDER, CheckNumber.SELF_TEST
-TRAINER, AUDITOR = "ab" * 32, "cd" * 32
+TRAINER, AUDITOR, CLIENT = "ab" * 32, "cd" * 32, "ef" * 32
 
 
 def checks(order: CheckState = CheckState.PASSED, machine: CheckState = CheckState.PASSED) -> list[Check]:
@@ -28,7 +29,7 @@ def checks(order: CheckState = CheckState.PASSED, machine: CheckState = CheckSta
 def test_only_the_clients_order_and_a_known_key_are_whole() -> None:
     for order, trainer in product(OrderTrust, TrainerTrust):
         trust = Trust(order, trainer, MachineTrust.TESTED)
-        right = order is OrderTrust.CLIENT and trainer is TrainerTrust.NAMED
+        right = order in (OrderTrust.CLIENT, OrderTrust.SIGNED) and trainer is TrainerTrust.NAMED
         assert (trust.level is Level.WHOLE) == right
         assert (trust.reason == "") == right, "what is open is said"
 
@@ -55,6 +56,20 @@ def test_the_wrong_is_worse_than_the_open() -> None:
 def test_the_order_is_the_clients_where_check_2_says_so(state: CheckState, order: OrderTrust) -> None:
     assert trust_of(checks(state), TRAINER, named=True).order is order
     assert trust_of([], TRAINER, named=True).order is OrderTrust.NOT_COMPARED
+
+
+def test_a_signature_makes_the_order_the_clients_only_with_the_clients_key() -> None:
+    known = trust_of(checks(), TRAINER, named=True, order_source="signature", client_key=CLIENT)
+    assert (known.order, known.level) == (OrderTrust.SIGNED, Level.WHOLE)
+    unknown = trust_of(checks(CheckState.WARNING), TRAINER, named=True, order_source="bundle", client_key=CLIENT)
+    assert (unknown.order, unknown.level) == (OrderTrust.UNKNOWN_SIGNER, Level.OPEN)
+    assert "nobody has said that the key that signed it is the client's" in unknown.reason
+    assert seen_by(unknown, named=False, changed=False, client=True) == known
+    assert seen_by(unknown, named=False, changed=False, client=False) == unknown
+    # A reader's key helps nothing where the order is unsigned, or another.
+    for state in (CheckState.WARNING, CheckState.FAILED):
+        trust = trust_of(checks(state), TRAINER, named=True)
+        assert seen_by(trust, named=False, changed=False, client=True) == trust
 
 
 def test_a_key_is_named_only_where_there_is_one() -> None:

@@ -125,7 +125,14 @@ class Signed(ABC):
     @property
     def trust(self) -> Trust:
         """What it rests on, by what stands in it."""
-        return trust_of(self.checks, self.trainer_key, named=self.given_key != "", auditor_key=self.key_id)
+        return trust_of(
+            self.checks,
+            self.trainer_key,
+            named=self.given_key != "",
+            auditor_key=self.key_id,
+            order_source=self.order_source,
+            client_key=self.client_key,
+        )
 
     @property
     def checks(self) -> tuple[Check, ...]:

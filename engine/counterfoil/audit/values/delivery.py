@@ -68,6 +68,7 @@ class Basis:
         key_id: Id of the key that signed it; empty for a replay on this machine.
         warnings: What it leaves open.
         trainer_key: SHA-256 key id of who signed the run.
+        client_key: SHA-256 key id of who signed its order; empty for an unsigned one.
         reaches_end: Whether the last segment was replayed, so that it is about the final state.
     """
 
@@ -78,6 +79,7 @@ class Basis:
     key_id: str = ""
     warnings: tuple[str, ...] = ()
     trainer_key: str = ""
+    client_key: str = ""
     reaches_end: bool = True
 
 
@@ -162,6 +164,7 @@ class DeliveryReport:
         others: Names beside the weights that nobody looked at.
         trust: What the verdict on the run rests on; None without one.
         trainer_key: SHA-256 key id of who signed the run; empty without a verdict.
+        client_key: SHA-256 key id of who signed its order; empty without a verdict, and for an unsigned order.
     """
 
     outcome: DeliveryOutcome
@@ -185,3 +188,4 @@ class DeliveryReport:
     others: tuple[str, ...]
     trust: Trust | None = None
     trainer_key: str = ""
+    client_key: str = ""

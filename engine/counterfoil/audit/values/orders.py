@@ -226,23 +226,54 @@ def with_trainer_key(report: R) -> R:
     return replace(report, given_key=report.trainer_key, checks=checks)
 
 
-def with_client_order(report: R, client: Digest) -> R:
+def with_client_order(report: R, client: Digest, signed_by: str = "") -> R:
     """Return a report as it would be had the client's order been given from the start.
 
     What is replayed follows from the order's digest alone, so that a replay need not be made again.
 
+    Args:
+        report: What was found.
+        client: Digest of the client's own order.
+        signed_by: Key id of who signed that file as the client; empty for an unsigned one.
+
     Raises:
         OrderMismatchError: The report is about another order, or about a file whose order could not be read.
+        SignatureError: The client's own file is signed with another key than the order of the run.
+        GivenFileError: As :func:`compare_orders`.
     """
+    return _compared_again(report, GivenOrder(client, signed_by), report.given_client_key)
+
+
+def with_client_key(report: R) -> R:
+    """Return a report as it would be had the client's key, with which the order is signed, been given from the start.
+
+    Raises:
+        OrderMismatchError: The order is unsigned, or could not be read.
+        GivenFileError: As :func:`compare_orders`.
+    """
+    if not report.client_key:
+        raise OrderMismatchError(say("The order is unsigned, so no key can be known for it."))
+    given = None
+    if report.order_source == "client" and report.order_digest is not None:
+        given = GivenOrder(report.order_digest, report.client_key)
+    return _compared_again(report, given, report.client_key)
+
+
+def _compared_again(report: R, given: GivenOrder | None, client_key: str) -> R:
+    """The same report with check 2 made anew."""
     held = report.run_order
     if held is None:
         raise OrderMismatchError(say("The audit could not read the order of the file, so nothing can be compared."))
-    key = report.given_client_key
-    found = compare_orders(
-        HeldOrder(held, report.client_key, report.trainer_key if report.accepted_at else "", report.accepted_at),
-        GivenOrder(client),
-        key,
-    )
+    # Who had signed the order when the trainer accepted it; what a client's own file added to that is not the run's.
+    signer = report.accepted_client if report.accepted_at else report.client_key
+    trainer = report.trainer_key if report.accepted_at else ""
+    found = compare_orders(HeldOrder(held, signer, trainer, report.accepted_at), given, client_key)
     check = Check(CheckNumber.ORDER, found.state, found.detail)
-    checks = tuple(check if one.number is CheckNumber.ORDER else one for one in report.checks)
-    return replace(report, order_digest=client, order_source=found.source, checks=checks)
+    return replace(
+        report,
+        order_digest=held if given is None else given.digest,
+        order_source=found.source,
+        client_key=found.client_key,
+        given_client_key=client_key,
+        checks=tuple(check if one.number is CheckNumber.ORDER else one for one in report.checks),
+    )

@@ -154,7 +154,18 @@ class Report:
     @property
     def trust(self) -> Trust:
         """What it rests on, before anybody signs it."""
-        return trust_of(self.checks, self.trainer_key, named=self.given_key != "")
+        return self.trust_signed_by("")
+
+    def trust_signed_by(self, auditor_key: str) -> Trust:
+        """What it rests on once a key has signed it, by the id of that key."""
+        return trust_of(
+            self.checks,
+            self.trainer_key,
+            named=self.given_key != "",
+            auditor_key=auditor_key,
+            order_source=self.order_source,
+            client_key=self.client_key,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

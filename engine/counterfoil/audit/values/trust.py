@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.sentence import joined, say
 
 
@@ -19,7 +19,7 @@ class Level(Enum):
     """How much of it is known."""
 
     WHOLE = "whole"
-    """The order is the client's own, and the trainer's key was known."""
+    """The order is the client's own, by its file or its signature, and the trainer's key was known."""
     OPEN = "open"
     """Something of it was not compared, or changed."""
     NONE = "none"
@@ -30,7 +30,13 @@ class OrderTrust(Enum):
     """Whose order the run was compared with."""
 
     CLIENT = "client"
+    """The client's own order file."""
+    SIGNED = "signed"
+    """None, but its signature is that of the client's key, which the auditor knew before."""
+    UNKNOWN_SIGNER = "unknown signer"
+    """None, and it is signed with a key of which nobody has said that it is the client's."""
     NOT_COMPARED = "not compared"
+    """None, and it is unsigned."""
     ANOTHER = "another"
 
 
@@ -107,14 +113,17 @@ class Trust:
         return joined(*(line.reason for line in self.lines))
 
 
-def seen_by(trust: Trust, *, named: bool, changed: bool) -> Trust:
-    """Return it for a reader who knows trainers' keys.
+def seen_by(trust: Trust, *, named: bool, changed: bool, client: bool) -> Trust:
+    """Return it for a reader who knows keys.
 
     Args:
         trust: As it stands in what was signed.
         named: Whether the reader knows the key that signed the run as the trainer's.
         changed: Whether the reader knows runs of this order that another key signed.
+        client: Whether the reader knows the key that signed the order as the client's.
     """
+    if trust.order is OrderTrust.UNKNOWN_SIGNER and client:
+        trust = replace(trust, order=OrderTrust.SIGNED)
     if trust.trainer not in (TrainerTrust.NAMED, TrainerTrust.NOT_NAMED) or not (named or changed):
         return trust
     return replace(trust, trainer=TrainerTrust.CHANGED if changed else TrainerTrust.NAMED)
@@ -137,6 +146,8 @@ def trust_of(
     named: bool,
     changed: bool = False,
     auditor_key: str = "",
+    order_source: OrderSource = "client",
+    client_key: str = "",
 ) -> Trust:
     """Say what a conclusion rests on.
 
@@ -146,9 +157,15 @@ def trust_of(
         named: Whether the auditor knew that key as the trainer's.
         changed: Whether runs of this order were signed by another key before.
         auditor_key: Key id of whoever signed the verdict; empty while nobody has.
+        order_source: How check 2 knows whose order it is, where it passed.
+        client_key: Key id of who signed the order as its client; empty for an unsigned order.
     """
     states = {check.number: check.state for check in checks}
-    order = {CheckState.PASSED: OrderTrust.CLIENT, CheckState.FAILED: OrderTrust.ANOTHER}
+    order = {
+        CheckState.PASSED: OrderTrust.SIGNED if order_source == "signature" else OrderTrust.CLIENT,
+        CheckState.WARNING: OrderTrust.UNKNOWN_SIGNER if client_key else OrderTrust.NOT_COMPARED,
+        CheckState.FAILED: OrderTrust.ANOTHER,
+    }
     machine = {CheckState.PASSED: MachineTrust.TESTED, CheckState.FAILED: MachineTrust.FAILED}
     if not trainer_key:
         trainer = TrainerTrust.UNSIGNED
@@ -167,6 +184,16 @@ def trust_of(
 
 _ORDER = {
     OrderTrust.CLIENT: TrustLine(say("Order"), say("the client's own"), Level.WHOLE),
+    OrderTrust.SIGNED: TrustLine(say("Order"), say("signed by the client"), Level.WHOLE),
+    OrderTrust.UNKNOWN_SIGNER: TrustLine(
+        say("Order"),
+        say("signed by an unknown key"),
+        Level.OPEN,
+        say(
+            "The order was not compared with the client's own, and nobody has said that the key that signed it is the "
+            "client's, so it is open whether this is what the client ordered."
+        ),
+    ),
     OrderTrust.NOT_COMPARED: TrustLine(
         say("Order"),
         say("not compared"),
