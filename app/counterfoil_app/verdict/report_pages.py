@@ -189,12 +189,13 @@ def page_starts(heights: Sequence[float], whole: Sequence[bool], room: float, la
     for number, (height, kept) in enumerate(zip(heights, whole, strict=True)):
         left = room - used - (HEADING_GAP if used else 0)
         fits = height <= left
-        by_itself = number > 0 and number == len(heights) - last
+        by_itself = used > 0 and number == len(heights) - last
         if by_itself or (not fits and used and ((kept and height <= room) or left < LEAST_BEGUN * room)):
             starts.add(number)
             used = 0.0
         used = (used + (HEADING_GAP if used else 0) + height) % room
-        if used < LINE_PIXELS:  # only a gap went over to the next page, which nothing is written on yet
+        if used < LINE_PIXELS or used + HEADING_GAP > room - LINE_PIXELS:
+            # The next section goes to the next page by itself; a break before it would leave an empty one.
             used = 0.0
     return frozenset(starts)
 

@@ -1882,8 +1882,16 @@
             <translation>Prüfungen</translation>
         </message>
         <message>
+            <source>Client's key</source>
+            <translation>Schlüssel des Auftraggebers</translation>
+        </message>
+        <message>
             <source>Client's order</source>
             <translation>Auftrag des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Client's signature</source>
+            <translation>Unterschrift des Auftraggebers</translation>
         </message>
         <message>
             <source>Commitments</source>
@@ -2016,6 +2024,10 @@
         <message>
             <source>Title</source>
             <translation>Titel</translation>
+        </message>
+        <message>
+            <source>Trainer's acceptance</source>
+            <translation>Annahme durch den Trainer</translation>
         </message>
         <message>
             <source>Trainer's environment</source>
@@ -2945,6 +2957,14 @@ Lauf zu finden</translation>
             <translation>Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
         <message>
+            <source>Client's key</source>
+            <translation>Schlüssel des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Client's signature</source>
+            <translation>Unterschrift des Auftraggebers</translation>
+        </message>
+        <message>
             <source>Compare with a &amp;bundle…</source>
             <translation>Mit einem &amp;Bündel vergleichen…</translation>
         </message>
@@ -3055,6 +3075,10 @@ Lauf zu finden</translation>
         <message>
             <source>This verdict was not signed with that key</source>
             <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
+        </message>
+        <message>
+            <source>Trainer's acceptance</source>
+            <translation>Annahme durch den Trainer</translation>
         </message>
         <message>
             <source>Verdict: {0}</source>
@@ -5208,8 +5232,16 @@ Lauf zu finden</translation>
             <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
         </message>
         <message>
+            <source>The order is unsigned, so no key can be known for it.</source>
+            <translation>Der Auftrag ist nicht unterschrieben, also kann zu ihm kein Schlüssel bekannt sein.</translation>
+        </message>
+        <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
             <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
+        </message>
+        <message>
+            <source>The order was not compared with the client's own, and nobody has said that the key that signed it is the client's, so it is open whether this is what the client ordered.</source>
+            <translation>Der Auftrag wurde nicht mit dem eigenen des Auftraggebers verglichen, und niemand hat gesagt, dass der Schlüssel, der ihn unterschrieb, der des Auftraggebers ist. Also ist offen, ob das der Auftrag ist, den der Auftraggeber gab.</translation>
         </message>
         <message>
             <source>The order was not compared with the client's own, so it is open whether this is what the client ordered.</source>
@@ -7228,6 +7260,14 @@ Lauf zu finden</translation>
             <translation>Selbsttest bestanden</translation>
         </message>
         <message>
+            <source>signed by an unknown key</source>
+            <translation>unterschrieben, Schlüssel unbekannt</translation>
+        </message>
+        <message>
+            <source>signed by the client</source>
+            <translation>vom Auftraggeber unterschrieben</translation>
+        </message>
+        <message>
             <source>signed with the key {0}</source>
             <translation>unterschrieben mit dem Schlüssel {0}</translation>
         </message>
@@ -8095,6 +8135,14 @@ Lauf zu finden</translation>
             <translation>Kapsel</translation>
         </message>
         <message>
+            <source>Client's key</source>
+            <translation>Schlüssel des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Client's signature</source>
+            <translation>Unterschrift des Auftraggebers</translation>
+        </message>
+        <message>
             <source>Disputed</source>
             <translation>Strittig</translation>
         </message>
@@ -8145,6 +8193,10 @@ Lauf zu finden</translation>
         <message>
             <source>Time</source>
             <translation>Zeit</translation>
+        </message>
+        <message>
+            <source>Trainer's acceptance</source>
+            <translation>Annahme durch den Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -8270,6 +8322,10 @@ Lauf zu finden</translation>
         <message>
             <source>Client</source>
             <translation>Auftraggeber</translation>
+        </message>
+        <message>
+            <source>Client's signature</source>
+            <translation>Unterschrift des Auftraggebers</translation>
         </message>
         <message>
             <source>Corrections: logged roundings in which this machine took the trainer's direction.</source>
@@ -8480,6 +8536,10 @@ Lauf zu finden</translation>
             <translation>Trainer</translation>
         </message>
         <message>
+            <source>Trainer's acceptance</source>
+            <translation>Annahme durch den Trainer</translation>
+        </message>
+        <message>
             <source>Trainer's key</source>
             <translation>Schlüssel des Trainers</translation>
         </message>
@@ -8598,6 +8658,10 @@ Lauf zu finden</translation>
         <message>
             <source>replay</source>
             <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>signed with a key that only the files themselves name</source>
+            <translation>unterschrieben mit einem Schlüssel, den nur die Dateien selbst nennen</translation>
         </message>
         <message>
             <source>signed with the client's key, which was given</source>
@@ -8805,6 +8869,14 @@ Lauf zu finden</translation>
             <translation>Trainer</translation>
         </message>
         <message>
+            <source>accepted by the trainer</source>
+            <translation>vom Trainer angenommen</translation>
+        </message>
+        <message>
+            <source>accepted by the trainer on {0}, as the trainer says</source>
+            <translation>vom Trainer angenommen am {0}, wie der Trainer sagt</translation>
+        </message>
+        <message>
             <source>an auditor</source>
             <translation>Prüfer</translation>
         </message>
@@ -8885,6 +8957,10 @@ Lauf zu finden</translation>
             <translation>kein Ergebnis</translation>
         </message>
         <message>
+            <source>not accepted</source>
+            <translation>nicht angenommen</translation>
+        </message>
+        <message>
             <source>not chosen</source>
             <translation>nicht gewählt</translation>
         </message>
@@ -8921,6 +8997,18 @@ Lauf zu finden</translation>
             <translation>Ergebnis</translation>
         </message>
         <message>
+            <source>signed by {0}, {1}</source>
+            <translation>unterschrieben von {0} ({1})</translation>
+        </message>
+        <message>
+            <source>signed with a key that you do not know</source>
+            <translation>unterschrieben mit einem Schlüssel, den Sie nicht kennen</translation>
+        </message>
+        <message>
+            <source>signed with the client's key, which was given</source>
+            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
+        </message>
+        <message>
             <source>state</source>
             <translation>Zustand</translation>
         </message>
@@ -8941,6 +9029,10 @@ Lauf zu finden</translation>
             <translation>nicht beurteilt</translation>
         </message>
         <message>
+            <source>unsigned</source>
+            <translation>ohne Unterschrift</translation>
+        </message>
+        <message>
             <source>update</source>
             <translation>Aktualisierung</translation>
         </message>
@@ -8959,6 +9051,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
             <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
+        </message>
+        <message>
+            <source>{0}, on {1}, as the signature says</source>
+            <translation>{0}, am {1}, wie die Unterschrift sagt</translation>
         </message>
     </context>
 </TS>
