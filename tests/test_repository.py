@@ -29,6 +29,7 @@ AdjudicationFinished
 AdjudicationOutcome
 AdjudicationReport
 AdjudicationStarted
+Afterwards
 AuditFinished
 AuditReport
 AuditRequest
@@ -100,6 +101,7 @@ RecordingChecked
 RecordingError
 RecordingResumed
 Relation
+Reply
 ResumedFromCheckpoint
 Right
 RmsProp
@@ -130,10 +132,12 @@ TurnsJob
 Verdict
 WeightAverage
 WeightsFile
+Withdrawal
 WorkerState
 WorkersReported
 account_of
 adjudicate
+afterwards
 basis_of
 bound_by
 check_bundle_file
@@ -177,8 +181,10 @@ sign_verdict
 signed_by_trainer
 start_signer
 state_folder
+statements_beside
 trust_of
 uniform
+verdict_digest
 verify_signed
 verify_verdict
 verify_weights

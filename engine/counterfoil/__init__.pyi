@@ -30,11 +30,29 @@ from .audit.replay import (
 from .audit.replay import (
     run_audit as run_audit,
 )
+from .audit.statement.afterwards import (
+    afterwards as afterwards,
+)
+from .audit.statement.afterwards import (
+    statements_beside as statements_beside,
+)
+from .audit.statement.afterwards import (
+    verdict_digest as verdict_digest,
+)
 from .audit.statement.signed import (
     Adjudication as Adjudication,
 )
 from .audit.statement.signed import (
+    Afterwards as Afterwards,
+)
+from .audit.statement.signed import (
+    Reply as Reply,
+)
+from .audit.statement.signed import (
     Verdict as Verdict,
+)
+from .audit.statement.signed import (
+    Withdrawal as Withdrawal,
 )
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,

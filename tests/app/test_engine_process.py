@@ -15,6 +15,7 @@ import pytest
 
 import counterfoil
 from counterfoil import (
+    Afterwards,
     AuditFinished,
     AuditReport,
     AuditRequest,
@@ -28,7 +29,9 @@ from counterfoil import (
     Outcome,
     Plan,
     StepReplayed,
+    Withdrawal,
 )
+from counterfoil.audit.statement.afterwards import sign_withdrawal
 from counterfoil.sentence import Sentence
 from counterfoil_app.engine.child import Item, Outbox, Returned
 from counterfoil_app.engine.messages import loads
@@ -100,13 +103,13 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
         assert not holds(engine.process_id, PASSPHRASE.encode())
         assert holds(os.getpid(), PASSPHRASE.encode()), "the control: the window's process had it"
     (tmp_path / "v.json").write_bytes(envelope)
-    assert engine.read_verdict(tmp_path / "v.json", (), None).verdict is None
+    assert engine.read_verdict(tmp_path / "v.json", (), None, ()).verdict is None
     keys = (engine.read_key(public),)
-    reading = engine.read_verdict(tmp_path / "v.json", keys, run)
+    reading = engine.read_verdict(tmp_path / "v.json", keys, run, ())
     assert reading.verdict is not None
     assert reading.verdict.headline == "VERIFIED"
     assert reading.bundle_matches is True
-    assert engine.read_verdict(tmp_path / "v.json", keys, run.with_name("job.cfoil")).bundle_matches is False
+    assert engine.read_verdict(tmp_path / "v.json", keys, run.with_name("job.cfoil"), ()).bundle_matches is False
     # Delivered weights, by this verdict and by the report of the replay.
     *_, weights = counterfoil.export_weights(run, tmp_path / "model")
     assert isinstance(weights, Path)
@@ -116,10 +119,31 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
         assert isinstance(found, DeliveryReport)
         assert found.outcome is DeliveryOutcome.DELIVERED
         assert isinstance(found.sentence, Sentence)  # which knows what it was made of
+    # What was said of it afterwards lies in its folder, or is given.
+    auditor = counterfoil.load_private_key(tmp_path / "auditor.pem", PASSPHRASE)
+    digest = counterfoil.verdict_digest(envelope)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    withdrawal = sign_withdrawal(digest, "The wrong run.\nI am sorry.", None, auditor)
+    (elsewhere / "back.json").write_bytes(withdrawal)
+    assert reading.later == Afterwards()
+    assert [one.reason for one in said(engine, tmp_path / "v.json", keys, elsewhere / "back.json")] == [
+        "The wrong run.\nI am sorry."
+    ]
+    (tmp_path / "back.json").write_bytes(withdrawal)
+    assert len(said(engine, tmp_path / "v.json", keys)) == 1
+    assert len(said(engine, tmp_path / "v.json", keys, elsewhere / "back.json")) == 1, "it is one, twice"
+    with pytest.raises(CounterfoilError, match="withdrawn by its auditor"):
+        list(engine.verify_weights(weights.parent, run, tmp_path / "v.json", keys, None, CancelToken()))
+    (tmp_path / "back.json").unlink()
     tampered = envelope.replace(b'"sig":"', b'"sig":"AAAA')
     (tmp_path / "forged.json").write_bytes(tampered)
     with pytest.raises(CounterfoilError, match=r"does not hold|malformed"):
-        engine.read_verdict(tmp_path / "forged.json", keys, None)
+        engine.read_verdict(tmp_path / "forged.json", keys, None, ())
+
+
+def said(engine: ProcessEngine, verdict: Path, keys: tuple[str, ...], *given: Path) -> tuple[Withdrawal, ...]:
+    return engine.read_verdict(verdict, keys, None, given).later.withdrawals
 
 
 def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ def spoiled(value: Any) -> Any:
 class Hostile(FakeEngine):
     """A made-up run of a hostile trainer's."""
 
-    def summary(self, path: Path, order: Path | None) -> BundleSummary:
-        return spoiled(super().summary(path, order))
+    def summary(self, path: Path, order: Path | None, client_known: bool = False) -> BundleSummary:
+        return spoiled(super().summary(path, order, client_known))
 
     def dispute(self, step: int) -> Dispute:
         dispute = super().dispute(step)

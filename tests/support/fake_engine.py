@@ -17,6 +17,7 @@ from counterfoil import (
     Adjudication,
     AdjudicationOutcome,
     AdjudicationReport,
+    Afterwards,
     AuditFinished,
     AuditReport,
     AuditRequest,
@@ -87,6 +88,7 @@ from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
 from counterfoil.sentence import joined, say
 from counterfoil_app.engine.port import (
+    NOTHING_LATER,
     DeliveryEvent,
     HearingEvent,
     HearingStarted,
@@ -111,6 +113,7 @@ KINDS = {
     "job.cfoil": FileUse.ORDER,
     ".capsule.cfoil": FileUse.CAPSULE,
     ".cfdata": FileUse.DATA,
+    ".reply.json": FileUse.STATEMENT,
     ".json": FileUse.VERDICT,
     ".jsonl": FileUse.HEADS,
     ".pub.pem": FileUse.PUBLIC_KEY,
@@ -161,6 +164,8 @@ class FakeEngine:
         key: Names the key that signed.
         signer: The public key that signs verdicts.
         client: The public key that signed the order; empty for an unsigned one.
+        later: What was said of the verdicts that it reads.
+        statements: The statements that it was last given with a verdict.
         progress: What is kept of replays that were stopped, by device and chosen segments.
     """
 
@@ -182,6 +187,8 @@ class FakeEngine:
     key: str = "key"
     signer: str = AUDITOR
     client: str = ""
+    later: Afterwards = NOTHING_LATER
+    statements: tuple[Path, ...] = ()
     plan_error: Exception | None = None
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
@@ -497,7 +504,10 @@ class FakeEngine:
             return self.trainer_public
         return self.signer if path.name.startswith("auditor") else digest(path.name).hex
 
-    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
+    def read_verdict(
+        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+    ) -> VerdictReading:
+        self.statements = tuple(statements)
         content = json.loads(path.read_bytes())
         key_id = key_id_of(self.signer)
         if self.signer not in keys:
@@ -513,7 +523,7 @@ class FakeEngine:
         fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
         verdict = Verdict(read_statement(fields, VerdictStatement), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
-        return VerdictReading((key_id,), verdict, self.signer, matches)
+        return VerdictReading((key_id,), verdict, self.signer, matches, self.later)
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         path.write_text("".join(f"{row.step}\n" for row in steps.rows()))

@@ -16,6 +16,7 @@ import counterfoil
 from counterfoil import (
     Adjudication,
     AdjudicationReport,
+    Afterwards,
     AuditReport,
     AuditRequest,
     BundleSummary,
@@ -44,6 +45,9 @@ MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
 
 
+NOTHING_LATER = Afterwards()
+
+
 @dataclass(frozen=True)
 class VerdictReading:
     """What a file with a verdict or an adjudication turned out to be.
@@ -53,12 +57,14 @@ class VerdictReading:
         verdict: What was signed; None when none of the given keys is among them, so that nothing could be checked.
         key: The public key for which its signature holds; empty without the verdict.
         bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
+        later: What was said of it after it was signed.
     """
 
     key_ids: tuple[str, ...]
     verdict: Verdict | Adjudication | None = None
     key: str = ""
     bundle_matches: bool | None = None
+    later: Afterwards = NOTHING_LATER
 
 
 @dataclass(frozen=True)
@@ -154,8 +160,20 @@ class Engine(Protocol):
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
 
-    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
-        """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
+    def read_verdict(
+        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+    ) -> VerdictReading:
+        """Check a verdict file with the first of the public keys that signed it.
+
+        Args:
+            path: The verdict. What was said of it afterwards is looked for in its folder.
+            keys: The public keys that count.
+            bundle: A file that it should be about; None where none is compared.
+            statements: More files with what was said of it.
+
+        Raises:
+            CounterfoilError: A file cannot be read, or the verdict's signature does not hold.
+        """
 
     def read_key(self, path: Path) -> str:
         """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
@@ -263,7 +281,13 @@ class LibraryEngine:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
         judged: Verdict | AuditReport | None = replay
         if verdict is not None:
-            signed = self.read_verdict(verdict, keys, None).verdict
+            reading = self.read_verdict(verdict, keys, None, ())
+            signed = reading.verdict
+            if reading.later.withdrawals:
+                raise SignatureError(
+                    say("The verdict {0} was withdrawn by its auditor.", verdict.name),
+                    remedy=say("Ask the auditor for the verdict that stands in its place."),
+                )
             if signed is None:
                 raise SignatureError(
                     say("The verdict {0} was signed with a key that you have not confirmed.", verdict.name),
@@ -281,14 +305,17 @@ class LibraryEngine:
             return bytes(counterfoil.preview_adjudication(report, signed_at))
         return bytes(counterfoil.preview_verdict(report, signed_at))
 
-    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
+    def read_verdict(
+        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+    ) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
         envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
         for public in keys:
             if counterfoil.key_id_of(public) in key_ids:
                 verdict = counterfoil.verify_signed(envelope, _key(public))
-                return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle))
+                later = _said_later(verdict, envelope, path, statements)
+                return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle), later)
         return VerdictReading(key_ids)
 
     def read_key(self, path: Path) -> str:
@@ -328,6 +355,19 @@ def _keeping(request: AuditRequest) -> AuditRequest:
 
 def _key(public: str) -> counterfoil.PublicKey:
     return counterfoil.PublicKey.from_pem(counterfoil.pem_of(public).encode())
+
+
+def _said_later(verdict: Verdict | Adjudication, envelope: bytes, path: Path, statements: Sequence[Path]) -> Afterwards:
+    """What was said of a verdict afterwards, by statements that were given and by those in its folder."""
+    digest = counterfoil.verdict_digest(envelope)
+    beside, unread = counterfoil.statements_beside(path, digest)
+    given = [
+        (file.name, read_input(file, say("a statement"), CounterfoilError, most=MAX_VERDICT_BYTES))
+        for file in statements
+    ]
+    each = {content: (name, content) for name, content in (*beside, *given)}  # one that was given may lie there too
+    later = counterfoil.afterwards(verdict, digest, each.values())
+    return replace(later, ignored=(*later.ignored, *unread))
 
 
 def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:

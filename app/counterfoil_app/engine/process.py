@@ -118,9 +118,11 @@ class ProcessEngine:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return self._call(bytes, "preview", report, signed_at)
 
-    def read_verdict(self, path: Path, keys: Sequence[str], bundle: Path | None) -> VerdictReading:
+    def read_verdict(
+        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+    ) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
-        return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle)
+        return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle, tuple(statements))
 
     def read_key(self, path: Path) -> str:
         """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""

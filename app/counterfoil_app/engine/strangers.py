@@ -14,11 +14,13 @@ from typing import Any, TypeVar, cast
 
 from msgspec import Struct, structs
 
-from counterfoil import Digest, one_line
+from counterfoil import Afterwards, Digest, one_line
 from counterfoil.sentence import Sentence
 
 SENTENCE_CHARACTERS = 4000
 """Longest sentence that is shown; it may quote several texts of strangers."""
+QUOTED_LINES = 200
+"""Most lines of a text of a stranger's that are shown."""
 T = TypeVar("T")
 
 
@@ -40,6 +42,25 @@ def lines(text: str) -> str:
     return "\n".join(
         " " * (len(line) - len(line.lstrip(" "))) + sentence(line.lstrip(" ")) for line in text.split("\n")
     )
+
+
+def quoted(later: Afterwards) -> Afterwards:
+    """What others said of a verdict: their texts keep their lines, each of visible characters."""
+    shown = plain(later)
+    withdrawals = tuple(
+        replace(one, reason=_quotation(said.reason))
+        for one, said in zip(shown.withdrawals, later.withdrawals, strict=True)
+    )
+    replies = tuple(
+        replace(one, text=_quotation(said.text)) for one, said in zip(shown.replies, later.replies, strict=True)
+    )
+    return replace(shown, withdrawals=withdrawals, replies=replies)
+
+
+def _quotation(text: str) -> str:
+    found = text.splitlines()
+    more = ["\u2026"] if len(found) > QUOTED_LINES else []
+    return "\n".join([*(sentence(line) for line in found[:QUOTED_LINES]), *more])
 
 
 def name_of(path: Path | None) -> str:

@@ -100,7 +100,8 @@ class Dropping(QObject):
             self._open_capsule(each.path, self._order_of(each, found))
         if not found.get(FileUse.WEIGHTS):
             for each in found.get(FileUse.VERDICT, []):
-                self._verdicts.read(each.path)
+                self._verdicts.read(each.path, [said.path for said in found.get(FileUse.STATEMENT, [])])
+        sentences += self._use_statements(found.get(FileUse.STATEMENT, []), found)
         sentences += self._use_weights(found.get(FileUse.WEIGHTS, []), found)
         for each in found.get(FileUse.OTHER, []):
             sentences.append(self.tr("{0} is no file that Counterfoil reads.").format(name_of(each.path)))
@@ -169,6 +170,20 @@ class Dropping(QObject):
                 said.append(
                     self.tr("The tree heads in {0} are compared when the run is replayed.").format(name_of(each.path))
                 )
+        return said
+
+    def _use_statements(self, statements: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+        """What was said of a verdict goes to the verdict that came along or is read."""
+        if found.get(FileUse.VERDICT):
+            return []
+        viewer, said = self._verdicts.reading, []
+        for each in statements:
+            if viewer is None:
+                said.append(
+                    self.tr("{0} is about a verdict: drop it together with that verdict.").format(name_of(each.path))
+                )
+            else:
+                self._verdicts.take_statement(viewer, each.path)
         return said
 
     def _use_weights(self, weights: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:

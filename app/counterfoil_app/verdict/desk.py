@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from shiboken6 import isValid
 
 from counterfoil import AdjudicationReport, AuditReport, key_id_of
 from counterfoil_app.engine.port import Engine, Signable, VerdictReading
-from counterfoil_app.engine.strangers import beside, plain
+from counterfoil_app.engine.strangers import beside, plain, quoted
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.hearing import Hearing
@@ -167,12 +167,19 @@ class VerdictDesk(QObject):
 
     # Reading
 
-    def read(self, path: Path) -> VerdictViewer:
-        """Open a verdict file and say whether its signature holds."""
+    def read(self, path: Path, statements: Sequence[Path] = ()) -> VerdictViewer:
+        """Open a verdict file and say whether its signature holds.
+
+        Args:
+            path: The verdict.
+            statements: What was said of it afterwards, beside what lies in its folder.
+        """
         viewer = VerdictViewer(path, self._keys.book, self._theme, self._window)
+        viewer.statements += statements
         self._show(viewer)
         viewer.key_chosen.connect(partial(self._take_key, viewer))
         viewer.bundle_chosen.connect(partial(self._take_bundle, viewer))
+        viewer.statement_chosen.connect(partial(self.take_statement, viewer))
         viewer.files_dropped.connect(self.files_dropped)
         self._check(viewer)
         return viewer
@@ -183,8 +190,9 @@ class VerdictDesk(QObject):
         return next((dialog for dialog in self._open if isinstance(dialog, VerdictViewer)), None)
 
     def _check(self, viewer: VerdictViewer) -> None:
-        path, bundle, keys = viewer.path, viewer.bundle, self._keys.book.checking
-        self._ask(viewer, lambda engine: engine.read_verdict(path, keys, bundle), partial(self._checked, viewer))
+        path, bundle, keys, given = viewer.path, viewer.bundle, self._keys.book.checking, tuple(viewer.statements)
+        question = partial(_read, path=path, keys=keys, bundle=bundle, statements=given)
+        self._ask(viewer, question, partial(self._checked, viewer))
 
     def _check_all(self) -> None:
         """The known keys changed: what is read counts by those that are known now."""
@@ -211,12 +219,18 @@ class VerdictDesk(QObject):
         viewer.bundle = bundle
         self._check(viewer)
 
+    def take_statement(self, viewer: VerdictViewer, statement: Path) -> None:
+        """Show what was said of the verdict that is read."""
+        if statement not in viewer.statements:
+            viewer.statements.append(statement)
+        self._check(viewer)
+
     def _checked(self, viewer: VerdictViewer, result: JobResult) -> None:
         if result.failure is not None:
             viewer.show_failure(result.failure)
         else:
             assert isinstance(result.value, VerdictReading)
-            viewer.show_reading(plain(result.value))
+            viewer.show_reading(replace(plain(result.value), later=quoted(result.value.later)))
 
     # Both
 
@@ -229,6 +243,13 @@ class VerdictDesk(QObject):
     def _ask(self, dialog: QDialog, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Ask the worker; an answer that comes after the dialog was closed is dropped."""
         self._session.ask(question, lambda result: answer(result) if dialog in self._open else None)
+
+
+def _read(
+    engine: Engine, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+) -> VerdictReading:
+    """In the worker thread."""
+    return engine.read_verdict(path, keys, bundle, statements)
 
 
 def _look_up(key: Path | None) -> KeyRingAnswer:

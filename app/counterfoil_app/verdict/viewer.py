@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import Adjudication, TrainerTrust, Trust, Verdict
-from counterfoil_app.engine.port import VerdictReading
+from counterfoil import Adjudication, Afterwards, TrainerTrust, Trust, Verdict
+from counterfoil_app.engine.port import NOTHING_LATER, VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
@@ -17,6 +17,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.verdict.later import SaidLater
 from counterfoil_app.views.dropped import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -40,10 +41,13 @@ class VerdictViewer(DropDialog):
         checked: Whether its signature was found to hold.
         key_ids: Fingerprints of the keys that it says it was signed with.
         other_key: A key file that was chosen, and holds another key; None for none.
+        statements: Files with what was said of it afterwards, beside what lies in its folder.
+        withdrawn: Whether its auditor took it back.
     """
 
     key_chosen = Signal(Path)
     bundle_chosen = Signal(Path)
+    statement_chosen = Signal(Path)
 
     def __init__(self, path: Path, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,6 +58,8 @@ class VerdictViewer(DropDialog):
         self.bundle: Path | None = None
         self.key_ids: tuple[str, ...] = ()
         self.other_key: Path | None = None
+        self.statements: list[Path] = []
+        self.withdrawn = False
         self._book = book
         self._theme = theme
         self.icon = QLabel()
@@ -69,42 +75,54 @@ class VerdictViewer(DropDialog):
         self.trust = TrustBar(theme)
         top.addWidget(self.trust, 0, Qt.AlignmentFlag.AlignTop)
         self.about_bundle = label("", "notice")
+        self.banner = label("", "notice")
+        restyle(self.banner, "tone", Tone.BAD.value)
+        self.banner.hide()
         self.page = Page(self.tr("What the verdict says"))
+        self.later = SaidLater()
         self._facts = FieldGrid()
+        self.page.column.addWidget(self.later)
         self.page.column.addWidget(self._facts)
         self.page.column.addStretch(1)
         self.choose_key = QPushButton(self.tr("Choose the auditor's public &key\u2026"))
         self.choose_bundle = QPushButton(self.tr("Compare with a &bundle\u2026"))
+        self.choose_statement = QPushButton(self.tr("Add a &statement\u2026"))
+        self.choose_statement.setToolTip(self.tr("A withdrawal by the auditor, or a reply of the trainer's"))
         self.close_button = QPushButton(self.tr("&Close"))
         buttons = QHBoxLayout()
         buttons.addWidget(self.choose_key)
         buttons.addWidget(self.choose_bundle)
+        buttons.addWidget(self.choose_statement)
         buttons.addStretch(1)
         buttons.addWidget(self.close_button)
         column = QVBoxLayout(self)
         column.setSpacing(12)
         column.addLayout(top)
+        column.addWidget(self.banner)
         column.addWidget(self.about_bundle)
         column.addWidget(self.page, 1)
         column.addStretch(0)
         column.addLayout(buttons)
         self.choose_key.clicked.connect(self._ask_key)
         self.choose_bundle.clicked.connect(self._ask_bundle)
+        self.choose_statement.clicked.connect(self._ask_statement)
         self.close_button.clicked.connect(self.close)
         self._show(Look(self.tr("Being checked"), "waiting", Tone.INFO), self.tr("Reading {0}").format(name_of(path)))
         self.about_bundle.hide()
-        self.choose_bundle.setEnabled(False)
+        self._enable(False)
 
     def show_reading(self, reading: VerdictReading) -> None:
         """Show what the file turned out to be."""
         verdict = reading.verdict
         self.key_ids = reading.key_ids
         self.checked = verdict is not None
+        self._show_later(reading.later)
         if verdict is None:
             self._show_unknown_key(reading.key_ids)
             return
         trust = self._trust(verdict)
-        self.trust.show_trust(trust)
+        # What a verdict rested on is no comfort once it is taken back.
+        self.trust.show_trust(None if self.withdrawn else trust)
         look = _look(verdict, trust)
         if trust.trainer is TrainerTrust.AUDITOR:
             self._show(
@@ -122,6 +140,8 @@ class VerdictViewer(DropDialog):
                     "another SHA-256."
                 ).format(name_of(self.bundle), look.word, verdict.bundle_name),
             )
+        elif self.withdrawn:
+            self._show_withdrawn(look, reading.later)
         else:
             self._show(
                 Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),
@@ -138,7 +158,7 @@ class VerdictViewer(DropDialog):
             )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
-        self.choose_bundle.setEnabled(True)
+        self._enable(True)
         self._make_primary(self.choose_bundle if reading.bundle_matches is None else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
 
@@ -164,9 +184,10 @@ class VerdictViewer(DropDialog):
             Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
             failure_text(failure),
         )
+        self._show_later(NOTHING_LATER)
         self.page.hide()
         self.about_bundle.hide()
-        self.choose_bundle.setEnabled(False)
+        self._enable(False)
         self._make_primary(self.choose_key)
 
     def _show_unknown_key(self, key_ids: tuple[str, ...]) -> None:
@@ -190,8 +211,36 @@ class VerdictViewer(DropDialog):
         self._facts.show_fields([Field(self.tr("Names the key"), key_id, exact=True) for key_id in key_ids])
         self.page.show()
         self.about_bundle.hide()
-        self.choose_bundle.setEnabled(False)
+        self._enable(False)
         self._make_primary(self.choose_key)
+
+    def _enable(self, checked: bool) -> None:
+        """What can be compared with a verdict whose signature holds."""
+        for button in (self.choose_bundle, self.choose_statement):
+            button.setEnabled(checked)
+
+    def _show_withdrawn(self, look: Look, later: Afterwards) -> None:
+        replaced = any(one.superseded_by is not None for one in later.withdrawals)
+        title = self.tr("Superseded: its auditor put another verdict in its place")
+        if not replaced:
+            title = self.tr("Withdrawn: its auditor took it back")
+        self._show(
+            Look(title, "failed", Tone.BAD),
+            self.tr("It no longer counts. Its signature holds, and what it said was: {0}.").format(look.word),
+        )
+
+    def _show_later(self, later: Afterwards) -> None:
+        """Show what was said of it afterwards; that it was taken back stands above all else."""
+        self.withdrawn = bool(later.withdrawals)
+        self.banner.setVisible(self.withdrawn)
+        if self.withdrawn:
+            first = later.withdrawals[0]
+            self.banner.setText(
+                self.tr("WITHDRAWN by its auditor on {0}, as the auditor says. Do not rely on it.").format(
+                    text.moment(first.signed_at)
+                )
+            )
+        self.later.show_later(later)
 
     def _show(self, look: Look, sentence: str) -> None:
         # What does not count must not look like a verdict in which a line is red.
@@ -280,6 +329,13 @@ class VerdictViewer(DropDialog):
         )
         if name:
             self.key_chosen.emit(Path(name))
+
+    def _ask_statement(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, self.tr("Add a statement"), str(self.path.parent), self.tr("Statements (*.json);;All files (*)")
+        )
+        if name:
+            self.statement_chosen.emit(Path(name))
 
     def _ask_bundle(self) -> None:
         name, _ = QFileDialog.getOpenFileName(

@@ -13,7 +13,14 @@ from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import BundleError, GivenFileError, SignatureError
 from counterfoil.inputs import open_input
-from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE
+from counterfoil.intoto import (
+    ADJUDICATION_PREDICATE,
+    REPLY_PREDICATE,
+    RUN_PREDICATE,
+    TREE_HEAD_PREDICATE,
+    VERDICT_PREDICATE,
+    WITHDRAWAL_PREDICATE,
+)
 from counterfoil.sentence import say
 
 HEAD_BYTES = 2**20
@@ -86,6 +93,8 @@ def _statement(head: bytes) -> FileUse:
 _PREDICATES = {
     VERDICT_PREDICATE: FileUse.VERDICT,
     ADJUDICATION_PREDICATE: FileUse.VERDICT,
+    WITHDRAWAL_PREDICATE: FileUse.STATEMENT,
+    REPLY_PREDICATE: FileUse.STATEMENT,
     TREE_HEAD_PREDICATE: FileUse.HEADS,
     RUN_PREDICATE: FileUse.OTHER,
 }

@@ -26,7 +26,7 @@ from counterfoil.plaintext import one_line
 if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.referee import Parting
-    from counterfoil.audit.statement.afterwards import Afterwards
+    from counterfoil.audit.statement.signed import Afterwards
     from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration

@@ -35,6 +35,9 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key
     found[FileUse.VERDICT] = folder / "d"
     sign = ["--verdict", str(folder / "d"), "--key", str(folder / "auditor.pem")]
     assert main(["audit", str(digits_job.run), "--segments", "1", *sign]) == 0
+    found[FileUse.STATEMENT] = folder / "h"
+    back = ["--reason", "wrong run", "--out", str(folder / "h")]
+    assert main(["withdraw", str(folder / "d"), "--key", str(folder / "auditor.pem"), *back]) == 0
     generate_key(folder / "trainer.pem", None)
     train = ["train", str(digits_job.order), "--out", str(folder / "told.cfoil"), "--key", str(folder / "trainer.pem")]
     found[FileUse.HEADS] = folder / "e"

@@ -6,15 +6,17 @@ verdict in an envelope that is written otherwise is the same verdict. docs/verdi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.statement.signed import Signed
+from counterfoil.audit.statement.signed import Afterwards, Reply, Signed, Withdrawal
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
+from counterfoil.errors import CounterfoilError, DataError, SignatureError
 from counterfoil.fields import Fields
+from counterfoil.inputs import read_input
 from counterfoil.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
 from counterfoil.sentence import say
 from counterfoil.signing import SigningKey, open_named, payload_of, sign_statement
@@ -24,59 +26,13 @@ MAX_TEXT = 20_000
 """Characters of a reason or a reply."""
 MAX_BYTES = 2**18
 """Bytes of the file of such a statement; twenty thousand characters have at most four bytes each, in base64."""
+MAX_BESIDE = 500
+"""Files in the folder of a verdict that are looked at for statements about it."""
+ENDING = ".json"
+"""Of the names of these files."""
+_KINDS = (WITHDRAWAL_PREDICATE, REPLY_PREDICATE)
 _WITHDRAWAL = say("withdrawal of a verdict")
 _REPLY = say("reply to a verdict")
-
-
-@dataclass(frozen=True)
-class Withdrawal:
-    """The auditor of a verdict takes it back.
-
-    Attributes:
-        verdict: SHA-256 of the payload of the verdict.
-        reason: Why, in the auditor's words.
-        superseded_by: SHA-256 of the payload of the verdict that stands in its place; None when none does.
-        signed_at: ISO 8601 time in UTC, as the auditor says.
-        key_id: Key id of the key that signed.
-    """
-
-    verdict: Digest
-    reason: str
-    superseded_by: Digest | None
-    signed_at: str
-    key_id: str
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The trainer of a run answers a verdict on it.
-
-    Attributes:
-        verdict: SHA-256 of the payload of the verdict.
-        text: The reply, in the trainer's words.
-        signed_at: ISO 8601 time in UTC, as the trainer says.
-        key_id: Key id of the key that signed.
-    """
-
-    verdict: Digest
-    text: str
-    signed_at: str
-    key_id: str
-
-
-@dataclass(frozen=True)
-class Afterwards:
-    """What the statements that were given say of a verdict.
-
-    Attributes:
-        withdrawals: By its auditor, by time.
-        replies: By the trainer of its run, by time.
-        ignored: Why each of the others says nothing about it.
-    """
-
-    withdrawals: tuple[Withdrawal, ...] = ()
-    replies: tuple[Reply, ...] = ()
-    ignored: tuple[str, ...] = ()
 
 
 def verdict_digest(envelope: bytes) -> Digest:
@@ -188,6 +144,46 @@ def afterwards(verdict: Signed, digest: Digest, statements: Iterable[tuple[str, 
         tuple(sorted(replies, key=lambda one: one.signed_at)),
         tuple(ignored),
     )
+
+
+def statements_beside(path: Path, verdict: Digest) -> tuple[list[tuple[str, bytes]], tuple[str, ...]]:
+    """Return the statements about a verdict that lie in a folder beside a file.
+
+    Args:
+        path: The file, most often that of the verdict.
+        verdict: Digest of the verdict, by :func:`verdict_digest`.
+
+    Returns:
+        Name and content of each, for :func:`afterwards`; and what could not be looked at, as sentences.
+    """
+    try:
+        names = sorted(name for name in os.listdir(path.parent) if name.lower().endswith(ENDING) and name != path.name)
+    except OSError as error:
+        return [], (say("The folder of the verdict cannot be searched for statements about it: {0}.", error.strerror),)
+    found: list[tuple[str, bytes]] = []
+    unread: tuple[str, ...] = ()
+    if len(names) > MAX_BESIDE:
+        unread += (
+            say(
+                "The folder of the verdict holds {0} such files; only the first {1} were looked at for "
+                "statements about it.",
+                len(names),
+                MAX_BESIDE,
+            ),
+        )
+    for name in names[:MAX_BESIDE]:
+        file = path.with_name(name)
+        try:
+            if not file.is_file() or file.stat().st_size > MAX_BYTES:  # larger than any such statement
+                continue
+            envelope = read_input(file, say("a statement"), DataError, most=MAX_BYTES)
+        except (OSError, CounterfoilError):
+            unread += (say("{0} beside the verdict cannot be read.", name),)
+            continue
+        payload = _payload(envelope)
+        if verdict.hex.encode() in payload and any(kind.encode() in payload for kind in _KINDS):
+            found.append((name, envelope))
+    return found, unread
 
 
 def _open_either(envelope: bytes) -> Withdrawal | Reply:

@@ -28,6 +28,8 @@ class FileUse(Enum):
     DATA = "data file"
     VERDICT = "verdict"
     """Or an adjudication."""
+    STATEMENT = "statement about a verdict"
+    """A withdrawal by its auditor, or a reply of the trainer's."""
     HEADS = "tree heads"
     PUBLIC_KEY = "public key"
     PRIVATE_KEY = "private key"

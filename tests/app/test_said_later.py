@@ -1,0 +1,95 @@
+"""A verdict that its auditor took back is not mistaken for one that holds; a reply is shown as the trainer's words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+from tests.app.conftest import MakeWindow
+from tests.app.test_files_find_their_places import drop, made
+
+from counterfoil import Afterwards, Digest, Reply, Withdrawal
+from counterfoil.sentence import say
+from counterfoil_app.model.key_book import Role
+from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.viewer import VerdictViewer
+from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
+
+DAY = "2026-11-22"
+VERDICT, NEW = Digest.of(b"verdict"), Digest.of(b"new")
+WITHDRAWN = Withdrawal(VERDICT, "The wrong run.\nI am sorry.", None, "2026-11-22T10:00:00Z", KEY_ID)
+SUPERSEDED = Withdrawal(VERDICT, "A better one.", NEW, "2026-11-22T10:00:00Z", KEY_ID)
+REPLY = Reply(VERDICT, "<b>VERIFIED</b>\n\u202eby me\x1b[0m", "2026-11-22T11:00:00Z", "ef" * 32)
+
+
+def read(window: MainWindow, folder: Path, qtbot: QtBot, *later: Path) -> VerdictViewer:
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "", DAY)
+    (verdict,) = made(folder, "run.verdict.json")
+    viewer = window.verdicts.read(verdict, later)
+    qtbot.waitUntil(lambda: viewer.checked)
+    return viewer
+
+
+def quotations(viewer: VerdictViewer) -> list[tuple[str, str]]:
+    return [(each.who.text(), each.words.text()) for each in viewer.later.quotations]
+
+
+def test_control_a_verdict_of_which_nothing_was_said(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    viewer = read(window, tmp_path, qtbot)
+    assert viewer.headline.text() == "The signature holds: VERIFIED"
+    assert not viewer.banner.isVisible()
+    assert not viewer.later.isVisible()
+    assert viewer.trust.isVisible()
+
+
+@pytest.mark.parametrize(("said", "title"), [(WITHDRAWN, "Withdrawn"), (SUPERSEDED, "Superseded")])
+def test_a_verdict_that_was_taken_back_is_red(
+    window_of: MakeWindow, tmp_path: Path, qtbot: QtBot, said: Withdrawal, title: str
+) -> None:
+    engine = FakeEngine(later=Afterwards(withdrawals=(said,)))
+    viewer = read(window_of(engine), tmp_path, qtbot)
+    assert viewer.headline.text().startswith(title)
+    assert "VERIFIED" not in viewer.headline.text()
+    assert "It no longer counts" in viewer.sentence.text()
+    assert viewer.property("tone") == "bad"
+    assert viewer.banner.isVisible()
+    assert viewer.banner.text().startswith("WITHDRAWN by its auditor on 2026-11-22 10:00:00 UTC")
+    assert viewer.banner.property("tone") == "bad"
+    assert not viewer.trust.isVisible(), "green lines are no comfort"
+    ((who, words),) = quotations(viewer)
+    assert "auditor's reason" in who
+    assert words == said.reason
+
+
+def test_a_reply_is_the_trainers_words_and_plain_text(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    ignored = say("{0} does not count. {1}", "x.json", "It is about another verdict.")
+    engine = FakeEngine(later=Afterwards(replies=(REPLY,), ignored=(ignored,)))
+    viewer = read(window_of(engine), tmp_path, qtbot)
+    assert viewer.headline.text() == "The signature holds: VERIFIED", "a reply changes nothing"
+    assert not viewer.banner.isVisible()
+    ((who, words),) = quotations(viewer)
+    assert who.startswith("Reply of the trainer who signed the run, on 2026-11-22 11:00:00 UTC by the trainer's clock")
+    assert words == "<b>VERIFIED</b>\n\\u202eby me\\x1b[0m"
+    assert viewer.later.quotations[0].words.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_statements_come_with_the_verdict_or_after_it(
+    window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "", DAY)
+    reply, verdict, other = made(tmp_path, "a.reply.json", "run.verdict.json", "b.reply.json")
+    drop(window, qtbot, reply)
+    qtbot.waitUntil(lambda: "drop it together with that verdict" in window.statusBar().currentMessage())
+    drop(window, qtbot, verdict, reply)
+    qtbot.waitUntil(lambda: window.verdicts.reading is not None and window.verdicts.reading.checked)
+    viewer = window.verdicts.reading
+    assert viewer is not None
+    assert engine.statements == (reply,)
+    viewer.files_dropped.emit([other])
+    qtbot.waitUntil(lambda: engine.statements == (reply, other))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "c.json"), ""))
+    qtbot.mouseClick(viewer.choose_statement, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: engine.statements == (reply, other, tmp_path / "c.json"))
