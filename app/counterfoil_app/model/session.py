@@ -27,6 +27,7 @@ from counterfoil import (
     Recognised,
     SegmentRequest,
     TrainerTrust,
+    key_id_of,
     limits_for,
     with_client_key,
     with_client_order,
@@ -79,6 +80,7 @@ class Session(OpenBundle):
         self._timer.timeout.connect(self._poll)
         self._filled = False
         self._inspection: Inspection | None = None
+        self._clients_asked: tuple[str, ...] = ()
         self._token: CancelToken | None = None
         self._sink: ReplaySink | None = None
         self._ended: JobResult | None = None
@@ -139,8 +141,8 @@ class Session(OpenBundle):
         self.path = path
         self.order = order
         self._clear_bundle()
-        clients = self.keys.clients if self.keys is not None else ()
-        self._inspection = Inspection(self._engine, path, order, clients)
+        self._clients_asked = self.keys.clients if self.keys is not None else ()
+        self._inspection = Inspection(self._engine, path, order, self._clients_asked)
         self.submit(self._inspection.run, partial(self._opened, self._inspection))
         self._set_phase(Phase.LOADING)
         self._announce_all()
@@ -236,7 +238,8 @@ class Session(OpenBundle):
             return
         known, report = self.keys.is_client(self.client_key), self.report
         if report is None:
-            if self.phase in (Phase.LOADING, Phase.READY) and known != bool(self.summary.given_client_key):
+            was_known = any(key_id_of(public) == self.client_key for public in self._clients_asked)
+            if self.phase in (Phase.LOADING, Phase.READY) and known != was_known:
                 self.open(self.path, self.order)
         elif known and not report.given_client_key and self.verdict_file is None and report.order_source == "bundle":
             self._confirm_order(with_client_key(report))

@@ -159,7 +159,8 @@ class VerdictViewer(DropDialog):
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
         self._enable(True)
-        self._make_primary(self.choose_bundle if reading.bundle_matches is None else self.close_button)
+        compare = reading.bundle_matches is None and not self.withdrawn
+        self._make_primary(self.choose_bundle if compare else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
 
     def show_other_key(self, path: Path) -> None:

@@ -930,6 +930,10 @@
             <translation>{0} enthält Gewichte: Öffnen Sie zuerst den Lauf, aus dem sie stammen sollen.</translation>
         </message>
         <message>
+            <source>{0} is about a verdict: drop it together with that verdict.</source>
+            <translation>{0} handelt von einem Urteil: Legen Sie es zusammen mit diesem Urteil ab.</translation>
+        </message>
+        <message>
             <source>{0} is no file that Counterfoil reads.</source>
             <translation>{0} ist keine Datei, die Counterfoil liest.</translation>
         </message>
@@ -1883,7 +1887,7 @@
         </message>
         <message>
             <source>Client's key</source>
-            <translation>Schlüssel des Auftraggebers</translation>
+            <translation>Schlüssel dazu</translation>
         </message>
         <message>
             <source>Client's order</source>
@@ -1891,7 +1895,7 @@
         </message>
         <message>
             <source>Client's signature</source>
-            <translation>Unterschrift des Auftraggebers</translation>
+            <translation>Unterschrift</translation>
         </message>
         <message>
             <source>Commitments</source>
@@ -2027,7 +2031,7 @@
         </message>
         <message>
             <source>Trainer's acceptance</source>
-            <translation>Annahme durch den Trainer</translation>
+            <translation>Annahme</translation>
         </message>
         <message>
             <source>Trainer's environment</source>
@@ -2937,6 +2941,18 @@ Lauf zu finden</translation>
             <translation>&amp;Schließen</translation>
         </message>
         <message>
+            <source>A withdrawal by the auditor, or a reply of the trainer's</source>
+            <translation>Ein Widerruf des Prüfers oder eine Erwiderung des Trainers</translation>
+        </message>
+        <message>
+            <source>Add a &amp;statement…</source>
+            <translation>Er&amp;klärung dazu…</translation>
+        </message>
+        <message>
+            <source>Add a statement</source>
+            <translation>Eine Erklärung dazu öffnen</translation>
+        </message>
+        <message>
             <source>Auditor's key</source>
             <translation>Schlüssel des Prüfers</translation>
         </message>
@@ -2983,6 +2999,10 @@ Lauf zu finden</translation>
         <message>
             <source>Get the auditor's public key from the auditor, choose it, and confirm it. Until then anybody may have made this.</source>
             <translation>Lassen Sie sich den öffentlichen Schlüssel vom Prüfer geben, wählen Sie ihn und bestätigen Sie ihn. Bis dahin kann dies jeder gemacht haben.</translation>
+        </message>
+        <message>
+            <source>It no longer counts. Its signature holds, and what it said was: {0}.</source>
+            <translation>Es zählt nicht mehr. Seine Unterschrift ist gültig, und es sagte: {0}.</translation>
         </message>
         <message>
             <source>It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with another SHA-256.</source>
@@ -3041,8 +3061,16 @@ Lauf zu finden</translation>
             <translation>Unterschrieben am</translation>
         </message>
         <message>
+            <source>Statements (*.json);;All files (*)</source>
+            <translation>Erklärungen (*.json);;Alle Dateien (*)</translation>
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Superseded: its auditor put another verdict in its place</source>
+            <translation>Ersetzt: Sein Prüfer hat ein anderes Urteil an seine Stelle gesetzt</translation>
         </message>
         <message>
             <source>The auditor's public key</source>
@@ -3085,8 +3113,16 @@ Lauf zu finden</translation>
             <translation>Urteil: {0}</translation>
         </message>
         <message>
+            <source>WITHDRAWN by its auditor on {0}, as the auditor says. Do not rely on it.</source>
+            <translation>WIDERRUFEN von seinem Prüfer am {0}, wie der Prüfer sagt. Verlassen Sie sich nicht darauf.</translation>
+        </message>
+        <message>
             <source>What the verdict says</source>
             <translation>Was das Urteil sagt</translation>
+        </message>
+        <message>
+            <source>Withdrawn: its auditor took it back</source>
+            <translation>Widerrufen: Sein Prüfer hat es zurückgenommen</translation>
         </message>
         <message>
             <source>compared with the client's own file</source>
@@ -3634,6 +3670,10 @@ Lauf zu finden</translation>
         <message>
             <source>Ask for the whole file.</source>
             <translation>Bitten Sie um die ganze Datei.</translation>
+        </message>
+        <message>
+            <source>Ask the auditor for the verdict that stands in its place.</source>
+            <translation>Bitten Sie den Prüfer um das Urteil, das an seine Stelle tritt.</translation>
         </message>
         <message>
             <source>Ask the client for an order captured by this version of Counterfoil.</source>
@@ -4924,6 +4964,14 @@ Lauf zu finden</translation>
             <translation>Der Fingerabdruck, den der Trainer für die Zeilen von {0} in Schritt {1} unterschrieben hat, ist nicht der der bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest; um das zu sehen, ist keine Arithmetik nötig.</translation>
         </message>
         <message>
+            <source>The folder of the verdict cannot be searched for statements about it: {0}.</source>
+            <translation>Der Ordner des Urteils lässt sich nicht nach Erklärungen dazu durchsuchen: {0}.</translation>
+        </message>
+        <message>
+            <source>The folder of the verdict holds {0} such files; only the first {1} were looked at for statements about it.</source>
+            <translation>Der Ordner des Urteils enthält {0} solche Dateien; nur in den ersten {1} wurde nach Erklärungen dazu gesucht.</translation>
+        </message>
+        <message>
             <source>The folder {0} cannot be made: {1}.</source>
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
         </message>
@@ -5916,6 +5964,10 @@ Lauf zu finden</translation>
             <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht bestätigt haben.</translation>
         </message>
         <message>
+            <source>The verdict {0} was withdrawn by its auditor.</source>
+            <translation>Das Urteil {0} wurde von seinem Prüfer widerrufen.</translation>
+        </message>
+        <message>
             <source>The verdict's comparisons do not lead from the run root to the disputed leaf.</source>
             <translation>Die Vergleiche des Urteils führen nicht von der Laufwurzel zum bestrittenen Blatt.</translation>
         </message>
@@ -6510,6 +6562,10 @@ Lauf zu finden</translation>
         <message>
             <source>a socket</source>
             <translation>ein Socket</translation>
+        </message>
+        <message>
+            <source>a statement</source>
+            <translation>eine Erklärung</translation>
         </message>
         <message>
             <source>a step differs, and check 8 passed</source>
@@ -7728,6 +7784,10 @@ Lauf zu finden</translation>
             <translation>nur {0}</translation>
         </message>
         <message>
+            <source>{0} beside the verdict cannot be read.</source>
+            <translation>{0} neben dem Urteil lässt sich nicht lesen.</translation>
+        </message>
+        <message>
             <source>{0} bytes</source>
             <translation>{0} Bytes</translation>
         </message>
@@ -8118,6 +8178,25 @@ Lauf zu finden</translation>
         <message>
             <source>{0}, proven margins</source>
             <translation>{0}, bewiesene Toleranzen</translation>
+        </message>
+    </context>
+    <context>
+        <name>later</name>
+        <message>
+            <source>In its place</source>
+            <translation>An seiner Stelle</translation>
+        </message>
+        <message>
+            <source>Reply of the trainer who signed the run, on {0} by the trainer's clock:</source>
+            <translation>Erwiderung des Trainers, der den Lauf unterschrieben hat, am {0} nach der Uhr des Trainers:</translation>
+        </message>
+        <message>
+            <source>SHA-256 of what is signed in the other verdict</source>
+            <translation>SHA-256 dessen, was im anderen Urteil unterschrieben ist</translation>
+        </message>
+        <message>
+            <source>The auditor took this verdict back on {0}, by the auditor's clock. The auditor's reason:</source>
+            <translation>Der Prüfer hat dieses Urteil am {0} nach seiner Uhr zurückgenommen. Sein Grund:</translation>
         </message>
     </context>
     <context>
