@@ -16,7 +16,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QWidget
 
-from counterfoil_app.demo import DemoFiles
+from counterfoil_app.demo import DemoFiles, name_keys
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.main import make_window
@@ -36,6 +36,7 @@ TIMEOUT_SECONDS = 300.0
 def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
     """Replay the tampered run in a window, and picture its views into a folder."""
     session = window.session
+    name_keys(files, window.key_book)
     window.open_bundle(files.run("tampered"), files.order)
     _wait(lambda: session.phase is Phase.READY and not session.checking)
     window.commands["replay"].trigger()

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from PySide6.QtCore import QMessageLogContext, QSettings, QTimer, QtMsgType, qInstallMessageHandler
@@ -16,12 +17,14 @@ from counterfoil import AuditReport, CounterfoilError, Outcome
 from counterfoil_app.desktop import startup
 from counterfoil_app.driver.capture import replay_and_capture
 from counterfoil_app.main import application, make_window
+from counterfoil_app.model.key_book import KeyBook, Role
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import LEAST_FIRST_SIZE
 from counterfoil_resources.digits import load_digits
 
 STEPS = 60
 TAMPERED_STEP = 37
+PARTIES = ("client", "trainer", "auditor")
 
 
 def tampered_step(steps: int) -> int:
@@ -62,7 +65,7 @@ class DemoFiles:
         return self.folder / f"{name}.png"
 
     def key(self, party: str) -> Path:
-        """The private key of ``trainer`` or ``auditor``: for the demonstration only, without a passphrase."""
+        """The private key of one of :data:`PARTIES`: for the demonstration only, without a passphrase."""
         return self.folder / "keys" / f"{party}.pem"
 
 
@@ -90,8 +93,9 @@ def run(folder: Path, say: Callable[[str], None] = print, *, steps: int = STEPS)
         qInstallMessageHandler(_show_message)
     application()
     _make_keys(files)
-    say(f"Order: {steps} training steps of a small residual network on handwritten digits.")
-    counterfoil.order_digits(*load_digits(), steps=steps).write(files.order, trial=False)
+    say(f"Order: {steps} training steps of a small residual network on handwritten digits, signed by its client.")
+    client = counterfoil.load_private_key(files.key("client"), None)
+    counterfoil.order_digits(*load_digits(), steps=steps).write(files.order, trial=False, key=client)
     say("Honest trainer: carries out the order and records every step.")
     _record(files, "honest", None, say)
     say(f"Cheating trainer: flips the labels of one batch, at step {tampered}, and signs the run all the same.")
@@ -104,6 +108,7 @@ def run(folder: Path, say: Callable[[str], None] = print, *, steps: int = STEPS)
         if offscreen:  # where there is no screen to fit
             window.resize(LEAST_FIRST_SIZE)
         window.show()
+        name_keys(files, window.key_book)
         reports = {}
         for name in ("honest", "tampered"):
             say(f"Auditor: replays the {name} run in the window.")
@@ -120,6 +125,23 @@ def run(folder: Path, say: Callable[[str], None] = print, *, steps: int = STEPS)
     return 0 if as_expected else Outcome.ERROR.exit_code
 
 
+def name_keys(files: DemoFiles, book: KeyBook) -> None:
+    """Put the keys of trainer and client in a list of keys, as an auditor does who got them from their owners.
+
+    Here that is so: this very program made them.
+
+    Raises:
+        CounterfoilError: A key cannot be read, or the list cannot be written.
+    """
+    names = {Role.TRAINER: "Trainer of the demonstration", Role.CLIENT: "Client of the demonstration"}
+    for role, name in names.items():
+        path = files.key(role.value).with_name(f"{role.value}.pub.pem")
+        public = counterfoil.load_public_key(path).public
+        known = book.find(counterfoil.key_id_of(public))
+        if known is None or known.role is not role or not known.name:
+            book.trust(public, role, name, str(path), date.today().isoformat())
+
+
 def _show_message(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
     # Every window drawn off screen says that it cannot tell a window manager its size; nobody can act on that.
     if "propagateSizeHints" not in message:
@@ -129,7 +151,7 @@ def _show_message(_kind: QtMsgType, _context: QMessageLogContext, message: str) 
 def _make_keys(files: DemoFiles) -> None:
     try:
         files.key("trainer").parent.mkdir(parents=True, exist_ok=True)
-        for party in ("trainer", "auditor"):
+        for party in PARTIES:
             if not files.key(party).exists():
                 counterfoil.generate_key(files.key(party), None)
         public = files.key("auditor").with_name("auditor.pub.pem").read_bytes()

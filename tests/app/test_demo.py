@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil import Outcome, load_public_key, verify_verdict
+from counterfoil import Level, OrderTrust, Outcome, TrainerTrust, load_public_key, verify_verdict
 from counterfoil_app.demo import STEPS, TAMPERED_STEP, tampered_step
 
 FILES = {
@@ -44,6 +44,12 @@ def test_the_demonstration_tells_honest_from_tampered(tmp_path: Path) -> None:
     honest = verify_verdict((folder / "honest.verdict.json").read_bytes(), key)
     tampered = verify_verdict((folder / "tampered.verdict.json").read_bytes(), key)
     assert (honest.outcome, honest.order_source) == (Outcome.VERIFIED, "client")
+    # It ends green as an auditor's does who knows the parties: order and trainer by keys that were known before.
+    for verdict in (honest, tampered):
+        assert verdict.trust.level is Level.WHOLE
+        assert (verdict.trust.order, verdict.trust.trainer) == (OrderTrust.CLIENT, TrainerTrust.NAMED)
+        assert verdict.given_client_key == verdict.client_key != ""
+        assert verdict.accepted
     assert (tampered.outcome, tampered.disputed_step) == (Outcome.DISPUTED, tampered_step(SHORT))
     assert "VERIFIED" in done.stdout
     assert "DISPUTED" in done.stdout

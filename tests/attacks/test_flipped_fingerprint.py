@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from counterfoil.audit.difference import compare_runs
+from counterfoil.audit.panel import PanelOutcome, Standing, run_panel
 from counterfoil.audit.values.account import account_of, meaning_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.bundle.reader import BundleReader
@@ -50,6 +52,30 @@ def test_only_the_fingerprint_is_said_to_be_wrong(forge, digits_job, tmp_path):
         assert "the loss, and the state where one is signed, are those of the ordered step" in account_of(
             found, earlier=0
         )
+
+
+def test_where_runs_are_compared_only_the_fingerprint_is_said_to_be_wrong(forge, digits_job, tmp_path):
+    run = forge(lambda run: flip_bit(run, "/run/fingerprints", label_place(run), 5))
+    *_, finished = run_panel([digits_job.run, run], order=digits_job.order, threads=1)
+    report = finished.report
+    assert (report.outcome, report.members[1].standing) == (PanelOutcome.EXPOSED, Standing.WRONG)
+    assert report.reason.startswith(
+        f"{run.name} signed fingerprints of step 3 that the ordered step does not give; the loss, and the state where "
+        "one is signed, are those of the ordered step. The others were right where they part from them; their other "
+        "steps were not replayed."
+    )
+    found = compare_runs(digits_job.run, run)
+    assert found.sentence == (
+        f"The first step that differs is 3 of {found.compared}: fingerprints. The fingerprints that the runs recorded "
+        "of what it reads differ: labels. The loss, and the state where one is signed, are the same in both."
+    )
+
+
+def test_control_where_more_than_a_fingerprint_is_wrong_it_is_not_what_was_ordered(digits_job, tmp_path, trainer_key):
+    bad = record_run(digits_job.order, tmp_path / "bad.cfoil", trainer_key, tamper=LabelFlip(STEP))
+    *_, finished = run_panel([digits_job.run, bad], order=digits_job.order, threads=1)
+    assert finished.report.reason.startswith("Not what was ordered: bad.cfoil.")
+    assert "are the same in both" not in compare_runs(digits_job.run, bad).sentence
 
 
 def test_the_same_where_the_state_is_not_digested(tmp_path, trainer_key):

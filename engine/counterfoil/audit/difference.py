@@ -312,8 +312,12 @@ def _sentence(found: Difference) -> str:
     else:
         sentences.append(f"The first step that differs is {found.step} of {found.compared}: {', '.join(found.parts)}.")
         if found.inputs:
-            sentences.append(f"What it reads differs already: {', '.join(found.inputs)}.")
+            rows = ", ".join(found.inputs)
+            sentences.append(f"The fingerprints that the runs recorded of what it reads differ: {rows}.")
         elif found.operator is not None:
             operator = found.operator
-            sentences.append(f"The first operator is {operator.number} of {operator.total}, {operator.where}.")
+            place = f"{operator.number} of {operator.total}, {operator.where}"
+            sentences.append(f"The first operator whose fingerprint differs is {place}.")
+        if found.parts == ("fingerprints",):
+            sentences.append("The loss, and the state where one is signed, are the same in both.")
     return " ".join(sentences)

@@ -298,16 +298,36 @@ def _standing(rulings: Sequence[Ruling]) -> Standing:
     return Standing.RIGHT_THERE if rulings and all(ruling.right for ruling in rulings) else Standing.UNTESTED
 
 
+def _by_fingerprints_alone(partings: Sequence[Parting]) -> dict[int, int]:
+    """The providers of whom nothing but fingerprints is proven to be wrong, each with the first such step. Pure."""
+    wrong = sorted(
+        (ruling for parting in partings for ruling in parting.rulings if ruling.wrong), key=lambda ruling: ruling.step
+    )
+    more = {ruling.provider for ruling in wrong if ruling.parts != ("fingerprints",)}
+    found: dict[int, int] = {}
+    for ruling in wrong:
+        if ruling.provider not in more:
+            found.setdefault(ruling.provider, ruling.step)
+    return found
+
+
 def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence[Parting]) -> tuple[PanelOutcome, str]:
     """Return the outcome and its reason in plain sentences. Pure."""
-    wrong = [member.name for member in members if member.standing is Standing.WRONG]
+    lone = _by_fingerprints_alone(partings)
+    wrong = [m.name for number, m in enumerate(members) if m.standing is Standing.WRONG and number not in lone]
     refused = [
         f"{member.name} took no part: {member.detail}" for member in members if member.standing is Standing.REFUSED
     ]
     sentences = []
-    if wrong:
+    if wrong or lone:
         outcome = PanelOutcome.EXPOSED
-        sentences.append(f"Not what was ordered: {', '.join(wrong)}.")
+        if wrong:
+            sentences.append(f"Not what was ordered: {', '.join(wrong)}.")
+        sentences += [
+            f"{members[number].name} signed fingerprints of step {step} that the ordered step does not give; the loss, "
+            "and the state where one is signed, are those of the ordered step."
+            for number, step in lone.items()
+        ]
         if groups and len(groups[0]) > 1 and members[groups[0][0]].standing is Standing.WRONG:
             sentences.append("That is the largest group that agrees: a majority proves nothing.")
         if any(member.standing is Standing.RIGHT_THERE for member in members):

@@ -56,6 +56,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
         "Job": _plain(verdict.title),
         "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
         "Order": _digest(verdict.order_digest) + _SOURCES[verdict.order_source],
+        "Client": _client(verdict),
         "Trainer": _key(verdict.trainer_key)
         + (
             ", which the auditor was given"
@@ -91,6 +92,15 @@ def _digest(digest: object) -> str:
 
 def _key(key_id: str) -> str:
     return f"key `{key_id}`" if key_id else "no signature that holds"
+
+
+def _client(verdict: Verdict) -> str:
+    """By whom the order is signed, and whether the trainer accepted it."""
+    if verdict.run_order is None:
+        return "not read"
+    known = "which the auditor was given" if verdict.given_client_key else "which only the files themselves name"
+    signed = f"{_key(verdict.client_key)}, {known}" if verdict.client_key else "the order is unsigned"
+    return f"{signed}; {'accepted by the trainer' if verdict.accepted else 'not accepted'}"
 
 
 def _plain(text: str) -> str:

@@ -92,7 +92,7 @@ def test_other_rows_are_told_before_any_operator(tmp_path, digits_job, trainer_k
     found = compare_runs(digits_job.run, other, replay=True)
     assert (found.step, found.inputs, found.operator, found.elements) == (3, ("labels",), None, None)
     assert main(["diff", str(digits_job.run), str(other)]) == 1
-    assert "What it reads differs already: labels." in capsys.readouterr().out
+    assert "The fingerprints that the runs recorded of what it reads differ: labels." in capsys.readouterr().out
 
 
 def test_different_orders_are_said_first(tmp_path, digits_job, trainer_key, capsys):

@@ -131,6 +131,7 @@ def test_whether_the_trainers_key_was_given(folder):
     assert svr_statement(given)["predicate"]["properties"] == [REPLAYED, TRAINER_KEY, CLIENT_ORDER]
     assert "which the run itself names" in model_card(_read(folder, report), "k", "v")
     assert "which the auditor was given" in model_card(given, "k", "v")
+    assert "| Client | the order is unsigned; accepted by the trainer |" in model_card(given, "k", "v")
 
 
 def test_no_model_beside_segments_that_do_not_lead_to_it(folder):
