@@ -89,3 +89,19 @@ def test_each_line_says_what_it_is_about() -> None:
         "The order was not compared with the client's own, so it is open whether this is what the client ordered. "
         "The trainer's key was taken from the run itself, so it is open who trained."
     )
+
+
+@pytest.mark.parametrize(("named", "changed"), product([False, True], repeat=2))
+@pytest.mark.parametrize("trainer", TrainerTrust)
+def test_a_reader_who_knows_keys_sees_more_of_a_trainer_and_nothing_else(
+    trainer: TrainerTrust, named: bool, changed: bool
+) -> None:
+    signed = Trust(OrderTrust.CLIENT, trainer, MachineTrust.TESTED)
+    seen = seen_by(signed, named=named, changed=changed)
+    assert (seen.order, seen.machine) == (signed.order, signed.machine)
+    if trainer not in (TrainerTrust.NAMED, TrainerTrust.NOT_NAMED):
+        assert seen.trainer is trainer, "what was found wrong stays wrong"
+    elif changed:
+        assert seen.trainer is TrainerTrust.CHANGED
+    else:
+        assert seen.trainer is (TrainerTrust.NAMED if named else trainer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from counterfoil.delivery.adapters import Adapter, merge
 from counterfoil.delivery.comparison import compare_merge
 from counterfoil.delivery.numbers import cast
 from counterfoil.delivery.tensorfile import StoredTensor
-from counterfoil.errors import DataError, TargetExistsError, WeightsError
+from counterfoil.delivery.weights import Weights
+from counterfoil.errors import DataError, GivenFileError, TargetExistsError, WeightsError
 from counterfoil.program.update import Sgd, WeightAverage
 from support.delivered import basis_for, compared, delivered, exported
 from support.jobs import Job, draw, own_order, record_job
@@ -216,6 +218,16 @@ def test_without_a_basis_nothing_is_concluded(tied_job, tmp_path: Path):
     exported(tied_job.run, tmp_path)
     *_, report = verify_weights(tmp_path, tied_job.run, None)
     assert report.outcome is DeliveryOutcome.INCONCLUSIVE
+
+
+def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refused(path: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with ExitStack() as stack, monkeypatch.context() as patch:
+        patch.setattr("os.listdir", refused)
+        with pytest.raises(GivenFileError, match="cannot be read"):
+            Weights(tmp_path, stack)
 
 
 def test_the_average_of_an_adapter_by_itself(tied_job, tmp_path):
