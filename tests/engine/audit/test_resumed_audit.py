@@ -12,12 +12,13 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 
 from counterfoil import machine
 from counterfoil.audit import kept as keeping
-from counterfoil.audit.kept import Keeper, decode, encode, load
+from counterfoil.audit.kept import Keeper, decode, encode, kept_at, load
 from counterfoil.audit.replay import find_progress
 from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
@@ -201,6 +202,14 @@ def test_what_is_kept_is_written_and_read_whole(cheat, tmp_path):
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         assert load(tmp_path / "pipe") is None
+
+
+def test_progress_without_a_step_can_be_told(cheat, tmp_path):
+    found = load(progress_of(cheat, tmp_path / "progress", 4))
+    assert found is not None
+    assert kept_at(tmp_path, found).step > 0
+    bare = msgspec.structs.replace(found, segments=0, steps=dict.fromkeys(found.steps, b""))
+    assert (kept_at(tmp_path, bare).segments, kept_at(tmp_path, bare).step) == (0, 0)
 
 
 def test_progress_is_written_now_and_then(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import json
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
@@ -196,6 +197,24 @@ def test_the_bound_of_a_merge_holds_for_every_order_and_hardly_more():
             assert found.largest <= widest < 1e-5
     shifted = merged + 2e-5
     assert compare_merge(stored, shifted.numpy(), "w", exact, bound)[0].differing == 64 * 48
+
+
+@pytest.mark.parametrize(
+    ("weight", "down", "up"),
+    [
+        ((4, 5), (2, 6), (4, 2)),
+        ((4, 5), (2, 5), (3, 2)),
+        ((4, 5), (2, 5), (4, 3)),
+        ((4, 5, 1), (2, 5), (4, 2)),
+        ((5,), (2, 5), (4, 2)),
+        ((4, 5), (2, 5, 1), (4, 2)),
+        ((4, 5), (2, 5), (4, 2, 1)),
+    ],
+)
+def test_an_adapter_whose_shapes_do_not_fit_is_not_merged(weight, down, up):
+    adapter = Adapter("w", "a", "b", 0.5, (False, False, False))
+    with pytest.raises(WeightsError, match="shapes that do not fit"):
+        merge(*(np.ones(shape, np.float32) for shape in (weight, down, up)), adapter)
 
 
 def test_casts_are_those_of_the_library():

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from counterfoil.exact import WITHOUT, NotExactError, exact_elements, exact_kinds, exact_output, operators
 from counterfoil.exact.numbers import MP
+from counterfoil.exact.quantisation import _over_one
 from counterfoil.execution.operation import native
 from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from counterfoil.rounding import scale
@@ -260,3 +261,16 @@ def test_an_infinity_that_an_argument_holds_is_a_value() -> None:
     masked = torch.tensor([[1.0, -math.inf], [0.0, 2.0]]).double()
     assert element("aten.div.Tensor", [masked, torch.full((2, 2), 4.0).double()], 1) == -math.inf
     assert element("aten.div.Tensor", [masked, torch.full((2, 2), 4.0).double()], 3) == 0.5
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+@pytest.mark.parametrize("dilation", [1, 2, 3])
+@pytest.mark.parametrize("kernel", [1, 2, 3, 5])
+def test_so_many_windows_lie_over_one_place(kernel: int, dilation: int, stride: int) -> None:
+    """Counted in a row that is long enough for every way to meet."""
+    met = [
+        sum((place - tap * dilation) % stride == 0 for tap in range(kernel))
+        for place in range(100, 100 + stride * dilation)
+    ]
+    assert _over_one([kernel], [stride], [dilation]) == max(met)
+    assert _over_one([kernel, 3], [stride, 1], [dilation, 1]) == 3 * max(met)

@@ -89,6 +89,14 @@ def test_gelu_and_logit_are_measured_by_the_terms_that_they_add() -> None:
     assert rule_for(classify("aten.exp.default")) is scale.rule("output")
 
 
+@pytest.mark.parametrize(("reduction", "terms"), [(0, 1), (1, 1), (2, 4)])
+def test_binary_cross_entropy_is_measured_by_its_largest_term(reduction: int, terms: int) -> None:
+    given = {"self": torch.full((4,), 2.0**-20), "target": torch.tensor([0.0, 1.0, 0.25, 0.0]), "weight": t(4).fill_(3)}
+    (size,) = rule_for(classify("aten.binary_cross_entropy.default"))(given | {"reduction": reduction}, [])
+    # |log x| is the larger one of both logarithms; the target weighs one of them, and its complement both.
+    assert float(size) == pytest.approx(20 * math.log(2) * (1 + 2 * 1.0) * 3 * terms)
+
+
 def test_small_gradients_survive_gelu_on_bfloat16s_grid() -> None:
     g, x = t(64).float() * 2.0**-12, t(64, number=1).float() * 4
     out = ATEN.gelu_backward(g, x)
