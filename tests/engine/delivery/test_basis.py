@@ -1,0 +1,30 @@
+"""What a judgement says of a run's weights: only one that VERIFIED says anything."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import run_tree
+from counterfoil.delivery.basis import basis_of
+from counterfoil.errors import SignatureError
+from counterfoil.signing import SigningKey
+from support.job_fixtures import digits_job, trainer_key
+from support.jobs import Job
+from support.resuming import ended, request_of, whole
+
+__all__ = ["digits_job", "trainer_key"]
+
+
+def test_only_a_run_that_was_verified_has_weights_to_compare(digits_job: Job, trainer_key: SigningKey) -> None:
+    report = ended(whole(request_of(digits_job))).report
+    basis = basis_of(report)
+    with BundleReader.open(digits_job.run) as reader:
+        assert basis.run_root == run_tree(reader.step_records()).root
+    assert (basis.warnings, basis.trainer_key) == ((), report.trainer_key)
+    for outcome in set(Outcome) - {Outcome.VERIFIED}:
+        with pytest.raises(SignatureError, match=outcome.value):
+            basis_of(dataclasses.replace(report, outcome=outcome))
