@@ -312,3 +312,14 @@ def test_nothing_is_said_of_a_passphrase_that_is_no_text(key: Path) -> None:
     out, err = process.communicate(frame(b"P", b"secret\xff"), timeout=60)
     assert b"secret" not in out + err
     assert b"wrong" in out
+
+
+def test_what_a_library_prints_does_not_go_among_the_frames() -> None:
+    code = (
+        "import os\n"
+        "from counterfoil.signer import server\n"
+        "server._serve = lambda options, requests, answers: os.write(1, b'printed') and answers.write(b'frame') and 0\n"
+        "raise SystemExit(server.main(['--key', 'k.pem', '--purpose', 'audit']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"frame", b"printed")
