@@ -46,6 +46,7 @@ class Adapted(nn.Module):
             "alpha": lambda: torch.add(y, adapter(x), alpha=2),
             "dropout": lambda: y + 2 * adapter(functional.dropout(x, 0.25)),
             "residual": lambda: (x + y) + 2 * adapter(x),
+            "permuted": lambda: y + functional.linear(torch.mm(x, a.permute(1, 0)), b),
             "three axes": lambda: self.first(x[:, None]).add(2 * adapter(x[:, None])).flatten(1),
             "two factors": lambda: y + 2 * adapter(3 * x),
             "function in the middle": lambda: y + functional.linear(functional.relu(down), b),
@@ -66,7 +67,7 @@ class Adapted(nn.Module):
         return self.last(functional.silu(ways[self.way]()))
 
 
-SCALES = {"plain": 1.0} | dict.fromkeys(
+SCALES = dict.fromkeys(("plain", "permuted"), 1.0) | dict.fromkeys(
     ("factor behind", "factor in the middle", "factor in front", "alpha", "dropout", "residual", "three axes"), 2.0
 )
 """The ways of :class:`Adapted` that a merged weight can stand for, each with its factor."""

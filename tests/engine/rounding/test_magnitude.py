@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.rounding.magnitude import along, energy, using
+from counterfoil.rounding.magnitude import along, energy, largest, largest_product, using
 
 LAYOUTS = {
     "contiguous": lambda x: x,
@@ -60,3 +60,15 @@ def test_empty_tensors(shape: tuple[int, ...]) -> None:
         assert along(x, axis).largest.shape == (shape[axis],)
         assert not along(x, axis).total.any()
         assert energy(x, axis).numel() == math.prod(n for other, n in enumerate(shape) if other != axis)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("count", [5, 32768, 32769, 100_000])
+def test_the_largest_is_found_wherever_it_lies(count: int, dtype: torch.dtype) -> None:
+    for place in {0, count // 3, count // 2, count - 1}:
+        x = torch.full((count,), 0.5, dtype=dtype)
+        x[place] = -2.0
+        with using(3):
+            assert float(largest(x)) == 2.0
+            assert float(largest_product(x, torch.ones_like(x), 0.25, 1.0)) == 3.0
+            assert float(largest_product(torch.ones_like(x), x, 0.5, 0.25)) == 3.0
