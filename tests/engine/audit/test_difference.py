@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from counterfoil.audit.difference import compare_runs
+from counterfoil.audit.difference import _compared, compare_runs
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
@@ -122,3 +123,13 @@ def copied(tmp_path, digits_job):
     path = tmp_path / "copy.cfoil"
     path.write_bytes(digits_job.run.read_bytes())
     return path
+
+
+def test_elements_of_an_operator_that_are_equal_and_that_are_not():
+    one = np.array([[1.0, -2.0], [0.0, 4.0]])
+    same = _compared(one.ravel(), one.ravel().copy(), (2, 2), (True, True))
+    assert (same.elements, same.differing, same.index) == (4, 0, ())
+    other = one.copy()
+    other[1] = -0.0, 4.5
+    found = _compared(one.ravel(), other.ravel(), (2, 2), (True, False))
+    assert (found.differing, found.index, found.largest) == (2, (1, 0), 0.5)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from counterfoil.audit.statement.model import (
@@ -19,10 +20,11 @@ from counterfoil.audit.statement.model import (
     MAX_SENTENCE,
     MOST_QUOTED,
     AdjudicationStatement,
+    Number,
     VerdictStatement,
     read_statement,
 )
-from counterfoil.audit.statement.rules import RULES, judge
+from counterfoil.audit.statement.rules import RULES, _wrong_finding, judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
@@ -252,6 +254,19 @@ def test_a_broken_rule_is_named(number: int, name: str, change: Change, words: s
         verify_signed(sign_statement(value, key), key.public)
     assert caught.value.detail.startswith(f"rule {number}: ")
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("sizes", [("0.0", "0.0"), ("0.5", "0.0"), ("0.0", "0.5")])
+def test_under_an_exact_profile_a_finding_has_neither_bound_nor_margin(sizes: tuple[str, str], key: SigningKey) -> None:
+    def read(name: str) -> Any:
+        return verify_signed(sign_statement(STATEMENTS[name](), key), key.public)
+
+    margin, bound = (Number(float(size).hex(), size) for size in sizes)
+    exact, finding = read("exact"), read("disputed").statement.predicate.dispute.finding
+    said = [str(each) for each in _wrong_finding(msgspec.structs.replace(finding, margin=margin, bound=bound), exact)]
+    assert any("under an exact profile" in each and "has a bound or a margin" in each for each in said) == (
+        sizes != ("0.0", "0.0")
+    )
 
 
 def test_every_rule_has_its_case() -> None:

@@ -13,7 +13,7 @@ from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from counterfoil.rounding import scale
 from counterfoil.rounding.grid import ZERO_SCALE, scale_exponent
-from support.operator_calls import CALLS, OTHER_CALLS, Call, listed, operation_of
+from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}
 CASES = [
@@ -128,3 +128,21 @@ def test_positions_that_a_stride_skips_do_not_count(transposed: bool) -> None:
     else:
         call = ("aten.convolution.default", (x, weight, None, *spatial), {})
     assert float(scales(call)[0][0]) == 1.0
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_energy_under_a_kernel_is_what_a_convolution_of_squares_gives(axes: int, groups: int) -> None:
+    x, weight = t(2, 4, *(6, 7, 5)[:axes]), torch.ones(2, 4 // groups, *(3, 2, 3)[:axes], dtype=torch.float64)
+    settings: dict[str, Any] = {"stride": [2] * axes, "padding": [1] * axes, "dilation": [1] * axes}
+    found = torch.as_tensor(scale._window_energy(x, weight, settings, groups), dtype=torch.float64)
+    sums = ATEN.convolution(
+        x.square(),
+        torch.ones(groups, *weight.shape[1:], dtype=x.dtype),
+        None,
+        *settings.values(),
+        False,
+        [0] * axes,
+        groups,
+    )
+    assert torch.allclose(found.reshape(-1), sums.transpose(0, 1).reshape(groups, -1).amax(1), rtol=1e-12)

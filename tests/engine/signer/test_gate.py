@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from counterfoil import canonical
-from counterfoil.errors import SignatureError
+from counterfoil.errors import KeyFileError, SignatureError
 from counterfoil.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
+from counterfoil.signer import server
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing import SigningKey
 from support.job_fixtures import trainer_key
@@ -46,3 +49,18 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
     gate.check(statement(*ORDER, RUN_PREDICATE, named))
     with pytest.raises(SignatureError, match="already signed"):
         gate.check(statement(*ORDER, RUN_PREDICATE, named))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_without_a_terminal_the_clients_pipe_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_terminal(path: str, *_: Any) -> int:
+        raise OSError(6, "No such device or address", path)
+
+    def asked(_: str) -> str:
+        raise AssertionError("what a client sends is no passphrase")
+
+    monkeypatch.setattr(server.getpass, "getpass", asked)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", no_terminal)
+        with pytest.raises(KeyFileError, match="no terminal"):
+            server._ask_terminal(Path("k.pem"), twice=False)
