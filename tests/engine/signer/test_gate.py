@@ -1,4 +1,4 @@
-"""What the signer lets pass, asked within one process: the same rules as its process holds."""
+"""What the signer lets pass and whom it asks, within one process: the same rules as its process holds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from counterfoil import canonical
 from counterfoil.errors import KeyFileError, SignatureError
 from counterfoil.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
 from counterfoil.signer import server
+from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing import SigningKey
 from support.job_fixtures import trainer_key
 
 __all__ = ["trainer_key"]
 
+posix = pytest.mark.skipif(os.name != "posix", reason="descriptors and terminals of POSIX")
 ORDER, OTHER = ("a.order", {"sha256": "ab" * 32}), ("a.order", {"sha256": "cd" * 32})
 
 
@@ -51,7 +53,7 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
         gate.check(statement(*ORDER, RUN_PREDICATE, named))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+@posix
 def test_without_a_terminal_the_clients_pipe_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_terminal(path: str, *_: Any) -> int:
         raise OSError(6, "No such device or address", path)
@@ -64,3 +66,28 @@ def test_without_a_terminal_the_clients_pipe_is_not_asked(monkeypatch: pytest.Mo
         patch.setattr(os, "open", no_terminal)
         with pytest.raises(KeyFileError, match="no terminal"):
             server._ask_terminal(Path("k.pem"), twice=False)
+
+
+@posix
+def test_what_gives_the_passphrase_is_closed_where_none_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    monkeypatch.setenv(DESCRIPTOR_VARIABLE, str(reading))
+    drop_passphrase()
+    assert DESCRIPTOR_VARIABLE not in os.environ
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(reading)
+    monkeypatch.setenv(DESCRIPTOR_VARIABLE, str(reading))
+    with pytest.raises(KeyFileError, match="names no open file descriptor"):
+        take_descriptor()
+    os.close(writing)
+
+
+@posix
+def test_what_gives_the_passphrase_goes_to_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.set_inheritable(reading, True)
+    monkeypatch.setenv(DESCRIPTOR_VARIABLE, str(reading))
+    assert take_descriptor() == reading
+    assert not os.get_inheritable(reading)
+    os.close(reading)
+    os.close(writing)
