@@ -84,7 +84,7 @@ class VerdictViewer(DropDialog):
         self.page.column.addWidget(self.later)
         self.page.column.addWidget(self._facts)
         self.page.column.addStretch(1)
-        self.choose_key = QPushButton(self.tr("Choose the auditor's public &key\u2026"))
+        self.choose_key = QPushButton(self.tr("Auditor's public &key\u2026"))
         self.choose_bundle = QPushButton(self.tr("Compare with a &bundle\u2026"))
         self.choose_statement = QPushButton(self.tr("Add a &statement\u2026"))
         self.choose_statement.setToolTip(self.tr("A withdrawal by the auditor, or a reply of the trainer's"))

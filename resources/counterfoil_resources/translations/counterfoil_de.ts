@@ -2957,6 +2957,10 @@ Lauf zu finden</translation>
             <translation>Schlüssel des Prüfers</translation>
         </message>
         <message>
+            <source>Auditor's public &amp;key…</source>
+            <translation>&amp;Prüferschlüssel…</translation>
+        </message>
+        <message>
             <source>Being checked</source>
             <translation>Wird geprüft</translation>
         </message>
@@ -2969,10 +2973,6 @@ Lauf zu finden</translation>
             <translation>Kapsel</translation>
         </message>
         <message>
-            <source>Choose the auditor's public &amp;key…</source>
-            <translation>Schlüssel des Prüfers &amp;wählen…</translation>
-        </message>
-        <message>
             <source>Client's key</source>
             <translation>Schlüssel des Auftraggebers</translation>
         </message>
@@ -2982,7 +2982,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Compare with a &amp;bundle…</source>
-            <translation>Mit einem &amp;Bündel vergleichen…</translation>
+            <translation>Mit &amp;Bündel vergleichen…</translation>
         </message>
         <message>
             <source>Compare with a bundle</source>

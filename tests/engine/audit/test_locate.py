@@ -50,6 +50,17 @@ def test_names_the_operators_around_it() -> None:
     assert (own.name, own.module, own.phase, own.shapes) == (found.name, found.module, found.phase, (found.shape,))
 
 
+def test_as_many_operators_are_named_before_as_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("counterfoil.audit.step.locate.NEIGHBOURS", 2)
+    program = tiny_program()
+    trainer = np.zeros(len(program.sites), dtype=np.uint64)
+    replay = trainer.copy()
+    replay[2] = 1
+    found = first_differing_operator(program, trainer, replay)
+    assert found is not None
+    assert [near.number - found.number for near in found.neighbours] == [-2, -1, 0, 1, 2]
+
+
 def scaled_weight(name: str, step: int):
     def tamper(inputs: StepInputs) -> StepInputs:
         if inputs.draws.step != step:

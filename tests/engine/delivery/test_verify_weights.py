@@ -18,6 +18,7 @@ from counterfoil.audit.values.delivery import DeliveryOutcome, Relation
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.adapters import Adapter, merge
 from counterfoil.delivery.comparison import compare_merge
+from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.numbers import cast
 from counterfoil.delivery.tensorfile import StoredTensor
 from counterfoil.delivery.weights import Weights
@@ -85,6 +86,7 @@ def test_an_export_is_the_clients_module(tied_job, tmp_path):
     assert metadata["counterfoil.run_root"] == basis.run_root.hex
     assert metadata["counterfoil.order"] == basis.order_digest.hex
     assert metadata["counterfoil.step"] == "3"
+    assert metadata["output.weight"] == "embedding.weight", "as safetensors.torch.save_model names what is tied"
     report = compared(tmp_path, tied_job.run)
     assert (report.outcome, report.relations) == (DeliveryOutcome.DELIVERED, {"bit for bit": 5})
 
@@ -102,6 +104,8 @@ def test_an_export_of_another_step_and_of_the_average(tied_job, tmp_path):
     assert compared(tmp_path / "average", tied_job.run, average=True).outcome is DeliveryOutcome.DELIVERED
     with pytest.raises(DataError, match="no state of step 1"):
         exported(tied_job.run, tmp_path / "none", step=1)
+    with pytest.raises(TargetExistsError):
+        next(export_weights(tied_job.run, tmp_path / "last"))  # before anything is hashed
     with pytest.raises(TargetExistsError):
         exported(tied_job.run, tmp_path / "last")
     exported(tied_job.run, tmp_path / "last", replace=True)
