@@ -29,6 +29,7 @@ from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError
+from counterfoil.obstacles import memory_shortage
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -131,13 +132,24 @@ def _main(arguments: Sequence[str] | None) -> int:
         return show_error(CancelledError("Stopped; nothing was concluded."))
     except Exception as error:
         _LOG.debug("unexpected", exc_info=True)
-        return show_error(
-            CounterfoilError(
-                f"Counterfoil failed: {type(error).__name__}: {error}",
-                remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
-            )
-        )
+        return show_error(_machines_own(error) or _bug(error))
     return 0
+
+
+def _machines_own(error: Exception) -> CounterfoilError | None:
+    """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
+    if "torch" in sys.modules:
+        from counterfoil.execution.trouble import obstacle
+
+        return obstacle(error)
+    return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None
+
+
+def _bug(error: Exception) -> CounterfoilError:
+    return CounterfoilError(
+        f"Counterfoil failed: {type(error).__name__}: {error}",
+        remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
+    )
 
 
 @functools.cache
