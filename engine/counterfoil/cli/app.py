@@ -28,7 +28,7 @@ from counterfoil.cli.orders import order_app, sign_order
 from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
-from counterfoil.errors import CancelledError, CounterfoilError
+from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
 from counterfoil.obstacles import memory_shortage
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
@@ -126,6 +126,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         if exit_code(ended) in _TYPER_STOPPED:
             return show_error(CancelledError("Stopped; nothing was concluded."))
         return _TYPER_EXITS.get(exit_code(ended), Outcome.ERROR.exit_code)
+    except RefusedError as error:
+        return show_error(_machines_own(error) or error)
     except CounterfoilError as error:
         return show_error(error)
     except KeyboardInterrupt:
@@ -139,9 +141,9 @@ def _main(arguments: Sequence[str] | None) -> int:
 def _machines_own(error: Exception) -> CounterfoilError | None:
     """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
     if "torch" in sys.modules:
-        from counterfoil.execution.trouble import obstacle
+        from counterfoil.execution.trouble import obstacle_behind
 
-        return obstacle(error)
+        return obstacle_behind(error)
     return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None
 
 

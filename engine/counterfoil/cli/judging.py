@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,7 +90,8 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     if not finished.interrupted:
         written.forget()
         for path in finished.leftover:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # the next audit of this run replaces it
+                path.unlink(missing_ok=True)
     if trust.trainer is TrainerTrust.AUDITOR:
         reports.show_self_signed(terminal.console(stderr=True))
         return SELF_SIGNED
@@ -215,7 +217,6 @@ def _delivered(
 ) -> tuple[str, Digest] | None:
     """Compare a model with the run that was judged, and return its name and digest; None where the verdict lacks it."""
     from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
-    from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.commit.digest import Digest
     from counterfoil.delivery.basis import basis_of
     from counterfoil.delivery.modeldigest import model_digest

@@ -1,8 +1,8 @@
 """What an audit has written that is not done: its continuation replaces that, and nothing else.
 
-An audit that was interrupted has written an INCONCLUSIVE verdict and a short table; one whose last file found a full disk
-has written the others. The same command with ``--resume`` writes them again. Which files are meant, and what was in
-them, is kept beside the progress of audits, sealed with a secret of the user: a file that anybody changed since, or
+An audit that was interrupted has written an INCONCLUSIVE verdict and a short table; one whose last file found a full
+disk has written the others. The same command with ``--resume`` writes them again. Which files are meant, and what was
+in them, is kept beside the progress of audits, sealed with a secret of the user: a file that anybody changed since, or
 that another command wrote, is not replaced.
 """
 
@@ -49,7 +49,7 @@ class Written:
 
     def note(self, path: Path) -> None:
         """Take note of a file that was just written whole."""
-        with suppress(OSError, CounterfoilError):  # then --force is needed to replace it
+        with suppress(OSError, MemoryError, CounterfoilError):  # then --force is needed to replace it
             self._digests[str(path.absolute())] = Digest.of_file(path).hex
             data = canonical.encode(self._digests)
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -76,7 +76,9 @@ class Written:
         return {str(name): str(digest) for name, digest in digests.items()}
 
 
-def first_error(tasks: list[Callable[[], None]], shown: Callable[[CounterfoilError], None]) -> CounterfoilError | None:
+def first_error(
+    tasks: list[Callable[[], None]], shown: Callable[[CounterfoilError], object]
+) -> CounterfoilError | None:
     """Do everything, though one thing may fail: what was judged for hours is not lost for one file.
 
     Args:
