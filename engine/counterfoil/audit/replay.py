@@ -382,7 +382,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     order = inspection.order
     assert order is not None
     machine = open_machine(request.device, request.threads)
-    progress.environment = machine.environment
+    progress.environment = machine.environment_of_a_judge
     if progress.imitation is not None:
         progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
     machine.check_memory(order.programs.all, order.manifest.precision)
