@@ -144,11 +144,7 @@ def parse(data: bytes) -> Any:
         CanonicalError: The bytes are not JSON, or more than is read.
     """
     _measured(data, MAX_VALUES, MAX_BYTES)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:  # other encodings, which Python's reader takes, and others do not
-        raise CanonicalError(say("A record is not JSON."), detail=str(error)) from error
-    return _loaded(text, object_pairs_hook=_object)
+    return _loaded(data, object_pairs_hook=_object)
 
 
 def _measured(data: bytes, max_values: int, max_bytes: int) -> bytes:
@@ -182,10 +178,14 @@ def _check_depth(bare: bytes) -> None:
         raise _too_deep()
 
 
-def _loaded(data: bytes | str, **hooks: Any) -> Any:
+def _loaded(data: bytes, **hooks: Any) -> Any:
+    """Parse UTF-8, without a byte order mark (RFC 8259, section 8.1): what was measured is what is read.
+
+    Python's reader guesses other encodings of bytes, in which quotes and brackets look otherwise.
+    """
     try:
         with uncollected():
-            return json.loads(data, **hooks)
+            return json.loads(data.decode(), **hooks)
     except (ValueError, RecursionError) as error:
         raise CanonicalError(say("A record is not JSON."), detail=str(error)) from error
 

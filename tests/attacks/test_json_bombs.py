@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
+import tempfile
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import counterfoil
+import counterfoil_app
 from counterfoil import canonical
+from counterfoil.audit.beacons import read_beacon
 from counterfoil.audit.published_heads import read_tree_heads
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
+from counterfoil.errors import CounterfoilError, SignatureError
 from counterfoil.signing import claimed_key_ids, sign_tree_head
+from counterfoil.training.huggingface import folder
 from support.bundles import test_key as trainer_key
 from support.hostile_programs import order_of
 from support.measured import Measured, command
@@ -31,7 +39,34 @@ BOMBS = {
     "nested": b"[" * (32 * MIB),
     "characters of four bytes": '["\U0001f600'.encode() + b"a" * (7 * MIB) + b'"]',
     "numbers": b"[" + b"1," * (16 * MIB) + b"1]",
+    # A character of which a byte is that of a quote: whoever measures bytes takes what follows for text.
+    "UTF-16": ('["\u2200"' + ",[]" * (5 * MIB) + ',"\u2200"]').encode("utf-16-le"),
+    "UTF-32": ('["\u2200"' + ",[]" * (5 * MIB // 2) + ',"\u2200"]').encode("utf-32-be"),
 }
+
+
+OWN = {
+    "canonical.py": 1,
+    "signer/client.py": 1,  # what our own process says
+    "training/huggingface/records.py": 1,  # lines of the client's own text, decoded before
+    "model/known_orders.py": 1,  # kept by this user
+    "verdict/report_document.py": 3,  # made by this window
+    "verdict/signing_dialog.py": 1,
+}
+
+
+def _folder_config(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "config.json")
+        path.write_bytes(data)
+        folder._json(path)
+
+
+def _beacon(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "round.json")
+        path.write_bytes(data)
+        read_beacon(path)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +88,29 @@ def test_a_program_of_it_is_refused_in_little_time_and_memory(name: str, tmp_pat
 def test_an_envelope_of_it_is_refused(name: str) -> None:
     with pytest.raises(SignatureError):
         claimed_key_ids(BOMBS[name])
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "utf-8-sig"]
+)
+@pytest.mark.parametrize("read", [canonical.parse, canonical.decode, _folder_config, _beacon])
+def test_json_is_utf8_without_a_mark(encoding: str, read: Callable[[bytes], Any]) -> None:
+    """RFC 8259, section 8.1; what follows is a control."""
+    text = '{"round":1,"signature":"' + "ab" * 48 + '"}'
+    read(text.encode())
+    with pytest.raises(CounterfoilError):
+        read(text.encode(encoding))
+
+
+def test_nobody_else_parses_the_json_of_strangers() -> None:
+    found = {}
+    for package in (counterfoil, counterfoil_app):
+        root = Path(package.__file__ or "").parent
+        for path in root.rglob("*.py"):
+            count = len(re.findall(r"\bjson\.loads?\(", path.read_text(encoding="utf-8")))
+            if count and "benchmark" not in path.parts:
+                found[str(path.relative_to(root))] = count
+    assert found == OWN
 
 
 def test_an_envelope_may_have_space_and_no_key_twice() -> None:

@@ -51,7 +51,7 @@ class KnownOrders:
 def _read(path: Path) -> dict[str, Path]:
     try:
         with path.open("rb") as file:
-            held = json.loads(file.read(MAX_BYTES))
+            held = json.loads(file.read(MAX_BYTES).decode(errors="surrogateescape"))
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(held, dict):

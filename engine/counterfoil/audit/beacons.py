@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import os
 import sys
 from datetime import UTC, datetime
 from typing import Any
 
+from counterfoil import canonical
 from counterfoil.audit.values.beacon import CHAINS, LAST_ROUND, QUICKNET, SIGNATURE_BYTES, Beacon
+from counterfoil.canonical import CanonicalError
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
 from counterfoil.sentence import say
@@ -36,14 +37,14 @@ def read_beacon(path: str | os.PathLike[str]) -> Beacon:
     """
     data = read_input(path, say("a round of a beacon"), DataError, most=_MOST_BYTES)
     try:
-        said = json.loads(data)
+        said = canonical.parse(data)
         beacon = Beacon(QUICKNET, said["round"], said["signature"])
         if not isinstance(beacon.round, int) or isinstance(beacon.round, bool) or not 1 <= beacon.round <= LAST_ROUND:
             raise ValueError("a round that cannot be")
         if len(bytes.fromhex(beacon.signature)) != SIGNATURE_BYTES or beacon.signature != beacon.signature.lower():
             raise ValueError("a signature of another length or form")
         randomness = said.get("randomness", beacon.nonce)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (CanonicalError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(
             say("{0} is no round of a public beacon.", os.fspath(path)), remedy=_FORM, detail=str(error)
         ) from error

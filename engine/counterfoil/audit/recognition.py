@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from pathlib import Path
 
+from counterfoil import canonical
 from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, FileUse, Recognised
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.canonical import CanonicalError
 from counterfoil.errors import BundleError, GivenFileError, SignatureError
 from counterfoil.inputs import open_input
 from counterfoil.intoto import (
@@ -84,7 +85,7 @@ def _statement(head: bytes) -> FileUse:
     for text in (head, head.splitlines()[0]):
         try:
             return _PREDICATES.get(_predicate(text), FileUse.OTHER)
-        except (ValueError, KeyError, TypeError, RecursionError, SignatureError):
+        except (CanonicalError, ValueError, KeyError, TypeError, SignatureError):
             continue
     # A verdict may be larger than what was read; its payload is then not whole, and nothing else is so large.
     return FileUse.VERDICT if len(head) == HEAD_BYTES and b'"payload"' in head[:HEAD_BYTES] else FileUse.OTHER
@@ -101,5 +102,5 @@ _PREDICATES = {
 
 
 def _predicate(envelope: bytes) -> str:
-    payload = json.loads(envelope)["payload"]
-    return str(json.loads(base64.b64decode(payload))["predicateType"])
+    payload = canonical.parse(envelope)["payload"]
+    return str(canonical.parse(base64.b64decode(payload))["predicateType"])

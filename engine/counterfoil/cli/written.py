@@ -9,7 +9,6 @@ that another command wrote, is not replaced.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -70,8 +69,8 @@ class Written:
                 found = file.read(_MAX_BYTES)
             data = found[len(_MARK) + SEAL_BYTES :]
             check_seal(self._about + data, found[len(_MARK) : len(_MARK) + SEAL_BYTES])
-            digests = json.loads(data)
-        except (OSError, ValueError, CounterfoilError):  # of no use: then --force is needed
+            digests = canonical.decode(data)
+        except (OSError, CounterfoilError):  # of no use: then --force is needed
             return {}
         return {str(name): str(digest) for name, digest in digests.items()}
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from counterfoil import canonical
 from counterfoil.signing import PublicKey
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
@@ -18,7 +19,7 @@ MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
 def signature_of(envelope: bytes) -> bytes:
     """Return the signature in a DSSE envelope of ours: what a time stamp is over."""
-    return base64.b64decode(json.loads(envelope)["signatures"][0]["sig"])
+    return base64.b64decode(canonical.parse(envelope)["signatures"][0]["sig"])
 
 
 def sigstore_bundle(envelope: bytes, key: PublicKey, timestamps: Sequence[bytes] = ()) -> bytes:
@@ -29,7 +30,7 @@ def sigstore_bundle(envelope: bytes, key: PublicKey, timestamps: Sequence[bytes]
         key: The key that signed it. Its hint is the SHA-256 of its SubjectPublicKeyInfo, in base64.
         timestamps: RFC 3161 responses over the signature, DER.
     """
-    dsse = json.loads(envelope)
+    dsse = canonical.parse(envelope)
     der = base64.b64decode("".join(key.pem.strip().splitlines()[1:-1]))
     material = {"publicKey": {"hint": base64.b64encode(hashlib.sha256(der).digest()).decode()}, "tlogEntries": []}
     if timestamps:

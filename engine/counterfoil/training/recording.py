@@ -15,7 +15,6 @@ behind the last whole one are computed again, following their logs, so they come
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import time
@@ -32,6 +31,7 @@ import numpy.typing as npt
 from counterfoil import canonical
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
 from counterfoil.cancel import CancelToken
+from counterfoil.canonical import CanonicalError
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
@@ -520,9 +520,9 @@ def _encode_header(manifest: OrderManifest, key: PublicKey) -> bytes:
 def _other_header(folder: Path, found: bytes, manifest: OrderManifest, key: PublicKey) -> RecordingError:
     """Return the error that says what about an unfinished recording is not what it should be."""
     try:
-        fields = json.loads(found)
-        same = {name: fields[name] == value for name, value in json.loads(_encode_header(manifest, key)).items()}
-    except (ValueError, TypeError, LookupError):
+        fields = canonical.parse(found)
+        same = {name: fields[name] == value for name, value in canonical.parse(_encode_header(manifest, key)).items()}
+    except (CanonicalError, TypeError, LookupError):
         same = {}
     if not same.get("order", True):
         why, remedy = "is of another order", "Give the order that it was begun with, or discard it: --fresh."

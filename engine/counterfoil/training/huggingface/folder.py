@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from counterfoil import canonical
+from counterfoil.canonical import CanonicalError
 from counterfoil.errors import DataError
 from counterfoil.inputs import open_input, read_input
 
@@ -94,8 +95,8 @@ def _what_it_is_instead(path: Path) -> str:
 def _json(path: Path) -> dict[str, Any]:
     data = read_input(path, "a JSON file", DataError, most=_MAX_JSON_BYTES)
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        value = canonical.parse(data)
+    except CanonicalError as error:
         raise DataError(f"{path} is not JSON.", remedy="Get the file again.", detail=str(error)) from error
     if not isinstance(value, dict):
         raise DataError(f"{path} holds no JSON object.", remedy="Get the file again.")
