@@ -29,6 +29,7 @@ from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError
+from counterfoil.programs import is_program, run_program
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -103,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _main(arguments)
+    if is_program(sys.argv):
+        return run_program(sys.argv[2:])
     terminal.outlive_readers()
     try:
         return _main(None)
