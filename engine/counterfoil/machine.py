@@ -22,6 +22,7 @@ from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.chains import run_chain
 from counterfoil.rounding.rounder import Kernels
+from counterfoil.sandbox.box import sandbox
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Machine:
     def environment(self) -> tuple[tuple[str, str], ...]:
         """What a claim or a verdict says about it: sorted pairs of text."""
         return environment_after(environment(self.device))
+
+    @property
+    def environment_of_a_judge(self) -> tuple[tuple[str, str], ...]:
+        """The same with how far the box is closed in which a stranger's program is computed, as ``sandbox``."""
+        return tuple(sorted((*self.environment, ("sandbox", sandbox()))))
 
     def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
         """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""

@@ -245,9 +245,15 @@ def _place_new(part: Path, path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power loss, where folders can be opened (not on Windows)."""
+    """Make the names in a folder survive a power loss, where the folder can be opened.
+
+    Not on Windows, nor where a user may write into a folder and not read it: the file lies there, whole.
+    """
     if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return
         try:
             os.fsync(handle)
         finally:

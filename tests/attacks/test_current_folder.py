@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 import counterfoil
 from counterfoil import CancelToken, Outcome
 from counterfoil.audit.parts import rayexec
-from counterfoil.audit.parts.work import Task
+from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.cli import main

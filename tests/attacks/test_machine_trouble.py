@@ -26,6 +26,7 @@ from counterfoil.cli import main
 from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
 from counterfoil.execution.operation import native
 from counterfoil.execution.trouble import obstacle
+from counterfoil.program import capture
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated
 from support.jobs import audited, record_run
@@ -45,6 +46,7 @@ SHORTAGES = {
     "cuBLAS": RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
     "C++": RuntimeError("std::bad_alloc"),
     "the system": OSError(errno.ENOMEM, "Cannot allocate memory"),
+    "a library in C": SystemError("error return without exception set"),
 }
 FAILURES = {
     "the device": torch.AcceleratorError("CUDA error: unspecified launch failure"),
@@ -82,6 +84,31 @@ def test_an_audit_that_cannot_go_on_concludes_nothing(digits_job, trainer_key, t
     with pytest.raises(expected):
         record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(MemoryError(), 2), (SystemError("no exception set"), 2), (ValueError(), 3)]
+)
+def test_an_order_that_this_machine_cannot_write_is_not_refused(tmp_path, monkeypatch, capsys, error, code):
+    def failing_capture(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(capture, "make_fx", failing_capture)
+    assert main(["order", "digits-cnn", "--steps", "2", "--width", "4", "--out", str(tmp_path / "o.cfoil")]) == code
+    said = capsys.readouterr().err
+    assert ("too little memory" in said) == (code == 2)
+    assert "This is a bug" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("error", "code"), [(MemoryError(), 2), (KeyError("x"), 4)])
+def test_memory_that_runs_out_anywhere_is_no_bug(tmp_path, monkeypatch, capsys, error, code):
+    def failing_start(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("counterfoil.cli.statements.start_signer", failing_start)
+    assert main(["keygen", str(tmp_path / "k.pem"), "--no-passphrase"]) == code
+    assert ("This is a bug" in capsys.readouterr().err) == (code == 4)
 
 
 def test_control_a_program_that_cannot_be_computed_is_refused(digits_job, monkeypatch):

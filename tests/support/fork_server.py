@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -48,14 +49,14 @@ class Ended:
 class ForkServer:
     """Use it as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "support.fork_server"],
             cwd=TESTS,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
         )
 
     def __enter__(self) -> Self:
@@ -77,6 +78,7 @@ class ForkServer:
         interrupt_after: float | None = None,
         kill_at_write: int | None = None,
         largest_file: int | None = None,
+        fault: Mapping[str, Any] | None = None,
         fork: bool = True,
     ) -> Ended:
         """Run a command.
@@ -87,6 +89,7 @@ class ForkServer:
             interrupt_after: Interrupt it as Ctrl-C does when it has taken so many processor seconds. Needs Linux.
             kill_at_write: Kill it in the middle of so manieth of the writes that a recording makes.
             largest_file: No file may become larger: writing fails as on a full disk.
+            fault: Which call of the C library fails, for ``faults.shim``, which must be preloaded.
             fork: False runs it in the server itself, so that later ones need not load kernels first; on one thread.
         """
         assert self._process.stdin is not None
@@ -97,6 +100,7 @@ class ForkServer:
             "interrupt_after": interrupt_after,
             "kill_at_write": kill_at_write,
             "largest_file": largest_file,
+            "fault": None if fault is None else dict(fault),
             "fork": fork,
         }
         self._process.stdin.write(json.dumps(job) + "\n")
@@ -132,6 +136,10 @@ def _serve() -> None:
             except BaseException:
                 traceback.print_exc()
                 code = 99
+            if job["fault"] is not None:
+                from faults import shim
+
+                shim.end(job["fault"])
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
@@ -167,6 +175,10 @@ def _prepare(job: dict[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["largest_file"], job["largest_file"]))
     if job["kill_at_write"] is not None:
         _kill_at_write(job["kill_at_write"])
+    if job["fault"] is not None:
+        from faults import shim
+
+        shim.begin(job["fault"])
 
 
 def _kill_at_write(chosen: int) -> None:

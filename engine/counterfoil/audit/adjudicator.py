@@ -253,7 +253,7 @@ def _hear(
         ),
     )
     machine = open_machine(device, threads)
-    case.environment = machine.environment
+    case.environment = machine.environment_of_a_judge
     machine.check_memory(job.programs.all, manifest.precision)
     yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine, manifest.precision), str)
     yield AdjudicationStarted(job.first, contents.step)

@@ -258,12 +258,13 @@ def load(path: Path) -> KeptAudit | None:
     return decode(data)
 
 
-def fitting(place: Path, basis: Basis) -> KeptAudit:
+def fitting(place: Path, basis: Basis, *, begin: bool = False) -> KeptAudit | None:
     """Return the progress that an audit can go on from.
 
     Args:
         place: Its file, or the folder of all of them.
         basis: The audit's basis.
+        begin: Whether None is returned where nothing was kept of any audit of this run.
 
     Raises:
         ProgressError: There is none, or it is that of another audit; the sentence says what differs.
@@ -271,6 +272,8 @@ def fitting(place: Path, basis: Basis) -> KeptAudit:
     found = load(place_of(place, basis))
     if found is None:
         others = [differences(basis, other.basis) for other in _others(place, basis)]
+        if not others and begin:
+            return None
         if not others:
             raise ProgressError(say("No progress of an audit of this run was kept."), remedy=_ANEW)
         raise _unfit(min(others, key=len))
@@ -423,10 +426,15 @@ class Keeper:
         self._written = self._evidence
         self._capsule = Digest.of_file(path)
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is written, where there is something to write."""
+        return self._path, capsule_of(self._path)
+
     def remove(self) -> None:
         """Remove what was written, since the audit has come to its end."""
         self._waiting = self.kept = None
-        for path in (self._path, capsule_of(self._path)):
+        for path in self.files:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:

@@ -198,9 +198,10 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     report = progress.report()
     progress.settle_keeping()
     keeper = progress.keeper
-    kept, problem = (keeper.kept, keeper.problem) if keeper else (None, "")
+    kept, problem = (keeper.kept if progress.interrupted else None, keeper.problem) if keeper else (None, "")
     problem = problem or ("" if progress.nonce is None else progress.nonce.problem)
-    yield AuditFinished(report, progress.evidence, kept, problem, progress.steps)
+    leftover = progress.leftover()
+    yield AuditFinished(report, progress.evidence, kept, problem, progress.steps, leftover, progress.interrupted)
 
 
 def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
@@ -245,12 +246,20 @@ class _Progress:
 
     def settle_keeping(self) -> None:
         """Keep the progress of an audit that was interrupted; one that came to its end needs none."""
-        if self.nonce is not None and not self.interrupted:
+        staying = self.interrupted or self.request.retain
+        if self.nonce is not None and not staying:
             self.nonce.remove()
-        if self.keeper is not None and self.interrupted:
+        if self.keeper is not None and staying:
             self.keeper.flush()
         elif self.keeper is not None:
             self.keeper.remove()
+
+    def leftover(self) -> tuple[Path, ...]:
+        """What is left of the progress of an audit that came to its end."""
+        if self.interrupted or not self.request.retain:
+            return ()
+        kept = () if self.keeper is None else self.keeper.files
+        return kept if self.nonce is None else (*kept, self.nonce.path)
 
     def note(self, number: CheckNumber, state: CheckState, detail: str) -> CheckChanged:
         check = Check(number, state, detail)
@@ -373,7 +382,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     order = inspection.order
     assert order is not None
     machine = open_machine(request.device, request.threads)
-    progress.environment = machine.environment
+    progress.environment = machine.environment_of_a_judge
     if progress.imitation is not None:
         progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
     machine.check_memory(order.programs.all, order.manifest.precision)
@@ -472,10 +481,11 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
     progress.basis = basis
     path = place_of(request.progress, basis)
     if request.resume:
-        kept = fitting(request.progress, basis)
-        progress.evidence = load_evidence(path, kept)
+        kept = fitting(request.progress, basis, begin=request.begin)
         progress.keeper = Keeper(path)
-        progress.keeper.adopt(kept, progress.evidence)
+        if kept is not None:
+            progress.evidence = load_evidence(path, kept)
+            progress.keeper.adopt(kept, progress.evidence)
         return kept
     progress.keeper = Keeper(path)
     with suppress(ProgressError):  # of no use: it is replaced

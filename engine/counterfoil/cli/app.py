@@ -28,7 +28,8 @@ from counterfoil.cli.orders import order_app, sign_order
 from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
-from counterfoil.errors import CancelledError, CounterfoilError
+from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
+from counterfoil.obstacles import memory_shortage
 from counterfoil.programs import is_program, run_program
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
@@ -128,19 +129,32 @@ def _main(arguments: Sequence[str] | None) -> int:
         if exit_code(ended) in _TYPER_STOPPED:
             return show_error(CancelledError("Stopped; nothing was concluded."))
         return _TYPER_EXITS.get(exit_code(ended), Outcome.ERROR.exit_code)
+    except RefusedError as error:
+        return show_error(_machines_own(error) or error)
     except CounterfoilError as error:
         return show_error(error)
     except KeyboardInterrupt:
         return show_error(CancelledError("Stopped; nothing was concluded."))
     except Exception as error:
         _LOG.debug("unexpected", exc_info=True)
-        return show_error(
-            CounterfoilError(
-                f"Counterfoil failed: {type(error).__name__}: {error}",
-                remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
-            )
-        )
+        return show_error(_machines_own(error) or _bug(error))
     return 0
+
+
+def _machines_own(error: Exception) -> CounterfoilError | None:
+    """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
+    if "torch" in sys.modules:
+        from counterfoil.execution.trouble import obstacle_behind
+
+        return obstacle_behind(error)
+    return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None
+
+
+def _bug(error: Exception) -> CounterfoilError:
+    return CounterfoilError(
+        f"Counterfoil failed: {type(error).__name__}: {error}",
+        remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
+    )
 
 
 @functools.cache

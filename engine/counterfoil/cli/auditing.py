@@ -40,6 +40,7 @@ from counterfoil.cli.options import (
     VerdictOption,
 )
 from counterfoil.cli.targets import check_target
+from counterfoil.cli.written import Written
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
@@ -116,9 +117,10 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
+    written = Written(run)
     for target in (csv, capsule, partial, unsigned):
         if target is not None:
-            check_target(target, force)
+            check_target(target, force or (resume and written.has(target)))
     _check_unsigned(unsigned, verdict)
     if subject_model is not None and verdict is None and unsigned is None:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
@@ -126,7 +128,8 @@ def audit(
     crew = _workers(workers, ray, devices)
     if partial is not None:
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
-    signing_key = open_verdict_key(verdict, key, run, force)
+    own = resume and verdict is not None and written.has(verdict)
+    signing_key = open_verdict_key(verdict, key, run, force or own)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit import kept
     from counterfoil.audit.beacons import read_beacon
@@ -149,12 +152,14 @@ def audit(
         limits=limits_for(allow_large),
         progress=progress if progress is not None else kept.state_folder(),
         resume=resume,
+        begin=True,
+        retain=True,
         workers=crew,
         recheck=recheck,
     )
     if partial is not None:
         raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned)))
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned), written))
 
 
 def merge(
@@ -195,11 +200,13 @@ def merge(
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
+    written = Written(run)
     for target in (csv, capsule, unsigned):
         if target is not None:
-            check_target(target, force)
+            check_target(target, force or (resume and written.has(target)))
     _check_unsigned(unsigned, verdict)
-    signing_key = open_verdict_key(verdict, key, run, force)
+    own = resume and verdict is not None and written.has(verdict)
+    signing_key = open_verdict_key(verdict, key, run, force or own)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit import kept
     from counterfoil.audit.beacons import read_beacon
@@ -223,6 +230,8 @@ def merge(
         limits=limits_for(allow_large),
         progress=progress if progress is not None else kept.state_folder(),
         resume=resume,
+        begin=True,
+        retain=True,
         workers=PartFiles(tuple(parts)),
         recheck=recheck,
     )
@@ -231,7 +240,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned)))
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned), written))
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +13,10 @@ from rich.console import Console
 
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
-from counterfoil.cli.exits import SELF_SIGNED
+from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import sign_verdict
+from counterfoil.cli.written import Written, first_error
 from counterfoil.errors import CounterfoilError
 from counterfoil.terminal import shown
 from counterfoil.wholefiles import write_whole
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished, WorkersReported
     from counterfoil.audit.values.report import AuditReport, Kept
     from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.commit.digest import Digest
     from counterfoil.signer.client import SignerProcess
 
@@ -50,8 +53,12 @@ class Wanted:
     unsigned: Path | None = None
 
 
-def judge(request: AuditRequest, wanted: Wanted) -> int:
-    """Audit, show what happens and what was found, and write what is wanted; returns the exit code."""
+def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
+    """Audit, show what happens and what was found, and write what is wanted; returns the exit code.
+
+    Raises:
+        CounterfoilError: Something could not be written; everything else was, and the progress is still there.
+    """
     console = terminal.console(stderr=wanted.json)
     finished = _run(request, console)
     report, evidence = finished.report, finished.evidence
@@ -68,29 +75,58 @@ def judge(request: AuditRequest, wanted: Wanted) -> int:
         console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
     if finished.problem:
         console.print(shown(finished.problem))
-    if wanted.csv is not None:
-        from counterfoil.audit.table import write_steps_csv
-
-        assert finished.steps is not None, "the engine of this process keeps its table"
-        write_steps_csv(finished.steps, wanted.csv)
-        console.print(f"Wrote {shown(str(wanted.csv))}.")
-    if wanted.capsule is not None:
-        if evidence is None:
-            console.print("No capsule was written: there is no single step that accuses the trainer.")
-        else:
-            from counterfoil.bundle.capsulewriter import write_capsule
-
-            write_capsule(evidence, wanted.capsule)
-            console.print(f"Wrote {shown(str(wanted.capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
-    if wanted.verdict is not None or wanted.unsigned is not None:
-        _write_verdict(request, wanted, report, console)
+    failed = first_error(
+        [
+            lambda: _write_table(finished, wanted.csv, written, console),
+            lambda: _write_capsule(evidence, wanted.capsule, written, console),
+            lambda: _write_verdict(request, wanted, report, written, console),
+        ],
+        show_error,
+    )
+    if failed is not None:
+        if finished.leftover:
+            console.print("What was judged is kept: the same command with --resume writes what is missing.")
+        raise failed
+    if not finished.interrupted:
+        written.forget()
+        for path in finished.leftover:
+            with suppress(OSError):  # the next audit of this run replaces it
+                path.unlink(missing_ok=True)
     if trust.trainer is TrainerTrust.AUDITOR:
         reports.show_self_signed(terminal.console(stderr=True))
         return SELF_SIGNED
     return report.outcome.exit_code
 
 
-def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, console: Console) -> None:
+def _write_table(finished: AuditFinished, path: Path | None, written: Written, console: Console) -> None:
+    if path is None:
+        return
+    from counterfoil.audit.table import write_steps_csv
+
+    assert finished.steps is not None, "the engine of this process keeps its table"
+    write_steps_csv(finished.steps, path)
+    written.note(path)
+    console.print(f"Wrote {shown(str(path))}.")
+
+
+def _write_capsule(evidence: CapsuleContents | None, path: Path | None, written: Written, console: Console) -> None:
+    if path is None:
+        return
+    if evidence is None:
+        console.print("No capsule was written: there is no single step that accuses the trainer.")
+        return
+    from counterfoil.bundle.capsulewriter import write_capsule
+
+    write_capsule(evidence, path)
+    written.note(path)
+    console.print(f"Wrote {shown(str(path))}. Anybody can check it with 'counterfoil adjudicate'.")
+
+
+def _write_verdict(
+    request: AuditRequest, wanted: Wanted, report: AuditReport, written: Written, console: Console
+) -> None:
+    if wanted.verdict is None and wanted.unsigned is None:
+        return
     if report.bundle_digest is None:
         # There is nothing that a verdict could be about; the exit code says the rest.
         console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
@@ -101,11 +137,13 @@ def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, c
     statement = preview_verdict(report, datetime.now(UTC), model)
     if wanted.unsigned is not None:
         write_whole(wanted.unsigned, statement, what="the statement")
+        written.note(wanted.unsigned)
         console.print(f"Wrote {shown(str(wanted.unsigned))}.", soft_wrap=True)
         console.print("It is not signed yet. Where the key is:")
         console.print(f"counterfoil sign {shown(wanted.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
     elif wanted.verdict is not None and wanted.key is not None:
         sign_verdict(statement, wanted.key, wanted.verdict, console)
+        written.note(wanted.verdict)
 
 
 def _run(request: AuditRequest, console: Console) -> AuditFinished:
@@ -123,6 +161,9 @@ def _run(request: AuditRequest, console: Console) -> AuditFinished:
             match event:
                 case events.AuditStarted():
                     bar.start(event.planned_steps)
+                    if request.resume and event.kept is None and event.planned_steps:
+                        restoring = False
+                        console.print("Nothing was kept of an audit of this run: it begins from the start.")
                     if event.kept is not None and not request.resume:
                         console.print(
                             f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "

@@ -153,8 +153,8 @@ ResumeOption = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
-        "verdict as one that was not.",
+        help="Go on where an audit of this file with the same options was stopped or killed, or begin if there is "
+        "none; it ends with the same verdict as one that was not, and replaces what that one wrote.",
     ),
 ]
 ProgressOption = Annotated[

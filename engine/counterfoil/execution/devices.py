@@ -12,6 +12,7 @@ import counterfoil
 from counterfoil.errors import DeviceError, MemoryShortageError
 from counterfoil.execution.alerts import allow_nondeterministic, nondeterministic_functions
 from counterfoil.execution.listing import Device
+from counterfoil.memory import memory_total
 from counterfoil.sentence import say
 
 CUBLAS_WORKSPACE = ":4096:8"
@@ -84,13 +85,10 @@ def check_memory(device: torch.device, needed: int) -> None:
 
 
 def memory_of(device: torch.device) -> int | None:
-    """Return the bytes of memory that a device has; None where the system does not say."""
+    """Return the bytes of memory that a device has, or a container leaves of it; None where the system does not say."""
     if device.type == "cuda":
         return int(torch.cuda.get_device_properties(device).total_memory)
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not on this system: the allocator will say when memory is short
-        return None
+    return memory_total()
 
 
 def set_determinism(threads: int | None = None) -> int:

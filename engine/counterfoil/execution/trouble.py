@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import torch
 
-from counterfoil.errors import DeviceFailureError, ObstacleError
+from counterfoil.errors import DeviceFailureError, ObstacleError, RefusedError
 from counterfoil.obstacles import memory_shortage
 from counterfoil.sentence import say
 
@@ -33,6 +33,8 @@ def obstacle(error: BaseException) -> ObstacleError | None:
         return memory_shortage(detail)
     if isinstance(error, OSError):
         return memory_shortage(detail) if error.errno == errno.ENOMEM else None
+    if isinstance(error, SystemError):  # a library in C failed and said nothing, as some do where memory is short
+        return memory_shortage(detail)
     if not isinstance(error, RuntimeError):
         return None
     if any(words in text for words in _SHORTAGE):
@@ -46,13 +48,27 @@ def obstacle(error: BaseException) -> ObstacleError | None:
     return None
 
 
+def obstacle_behind(error: BaseException) -> ObstacleError | None:
+    """Return the obstacle that an exception, or one that it was made of, stands for; None when there is none."""
+    cause: BaseException | None = error
+    while cause is not None:
+        found = obstacle(cause)
+        if found is not None:
+            return found
+        cause = cause.__cause__
+    return None
+
+
 @contextmanager
 def obstacles_noticed() -> Iterator[None]:
-    """Turn every exception inside the block that is about this machine into an ObstacleError."""
+    """Turn every exception inside the block that is about this machine into an ObstacleError.
+
+    A refusal that was made of such an exception is one too: what this machine lacks is nobody's fault.
+    """
     try:
         yield
-    except (MemoryError, OSError, RuntimeError) as error:
-        found = obstacle(error)
+    except (MemoryError, OSError, RuntimeError, SystemError, RefusedError) as error:
+        found = obstacle_behind(error)
         if found is None:
             raise
         raise found from error

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 from counterfoil.canonical import MAX_BYTES, MAX_VALUES
 from counterfoil.errors import LimitError, ProgramError
+from counterfoil.memory import memory_total
 from counterfoil.sentence import say
 
 MAX_OPERATORS = 200_000
@@ -87,8 +88,10 @@ LARGE = Limits(MAX_OPERATORS, 100 * MAX_OPERATORS, math.inf, math.inf)
 
 
 def limits_for(allow_large: bool) -> Limits:
-    """Return the limits under which a program is computed."""
-    return LARGE if allow_large else Limits()
+    """Return the limits under which a program is computed on this machine: it takes no more memory than there is."""
+    if allow_large:
+        return LARGE
+    return Limits(bytes=min(Limits.bytes, memory_total() or math.inf))
 
 
 def check_operators(count: int, limits: Limits) -> None:

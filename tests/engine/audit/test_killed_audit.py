@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from counterfoil.cli import main
+from counterfoil.errors import FileWriteError
 from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
 
@@ -116,7 +117,66 @@ def test_an_interrupted_audit_says_how_to_go_on(job, key, tmp_path, capsys):
     assert "VERIFIED" in capsys.readouterr().out
 
 
-def test_resume_without_progress_is_an_error(job, key, tmp_path, capsys):
-    assert main(command(job, tmp_path, key, "--resume")) == 4
-    assert "No progress of an audit of this run was kept." in capsys.readouterr().out
+def test_resume_without_progress_begins(job, key, tmp_path, capsys):
+    assert main(command(job, tmp_path, key, "--resume")) == 0
+    assert "Nothing was kept of an audit of this run: it begins from the start." in capsys.readouterr().out
+    assert not (tmp_path / "progress").exists()
+
+
+def stopped(job: Job, folder: Path, key: Path) -> None:
+    """An audit that Ctrl-C ended: its verdict is INCONCLUSIVE, and some of its progress is kept."""
+    process = started([word for word in command(job, folder, key) if word != "--force"])
+    while not (folder / "progress").exists():
+        assert process.poll() is None
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate()
+    assert process.returncode == 2, printed
+    assert statement(folder)["predicate"]["result"] == "INCONCLUSIVE"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
+def test_a_continuation_replaces_what_the_interrupted_audit_wrote(job, key, tmp_path, capsys):
+    again = [word for word in command(job, tmp_path, key) if word != "--force"]
+    stopped(job, tmp_path, key)
+    assert main(again) == 4, "another audit is no continuation"
+    assert main([*again, "--resume"]) == 0
+    assert statement(tmp_path)["predicate"]["result"] == "VERIFIED"
+    assert main([*again, "--resume"]) == 4, "what is done is the user's"
+    assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
+@pytest.mark.parametrize("name", ["verdict.json", "steps.csv"])
+def test_a_continuation_replaces_nothing_else(job, key, tmp_path, name, capsys):
+    again = [word for word in command(job, tmp_path, key) if word != "--force"]
+    stopped(job, tmp_path, key)
+    (tmp_path / name).write_text("mine")
+    assert main([*again, "--resume"]) == 4
+    assert f"{name} exists already" in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "mine"
+    (tmp_path / name).unlink()
+    assert main([*again, "--resume"]) == 0
+
+
+def test_what_cannot_be_written_costs_nothing_else(job, key, tmp_path, capsys, monkeypatch):
+    again = [word for word in command(job, tmp_path, key) if word != "--force"]
+
+    def full(*_: object) -> None:
+        raise FileWriteError("The table of steps cannot be written.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("counterfoil.audit.table.write_steps_csv", full)
+        assert main(again) == 4
+    said = capsys.readouterr()
+    assert "The table of steps cannot be written." in said.err
+    assert "the same command with --resume writes what is missing" in said.out
+    assert statement(tmp_path)["predicate"]["result"] == "VERIFIED"
+    assert (tmp_path / "progress").exists()
+    before = (tmp_path / "verdict.json").read_bytes()
+    assert main([*again, "--resume"]) == 0
+    said = capsys.readouterr()
+    assert "Goes on from an earlier audit, which judged 8 of 8 segments" in said.out
+    assert len(steps(tmp_path)) == STEPS
+    assert (tmp_path / "verdict.json").read_bytes() != before
     assert not (tmp_path / "progress").exists()

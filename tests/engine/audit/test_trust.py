@@ -97,7 +97,7 @@ def test_a_reader_who_knows_keys_sees_more_of_a_trainer_and_nothing_else(
     trainer: TrainerTrust, named: bool, changed: bool
 ) -> None:
     signed = Trust(OrderTrust.CLIENT, trainer, MachineTrust.TESTED)
-    seen = seen_by(signed, named=named, changed=changed)
+    seen = seen_by(signed, named=named, changed=changed, client=True)
     assert (seen.order, seen.machine) == (signed.order, signed.machine)
     if trainer not in (TrainerTrust.NAMED, TrainerTrust.NOT_NAMED):
         assert seen.trainer is trainer, "what was found wrong stays wrong"
@@ -105,3 +105,12 @@ def test_a_reader_who_knows_keys_sees_more_of_a_trainer_and_nothing_else(
         assert seen.trainer is TrainerTrust.CHANGED
     else:
         assert seen.trainer is (TrainerTrust.NAMED if named else trainer)
+
+
+@pytest.mark.parametrize("client", [False, True])
+@pytest.mark.parametrize("order", OrderTrust)
+def test_a_reader_who_knows_the_client_sees_whose_signature_an_order_has(order: OrderTrust, client: bool) -> None:
+    signed = Trust(order, TrainerTrust.NAMED, MachineTrust.TESTED)
+    seen = seen_by(signed, named=False, changed=False, client=client)
+    assert (seen.trainer, seen.machine) == (signed.trainer, signed.machine)
+    assert seen.order is (OrderTrust.SIGNED if client and order is OrderTrust.UNKNOWN_SIGNER else order)

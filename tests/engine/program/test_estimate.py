@@ -15,6 +15,8 @@ from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, LimitError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Interpreter
+from counterfoil.memory import memory_total
+from counterfoil.program import limits
 from counterfoil.program.estimate import estimate, least_memory, node_flops
 from counterfoil.program.graph import Argument, Input, Node, Program, TensorType, Value
 from counterfoil.program.limits import LARGE, MAX_OPERATORS, Estimate, Limits, check, check_operators, limits_for
@@ -170,9 +172,19 @@ def test_what_is_larger_is_named_with_a_remedy(found: Estimate, sentence: str) -
     check(found, limits_for(True))
 
 
+def test_a_step_is_compared_with_the_memory_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "memory_total", lambda: 2 * 2**30)
+    found = Estimate(1, 1, 3 * 2**30, 1, 3 * 2**30)
+    with pytest.raises(LimitError, match=r"about 3\.0 GiB of memory; the limit is 2 GiB"):
+        check(found, limits_for(False))
+    check(found, limits_for(True))
+    monkeypatch.setattr(limits, "memory_total", lambda: None)
+    assert limits_for(False) == Limits()
+
+
 def test_the_largest_that_is_allowed() -> None:
     check(Estimate(50_000, 200_000, 2**38, 10**15, 2**60), Limits())
-    assert limits_for(False) == Limits()
+    assert limits_for(False) == Limits(bytes=min(2**38, memory_total() or math.inf))
     assert math.inf in (LARGE.bytes, LARGE.flops)
     with pytest.raises(ProgramError, match="the limit is 200000"):
         check_operators(MAX_OPERATORS + 1, LARGE)

@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from counterfoil.frames import read_frame, write_frame
+from counterfoil.program.limits import Limits
 
 MOST_BYTES = 2**30
 """Of a message: a segment of a million steps takes some 200 MB."""
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Task:
+    """What a worker is to open.
+
+    Attributes:
+        run: The run's file, as the worker's machine names it.
+        data: The data file, for an order that keeps data outside.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        limits: How large the program may be that is replayed.
+    """
+
+    run: str
+    data: str | None = None
+    device: str = "cpu"
+    threads: int | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
 class Start(msgspec.Struct, frozen=True, tag=True):
-    """The first message to a worker: who it is, and what it is to open, a :class:`counterfoil.audit.parts.work.Task`.
+    """The first message to a worker.
 
     Attributes:
         worker: Its number.
-        task: The task, encoded.
+        task: What it is to open.
     """
 
     worker: int
-    task: bytes
+    task: Task
 
 
 class Replay(msgspec.Struct, frozen=True, tag=True):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from counterfoil.audit.parts.crew import Crew, Parts
+from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Identity, read_part
-from counterfoil.audit.parts.work import Task
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, ReplayedBy
 from counterfoil.cancel import CancelToken

@@ -13,9 +13,8 @@ from typing import BinaryIO, cast
 
 import msgspec
 
-from counterfoil.audit.parts.frames import Replay, Start, receive, send
+from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
 from counterfoil.audit.parts.result import Died, Message
-from counterfoil.audit.parts.work import Task
 from counterfoil.errors import CounterfoilError, WorkerError
 from counterfoil.programs import program_command, program_environment
 from counterfoil.sentence import say
@@ -72,7 +71,7 @@ class Processes:
             ) from error
         reader = threading.Thread(target=self._listen, args=(worker, process), daemon=True)
         self._workers[worker] = _Worker(process, reader)
-        self._send(worker, Start(worker, msgspec.msgpack.encode(self._tasks[worker - 1])))
+        self._send(worker, Start(worker, self._tasks[worker - 1]))
         reader.start()
 
     def give(self, worker: int, number: int) -> None:

@@ -18,8 +18,9 @@ from typing import Any
 
 import msgspec
 
+from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Died, Message, Ready, SegmentDone, Unable
-from counterfoil.audit.parts.work import Task, Workplace, open_workplace
+from counterfoil.audit.parts.work import Workplace, open_workplace
 from counterfoil.errors import CounterfoilError, WorkerError
 from counterfoil.generators import finish
 from counterfoil.sentence import say

@@ -6,13 +6,14 @@ import platform
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import torch
 
 from counterfoil.audit.inspection import Inspection, make_checks
+from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
 from counterfoil.audit.step.judgement import look_at_state
 from counterfoil.audit.step.replayer import Ahead, StepReplayer, read_log, step_replayer
@@ -30,29 +31,9 @@ from counterfoil.errors import LogError, NonFiniteError, ProgramError, RefusedEr
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import open_machine
-from counterfoil.program.limits import Limits
 from counterfoil.selftest import run_selftest
 from counterfoil.sentence import say
 from counterfoil.training.loaded import LoadedOrder, with_data_file
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a worker is to open.
-
-    Attributes:
-        run: The run's file, as the worker's machine names it.
-        data: The data file, for an order that keeps data outside.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        limits: How large the program may be that is replayed.
-    """
-
-    run: str
-    data: str | None = None
-    device: str = "cpu"
-    threads: int | None = None
-    limits: Limits = field(default_factory=Limits)
 
 
 def here(environment: tuple[tuple[str, str], ...]) -> Place:
@@ -197,4 +178,4 @@ def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Wo
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)
         identity = Identity(digest, order.manifest.digest, inspection.claim.run_root)
-        yield Workplace(opened, identity, here(machine.environment))
+        yield Workplace(opened, identity, here(machine.environment_of_a_judge))

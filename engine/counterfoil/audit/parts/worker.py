@@ -8,10 +8,9 @@ import signal
 import threading
 from typing import BinaryIO
 
-import msgspec
-
-from counterfoil.audit.parts.frames import Replay, Start, receive, send
+from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
 from counterfoil.frames import own_pipes
+from counterfoil.sandbox import box
 
 
 def main() -> None:
@@ -21,7 +20,16 @@ def main() -> None:
     questions, answers = own_pipes()
     start = receive(questions, Start)
     if start is not None:
+        _close_box(start.task)
         _serve(start, questions, answers)
+
+
+def _close_box(task: Task) -> None:
+    """Keep the run's program in, before anything is loaded that computes it: it reads two files, and writes none."""
+    if task.device.startswith("cuda"):
+        box.leave_open("not closed with CUDA, whose driver needs more than files")
+    else:
+        box.enter(filter(None, (task.run, task.data)))
 
 
 def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
@@ -35,12 +43,12 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
     threading.Thread(target=listen, daemon=True).start()
     # What takes seconds to load is loaded now that somebody listens.
     from counterfoil.audit.parts.result import Ready, SegmentDone, StepDone, Unable
-    from counterfoil.audit.parts.work import Task, open_workplace
+    from counterfoil.audit.parts.work import open_workplace
     from counterfoil.errors import CounterfoilError
 
     worker = start.worker
     try:
-        with open_workplace(msgspec.msgpack.decode(start.task, type=Task)) as workplace:
+        with open_workplace(start.task) as workplace:
             send(answers, Ready(worker, workplace.identity, workplace.place))
             while True:
                 replaying = workplace.replay(asked.get())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.dispute import Dispute, TensorDivergence
@@ -140,6 +141,8 @@ class AuditFinished:
         kept: Progress that another audit can go on from; None when the audit came to its end, or kept none.
         problem: Why progress could not be kept, or removed, as a sentence; else empty.
         steps: The step table; None where it does not lie in this process.
+        leftover: Files with the progress of an audit that came to its end, which was asked to retain them.
+        interrupted: Whether it did not come to its end, for no reason that lies in the run.
     """
 
     report: AuditReport
@@ -147,6 +150,8 @@ class AuditFinished:
     kept: Kept | None = None
     problem: str = ""
     steps: StepTable | None = field(default=None, repr=False, compare=False)
+    leftover: tuple[Path, ...] = ()
+    interrupted: bool = False
 
 
 Event = (

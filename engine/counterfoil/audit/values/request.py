@@ -33,6 +33,9 @@ class AuditRequest:
         progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
             own. None keeps none.
         resume: Go on from the progress that was kept there.
+        begin: With ``resume``: begin from the start where nothing was kept at all; an error otherwise.
+        retain: Leave progress where it is when the audit comes to its end, until what is made of it is written; who
+            asks for it removes :attr:`AuditFinished.leftover` then.
         workers: Who replays segments for the audit; None when it replays everything itself.
         recheck: How many of the segments that were taken from workers, drawn at random, the audit replays too.
     """
@@ -49,6 +52,8 @@ class AuditRequest:
     limits: Limits = field(default_factory=Limits)
     progress: Path | None = None
     resume: bool = False
+    begin: bool = False
+    retain: bool = False
     workers: Workers | None = None
     recheck: int = 1
     client_key: PublicKey | None = None

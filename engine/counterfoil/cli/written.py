@@ -1,0 +1,99 @@
+"""What an audit has written that is not done: its continuation replaces that, and nothing else.
+
+An audit that was interrupted has written an INCONCLUSIVE verdict and a short table; one whose last file found a full
+disk has written the others. The same command with ``--resume`` writes them again. Which files are meant, and what was
+in them, is kept beside the progress of audits, sealed with a secret of the user: a file that anybody changed since, or
+that another command wrote, is not replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from counterfoil import canonical
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import CounterfoilError
+from counterfoil.sealing import SEAL_BYTES, check_seal, seal, state_home
+from counterfoil.sentence import say
+from counterfoil.wholefiles import write_whole
+
+_MARK = b"counterfoil outputs 1\n"
+_MAX_BYTES = 2**16
+
+
+class Written:
+    """The files that audits of one run wrote, until one of them is done.
+
+    Args:
+        run: The run, by whose place they are known.
+    """
+
+    def __init__(self, run: Path) -> None:
+        name = hashlib.sha256(os.fsencode(run.absolute())).hexdigest()[:32]
+        self._path = state_home() / "outputs" / name
+        self._about = _MARK + os.fsencode(run.absolute()) + b"\0"
+        self._digests = self._load()
+
+    def has(self, path: Path) -> bool:
+        """Whether a file lies there that such an audit wrote, as it wrote it."""
+        digest = self._digests.get(str(path.absolute()))
+        try:
+            return digest is not None and path.is_file() and Digest.of_file(path).hex == digest
+        except OSError:
+            return False
+
+    def note(self, path: Path) -> None:
+        """Take note of a file that was just written whole."""
+        with suppress(OSError, MemoryError, CounterfoilError):  # then --force is needed to replace it
+            self._digests[str(path.absolute())] = Digest.of_file(path).hex
+            data = canonical.encode(self._digests)
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            sealed = _MARK + seal(self._about + data) + data
+            write_whole(self._path, sealed, what=say("the list of what was written"), mode=0o600)
+
+    def forget(self) -> None:
+        """The audit is done: what it wrote is the user's, and is replaced only with ``--force``."""
+        self._digests = {}
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def _load(self) -> dict[str, str]:
+        try:
+            if not self._path.is_file():
+                return {}
+            with self._path.open("rb") as file:
+                found = file.read(_MAX_BYTES)
+            data = found[len(_MARK) + SEAL_BYTES :]
+            check_seal(self._about + data, found[len(_MARK) : len(_MARK) + SEAL_BYTES])
+            digests = json.loads(data)
+        except (OSError, ValueError, CounterfoilError):  # of no use: then --force is needed
+            return {}
+        return {str(name): str(digest) for name, digest in digests.items()}
+
+
+def first_error(
+    tasks: list[Callable[[], None]], shown: Callable[[CounterfoilError], object]
+) -> CounterfoilError | None:
+    """Do everything, though one thing may fail: what was judged for hours is not lost for one file.
+
+    Args:
+        tasks: What is to be written.
+        shown: Says what failed, when another thing has failed before.
+
+    Returns:
+        What failed first.
+    """
+    first: CounterfoilError | None = None
+    for task in tasks:
+        try:
+            task()
+        except CounterfoilError as error:
+            if first is not None:
+                shown(error)
+            first = first or error
+    return first

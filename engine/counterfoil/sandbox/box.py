@@ -1,0 +1,151 @@
+"""Closes the box around this process, as far as the system can, and says how far."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.memory import memory_available
+from counterfoil.sandbox.calls import ARCHITECTURES
+from counterfoil.sandbox.filter import encode, make_filter
+from counterfoil.sandbox.policy import Policy, make_policy
+
+SWITCH = "COUNTERFOIL_SANDBOX"
+"""The environment variable with which whoever runs Counterfoil leaves the box open: ``off``."""
+
+
+@dataclass(frozen=True)
+class Closed:
+    """How far a box is closed.
+
+    Attributes:
+        features: What of the kernel closes it, for instance ``landlock-v7`` and ``seccomp``.
+        missing: What does not, and why.
+    """
+
+    features: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """For the environment of a verdict: ``landlock-v7, seccomp``, or ``none: ...``."""
+        if not self.features:
+            return f"none: {'; '.join(self.missing)}"
+        return ", ".join(self.features) + (f"; without {'; '.join(self.missing)}" if self.missing else "")
+
+
+_OPEN = Closed(missing=("not asked for",))
+_closed = _OPEN
+
+
+def sandbox() -> str:
+    """Say how far the box around this process is closed, for the environment of a verdict."""
+    return _closed.words
+
+
+def leave_open(why: str) -> Closed:
+    """Say why there is no box around this process."""
+    return _note(Closed(missing=(why,)))
+
+
+def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Closed:
+    """Close the box around this process, for good; to be called before it starts threads, and loads what does.
+
+    Args:
+        reads: Files and folders of the job that it reads, beside the installation.
+        writes: Folders and files of the job that it writes.
+
+    Returns:
+        How far it is closed: what this kernel lacks, and what fails, is said and not raised.
+    """
+    return close(policy_here(reads, writes))
+
+
+def policy_here(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Policy:
+    """Return the policy of a job on this machine."""
+    return make_policy(
+        [os.path.abspath(each) for each in reads],
+        [os.path.abspath(each) for each in writes],
+        installation=installation(),
+        home=os.path.realpath(os.path.expanduser("~")),
+        memory=memory_available(),
+    )
+
+
+def close(policy: Policy, environment: Mapping[str, str] = os.environ) -> Closed:
+    """Close the box that a policy describes; see :func:`enter`."""
+    if environment.get(SWITCH) == "off":
+        return leave_open(f"switched off by {SWITCH}")
+    if sys.platform != "linux":
+        return leave_open("this system has neither Landlock nor seccomp")
+    limit_memory(policy.memory)
+    architecture = ARCHITECTURES.get(platform.machine())
+    if architecture is None or sys.byteorder != "little" or sys.maxsize < 2**32:
+        return leave_open("unknown numbers of system calls on this processor")
+    from counterfoil.sandbox.kernel import HIGHEST_LANDLOCK, Kernel
+
+    kernel = Kernel(architecture)
+    try:
+        kernel.renounce_privileges()
+    except OSError as error:
+        return leave_open(f"privileges stay: {_reason(error)}")
+    features, missing = [], []
+    try:
+        version = kernel.landlock_version()
+        # It binds the thread that asks for it, and those that come after.
+        if len(os.listdir("/proc/self/task")) > 1:
+            missing.append("landlock: other threads run")
+        else:
+            kernel.restrict_files(version, policy.reads, policy.writes, policy.devices)
+            features.append(f"landlock-v{min(version, HIGHEST_LANDLOCK)}")
+    except OSError as error:
+        missing.append(f"landlock: {_reason(error)}")
+    try:
+        kernel.restrict_calls(encode(make_filter(architecture, os.getpid())))
+        features.append("seccomp")
+    except OSError as error:
+        missing.append(f"seccomp: {_reason(error)}")
+    return _note(Closed(tuple(features), tuple(missing)))
+
+
+def limit_memory(most: int | None) -> None:
+    """Limit the memory that this process may take, and let no core be dumped: what it computes is a stranger's."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if most is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def installation() -> tuple[str, ...]:
+    """Return where Python, its packages, and the libraries that are loaded lie."""
+    places = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *filter(None, sys.path)]
+    places += os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    # An installation that refers to a checkout has its packages outside of all these.
+    for name in ("counterfoil", "counterfoil_app", "counterfoil_resources"):
+        spec = importlib.util.find_spec(name)
+        places += [] if spec is None else spec.submodule_search_locations or []
+    try:
+        maps = Path("/proc/self/maps").read_text(errors="surrogateescape")
+        places += [os.path.dirname(line[line.index("/") :]) for line in maps.splitlines() if "/" in line]
+    except OSError:
+        pass  # without /proc: what is loaded lies in the system's folders then, or Python's
+    found = (each for each in places if each.startswith("/"))
+    return tuple(dict.fromkeys(path for each in found for path in (each, os.path.realpath(each))))
+
+
+def _note(closed: Closed) -> Closed:
+    global _closed
+    _closed = closed
+    return closed
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
