@@ -7,6 +7,12 @@ torch alone takes seconds to import, and the window shows before that.
 from __future__ import annotations
 
 import os
+import sys
+
+# `python -m counterfoil.cli` looks into the folder that one is in before any other, and files of strangers lie there:
+# one called lazy_loader.py would be what is imported next. The command `counterfoil` does not look there.
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and "counterfoil" in sys.orig_argv[-len(sys.argv)]:
+    del sys.path[0]
 
 import lazy_loader
 

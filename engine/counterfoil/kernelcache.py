@@ -8,6 +8,9 @@ however indirectly. Versions of numba, llvmlite and Python are in the key, too; 
 Folders are, in this order: what ``NUMBA_CACHE_DIR`` says, ``__pycache__`` of the package, the user's cache folder.
 Where none of these can be written, or the disk is full, or what is kept is damaged, kernels are compiled anew and live
 in memory: this is nothing that an audit depends on.
+
+numba reads settings from a file in the folder that one is in, where files of strangers lie, and one of them says where
+compiled code is taken from. So it is loaded here first, without that file, and others take it from here.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -26,11 +30,38 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import llvmlite
-import numba
 import platformdirs
-from numba.core import config as _config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-from numba.core.ccallback import CFunc
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # numba says that it did not read the file
+    _yaml = sys.modules.pop("yaml", None)
+    sys.modules["yaml"] = cast(Any, None)  # without which numba does not read it
+    import numba
+    from numba import types
+    from numba.core import config as _config
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+    from numba.core.ccallback import CFunc
+    from numba.extending import intrinsic
+
+    # It looks again whenever it compiles.
+    _config._config_fname = os.devnull
+    if _yaml is None:
+        del sys.modules["yaml"]
+    else:
+        sys.modules["yaml"] = _yaml
+
+__all__ = [
+    "KEPT_BUILDS",
+    "build_of",
+    "callback",
+    "folder_of",
+    "inlined",
+    "intrinsic",
+    "kernel",
+    "numba",
+    "sources",
+    "types",
+]
 
 KEPT_BUILDS = 3
 """Folders of one module that are kept: that of its present sources, and those of other branches or versions."""

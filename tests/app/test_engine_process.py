@@ -217,20 +217,20 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
 
 
 class SlowReader:
-    """A connection whose other side is slow."""
+    """Sends to another side that is slow."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()
         self.batches: list[list[object]] = []
 
-    def send_bytes(self, data: bytes) -> None:
+    def __call__(self, data: bytes) -> None:
         assert self.gate.wait(30)
         self.batches.append(loads(data))
 
 
 def test_a_million_progress_events_do_not_pile_up() -> None:
     reader = SlowReader()
-    outbox = Outbox(reader)  # type: ignore[arg-type]
+    outbox = Outbox(reader)
     outbox.put(Item(1, "first"))
     for done in range(1_000_000):
         outbox.put(Item(1, OperatorDone(1, done, 1_000_000)))
@@ -245,7 +245,7 @@ def test_a_million_progress_events_do_not_pile_up() -> None:
 
 def test_a_slow_reader_slows_the_sender_down() -> None:
     reader = SlowReader()
-    outbox = Outbox(reader)  # type: ignore[arg-type]
+    outbox = Outbox(reader)
     row = FakeEngine().row(1)
     sender = threading.Thread(target=lambda: [outbox.put(Item(1, StepReplayed(row))) for _ in range(5_000)])
     sender.start()

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,17 +19,14 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from counterfoil import (
-    AuditFinished,
     AuditReport,
     AuditRequest,
-    CancelToken,
     CounterfoilError,
     DisputedElement,
     Finding,
     Right,
     SegmentRequest,
     SignerProcess,
-    StepReplayed,
     StepTable,
     generate_key,
     start_signer,
@@ -41,7 +38,6 @@ from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import chart, export, passphrases, report_document, report_pages
 from counterfoil_app.verdict.chart import Series
@@ -51,7 +47,8 @@ from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.axes import NumberAxis, StepAxis
-from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, envelope_of
+from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
+from support.pages import contents
 from support.proposals import confirm
 from support.waiting import reached
 
@@ -243,18 +240,6 @@ def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
 
 
 # The report to print
-
-
-def contents(engine: FakeEngine, plan: AuditRequest | None = None) -> Contents:
-    plan = plan or AuditRequest(Path("honest.cfoil"), None, "cpu")
-    events = list(engine.audit(plan, CancelToken()))
-    assert isinstance(events[-1], AuditFinished)
-    summary = engine.summary(plan.run, None)
-    steps = StepData(summary)
-    steps.add(event.row for event in events if isinstance(event, StepReplayed))
-    report = events[-1].report
-    envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
-    return Contents(report, summary, Curves.of(steps.table), envelope, "honest.verdict.json")
 
 
 def plain(page: Contents) -> str:

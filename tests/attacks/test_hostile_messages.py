@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import subprocess
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from counterfoil.audit.values.steptable import Recorded
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
 from counterfoil.sentence import say
-from counterfoil_app.engine import messages
+from counterfoil_app.engine import link, messages
 from counterfoil_app.engine import process as engine_process
 from counterfoil_app.engine.child import Item, Returned
 from counterfoil_app.engine.messages import MessageError, dumps, loads
@@ -148,13 +148,12 @@ def test_arrays_of_objects_are_none() -> None:
         loads(dumps(np.array([object()])))
 
 
-def test_the_window_ends_such_a_process() -> None:
+def test_the_window_ends_such_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "said").write_bytes(pickle.dumps([Returned(1, HOSTILE["a shell"])]))
+    code = "from counterfoil.frames import *; write_frame(own_pipes()[1], open('said', 'rb').read()); input()"
+    monkeypatch.setattr(link, "program_command", lambda _program: [sys.executable, "-P", "-c", code])
     engine = ProcessEngine()
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=print)
-    process.start()
-    engine._connection, engine._process = here, process
-    there.send_bytes(pickle.dumps([Returned(1, HOSTILE["a shell"])]))
     with pytest.raises(CounterfoilError, match=r"names posix\.system") as caught:
         engine.devices()
     assert "may have taken it over" in caught.value.remedy

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from counterfoil.audit.statement.verdict import verify_verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
-from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
+from counterfoil.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signing import generate_key, load_public_key
 from support.memory import children, holds
 

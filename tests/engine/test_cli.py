@@ -20,7 +20,7 @@ from counterfoil.cli import main
 from counterfoil.cli.app import app
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.errors import CancelledError
-from counterfoil.signer.environment import PASSPHRASE_VARIABLE
+from counterfoil.programs import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record

@@ -1,4 +1,4 @@
-"""The engine's own process: takes calls from the window through a connection and sends back what they bring.
+"""The engine's own process: takes calls from the window through a pipe and sends back what they bring.
 
 Why a process: importing torch and compiling kernels hold the interpreter for up to half a second at a time, whatever
 thread does it (docs/adr/0007). It also keeps the window alive when the engine dies.
@@ -6,17 +6,19 @@ thread does it (docs/adr/0007). It also keeps the window alive when the engine d
 
 from __future__ import annotations
 
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, BinaryIO
 
 from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
-from counterfoil_app.engine.messages import dumps
+from counterfoil.frames import own_pipes, read_frame, write_frame
+from counterfoil_app.engine.messages import MAX_BYTES, dumps
 from counterfoil_app.engine.port import LibraryEngine
 from counterfoil_app.engine.sample import SampleProgress
 from counterfoil_app.engine.worker import Failure
@@ -91,10 +93,13 @@ class Outbox:
     """Sends messages from a thread of its own, several at a time; a slow reader slows the sender down.
 
     Of neighbouring messages that only say how far the work has come, the newest is sent.
+
+    Args:
+        write: Sends bytes; raises OSError where nobody reads any more.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self._write = write
         self._changed = threading.Condition()
         self._waiting: list[Message] = []
         self._closed = False
@@ -127,7 +132,7 @@ class Outbox:
             if not batch:
                 return
             try:
-                self._connection.send_bytes(dumps(batch))
+                self._write(dumps(batch))
             except OSError:  # the window is gone: nobody will read the rest
                 with self._changed:
                     self._closed = True
@@ -146,10 +151,10 @@ def _supersedes(new: Message, old: Message) -> bool:
 
 
 class _Inbox:
-    """Takes calls and steering from a connection, in a thread of its own."""
+    """Takes calls and steering from the window, in a thread of its own."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, questions: BinaryIO) -> None:
+        self._questions = questions
         self._lock = threading.Lock()
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
@@ -164,14 +169,14 @@ class _Inbox:
 
     def _receive(self) -> None:
         while True:
-            try:
-                message = self._connection.recv()
-            except (EOFError, OSError):  # the window hung up, or is gone
+            data = read_frame(self._questions, MAX_BYTES)
+            if data is None:  # the window hung up, or is gone
                 with self._lock:
                     for token in self._tokens.values():
                         token.cancel()
                 self._calls.put(None)
                 return
+            message = pickle.loads(data)
             with self._lock:
                 if isinstance(message, Call):
                     self._tokens[message.number] = CancelToken()
@@ -189,13 +194,14 @@ def _steer(token: CancelToken, wish: Steer) -> None:
         token.resume()
 
 
-def serve(connection: Connection) -> None:
-    """Carry out calls until the window hangs up; the main function of the engine's process."""
+def main() -> None:
+    """Carry out calls until the window hangs up: what the engine's process is."""
     # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    outbox = Outbox(connection)
+    questions, answers = own_pipes()
+    outbox = Outbox(partial(write_frame, answers))
     engine = LibraryEngine()
-    for call, token in _Inbox(connection).calls():
+    for call, token in _Inbox(questions).calls():
         outbox.put(_carry_out(engine, call, token, outbox))
     outbox.close()
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import pickle
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +25,8 @@ from counterfoil import (
     write_steps_csv,
 )
 from counterfoil.sentence import say
-from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
+from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer
+from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
 from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, Signable, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress
@@ -36,8 +34,7 @@ from counterfoil_app.engine.worker import ReportedError
 
 LOOK_SECONDS = 0.02
 """How often a call looks whether it was cancelled or paused."""
-FAREWELL_SECONDS = 2.0
-"""How long the process may take to end by itself; it only reads, so that nothing is lost when it is ended."""
+PROGRAM = "counterfoil_app.engine.child"
 T = TypeVar("T")
 
 
@@ -48,14 +45,13 @@ class ProcessEngine:
     """
 
     def __init__(self) -> None:
-        self._process: SpawnProcess | None = None
-        self._connection: Connection | None = None
+        self._link: Link | None = None
         self._last = 0
 
     @property
     def process_id(self) -> int | None:
         """The id of the process; None while there is none."""
-        return self._process.pid if self._process is not None else None
+        return self._link.process_id if self._link is not None else None
 
     def devices(self) -> Sequence[Device]:
         """Return the devices of this machine."""
@@ -138,31 +134,25 @@ class ProcessEngine:
 
     def close(self) -> None:
         """End the process; a later call starts it again."""
-        if self._connection is not None:
-            self._connection.close()
-        if self._process is not None:
-            self._process.join(FAREWELL_SECONDS)
-            if self._process.is_alive():
-                self._process.kill()
-                self._process.join()
-            self._process.close()
-        self._process = self._connection = None
+        if self._link is not None:
+            self._link.end()
+        self._link = None
 
     def _call(self, _kind: type[T], method: str, *arguments: Any) -> T:
-        connection = self._connected()
-        self._send(connection, Call(self._next(), method, arguments, cancellable=False))
-        for message in self._messages(connection, None):
+        link = self._linked()
+        self._send(link, Call(self._next(), method, arguments, cancellable=False))
+        for message in self._messages(link, None):
             if isinstance(message, Returned):
                 return message.value  # type: ignore[return-value]
         raise AssertionError("a call ends by returning or raising")
 
     def _iterate(self, method: str, *arguments: Any, cancel: CancelToken) -> Iterator[Any]:
-        connection = self._connected()
+        link = self._linked()
         number = self._next()
-        self._send(connection, Call(number, method, arguments, cancellable=True))
+        self._send(link, Call(number, method, arguments, cancellable=True))
         ended = False
         try:
-            for message in self._messages(connection, cancel):
+            for message in self._messages(link, cancel):
                 if isinstance(message, Item):
                     yield message.value
             ended = True
@@ -170,18 +160,18 @@ class ProcessEngine:
             ended = True
             raise
         finally:
-            if not ended and self._connection is connection:  # the caller lost interest
-                self._send(connection, Steer(number, cancelled=True, paused=False))
+            if not ended and self._link is link:  # the caller lost interest
+                self._send(link, Steer(number, cancelled=True, paused=False))
 
-    def _messages(self, connection: Connection, cancel: CancelToken | None) -> Iterator[Item | Returned]:
+    def _messages(self, link: Link, cancel: CancelToken | None) -> Iterator[Item | Returned]:
         """Yield what the last call brings, to its end; raises what it raised."""
         number = self._last
         known = (False, False)
         while True:
             if cancel is not None and (cancel.cancelled, cancel.paused) != known:
                 known = (cancel.cancelled, cancel.paused)
-                self._send(connection, Steer(number, *known))
-            for message in self._receive(connection):
+                self._send(link, Steer(number, *known))
+            for message in self._receive(link):
                 if message.number != number:  # of a call that nobody waits for any more
                     continue
                 if isinstance(message, Raised):
@@ -190,57 +180,55 @@ class ProcessEngine:
                 if isinstance(message, Returned):
                     return
 
-    def _receive(self, connection: Connection) -> list[Item | Returned | Raised]:
+    def _receive(self, link: Link) -> list[Item | Returned | Raised]:
         try:
-            data = connection.recv_bytes(MAX_BYTES) if connection.poll(LOOK_SECONDS) else None
-        except (EOFError, OSError) as error:
-            raise self._died() from error
-        if data is None:
-            return []
-        try:
+            data = link.receive(LOOK_SECONDS)
+            if data is None:
+                return []
             messages = loads(data)
             if isinstance(messages, list) and all(isinstance(each, (Item, Returned, Raised)) for each in messages):
                 return messages
             raise MessageError(say("The engine's process sent something else than messages."))
-        except MessageError:
-            if self._process is not None:
-                self._process.kill()
-            self.close()
-            raise
+        except EOFError as error:
+            raise self._died(link) from error
+        except (MessageError, ValueError) as error:
+            link.end(now=True)
+            self._link = None
+            raise _broken(error) from error
 
-    def _send(self, connection: Connection, message: Call | Steer) -> None:
+    def _send(self, link: Link, message: Call | Steer) -> None:
         try:
-            connection.send(message)
+            link.send(pickle.dumps(message))
         except OSError as error:
-            raise self._died() from error
+            raise self._died(link) from error
 
     def _next(self) -> int:
         self._last += 1
         return self._last
 
-    def _connected(self) -> Connection:
-        if self._process is None or self._connection is None:
-            # Spawned, not forked: the window's process has threads and a display connection.
-            context = multiprocessing.get_context("spawn")
-            here, there = context.Pipe()
-            self._process = context.Process(target=serve, args=(there,), name="counterfoil-engine", daemon=True)
-            self._process.start()
-            there.close()  # so that the end of the process is seen as the end of the connection
-            self._connection = here
-        return self._connection
+    def _linked(self) -> Link:
+        if self._link is None:
+            try:
+                self._link = Link(PROGRAM, MAX_BYTES)
+            except OSError as error:
+                raise CounterfoilError(
+                    say("The engine's process cannot be started: {0}.", error.strerror or error),
+                    remedy=say("Close other programs, and try again."),
+                ) from error
+        return self._link
 
-    def _died(self) -> CounterfoilError:
-        code: int | None = None
-        if self._process is not None:
-            self._process.join(FAREWELL_SECONDS)
-            code = self._process.exitcode
-        with suppress(OSError):
-            self.close()
-        if code is None:
-            how = say("ended")
-        else:
-            how = say("was ended by signal {0}", -code) if code < 0 else say("ended with code {0}", code)
+    def _died(self, link: Link) -> CounterfoilError:
+        code = link.end()
+        self._link = None
+        how = say("was ended by signal {0}", -code) if code < 0 else say("ended with code {0}", code)
         return CounterfoilError(
             say("The engine's process {0} before its work was done. Nothing was concluded.", how),
             remedy=say("Most often the machine ran out of memory. Close other programs, and try again."),
         )
+
+
+def _broken(error: MessageError | ValueError) -> MessageError:
+    """Say that a message is none of ours."""
+    if isinstance(error, MessageError):
+        return error
+    return MessageError(say("A message of the engine's process is too large."), detail=repr(error))

@@ -6,14 +6,16 @@ some systems Qt paints text in a main thread only.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-from multiprocessing.connection import Connection
+import pickle
 
 from PySide6.QtCore import QLocale
 
+from counterfoil.frames import own_pipes, read_frame, write_frame
 from counterfoil.sentence import say
 from counterfoil_app.desktop import startup
+from counterfoil_app.engine.link import Link
+from counterfoil_app.engine.messages import MAX_BYTES
 from counterfoil_app.engine.worker import Failure, ReportedError
 from counterfoil_app.looks.fonts import install_fonts, text_font
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations
@@ -28,31 +30,35 @@ def print_report(contents: Contents) -> bytes:
         CounterfoilError: The report could not be made.
     """
     language = QLocale().name().split("_")[0]  # the window's: Translations makes it the default
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_print, args=(contents, language, there), name="counterfoil-report", daemon=True)
-    process.start()
-    there.close()
+    link = Link(__name__, MAX_BYTES)
+    ended = 0
     try:
-        result: bytes | Failure = here.recv()
-    except EOFError:
-        process.join()
+        link.send(pickle.dumps((contents, language)))
+        result: bytes | Failure = pickle.loads(link.receive(None) or b"")
+    except (EOFError, OSError):
+        ended = link.end()
         result = Failure(
-            say("The report could not be printed: its process ended with code {0}.", process.exitcode),
+            say("The report could not be printed: its process ended with code {0}.", ended),
             say("The signed verdict is written. Export it again to print the report."),
             "",
             expected=True,
         )
     finally:
-        here.close()
-    process.join()
+        link.end()
     if isinstance(result, Failure):
         raise ReportedError(result)
     return result
 
 
-def _print(contents: Contents, language: str, answer: Connection) -> None:
-    """The main function of the process."""
+def main() -> None:
+    """Print the report that standard input holds: what the process is."""
+    questions, answers = own_pipes()
+    asked = read_frame(questions, MAX_BYTES)
+    if asked is not None:
+        write_frame(answers, pickle.dumps(_print(*pickle.loads(asked))))
+
+
+def _print(contents: Contents, language: str) -> bytes | Failure:
     from PySide6.QtWidgets import QApplication
 
     os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
@@ -66,5 +72,5 @@ def _print(contents: Contents, language: str, answer: Connection) -> None:
         result = make_pdf(contents)
     except Exception as error:  # the window shows every failure
         result = Failure.of(error)
-    answer.send(result)
     application.quit()
+    return result

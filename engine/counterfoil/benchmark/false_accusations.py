@@ -9,7 +9,6 @@ on a GPU where there is one.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.benchmark.honest_jobs import JOBS
 from counterfoil.benchmark.paper import machine_name
 from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.programs import program_command, program_environment
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.recorder import record
 
@@ -169,8 +169,8 @@ def _account(job: str, machine: Machine, report: AuditReport) -> Replay:
 
 def _replay_in_a_process(job: str, order: Path, run: Path, machine: Machine) -> Replay:
     assert machine.instruction_set is not None
-    environment = {**os.environ, **INSTRUCTION_SETS[machine.instruction_set]}
-    command = [sys.executable, "-m", "counterfoil.benchmark.false_accusations", job, str(order), str(run)]
+    environment = program_environment(**INSTRUCTION_SETS[machine.instruction_set])
+    command = program_command("counterfoil.benchmark.false_accusations", job, str(order), str(run))
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"The replay of {job} with {machine.name} failed:\n{done.stderr}")

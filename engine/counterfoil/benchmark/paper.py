@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from counterfoil.benchmark.experiments import EXPERIMENTS, Experiment
 from counterfoil.benchmark.measurement import MEMORY_EXIT, Measurement
 from counterfoil.benchmark.published import PAGE
 from counterfoil.errors import CounterfoilError
+from counterfoil.programs import program_command, program_environment
 
 BITS_PER_VALUE = 1.6
 """What the paper's released code writes: five decisions of three kinds in a byte."""
@@ -137,8 +137,8 @@ def _measure_alone(name: str, batch: int, device: str, threads: int | None, imag
         "images": None if images is None else str(images),
         "memory": int(_MEMORY_SHARE * _free_memory()),
     }
-    command = [sys.executable, "-m", "counterfoil.benchmark.measurement", json.dumps(request)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = program_command("counterfoil.benchmark.measurement", json.dumps(request))
+    done = subprocess.run(command, env=program_environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         title = EXPERIMENTS[name].title
         lines = done.stderr.strip().splitlines()

@@ -30,6 +30,7 @@ from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
 from counterfoil.obstacles import memory_shortage
+from counterfoil.programs import is_program, run_program
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -104,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _main(arguments)
+    if is_program(sys.argv):
+        return run_program(sys.argv[2:])
     terminal.outlive_readers()
     try:
         return _main(None)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
-
-from counterfoil.kernelcache import kernel
+from counterfoil.kernelcache import kernel, numba
 
 PREFIX = "counterfoil_"
 """What stands before the names of OpenSSL's functions."""

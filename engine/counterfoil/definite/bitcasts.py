@@ -6,8 +6,8 @@ import struct
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+
+from counterfoil.kernelcache import intrinsic, types
 
 
 @intrinsic

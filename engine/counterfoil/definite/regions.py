@@ -20,13 +20,10 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import numba
 import torch
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from counterfoil.kernelcache import callback
+from counterfoil.kernelcache import callback, intrinsic, numba, types
 
 carray: Any = numba.carray  # type: ignore[attr-defined]
 """An array over memory, inside compiled code."""

@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 import torch
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from torch import Tensor
 
 from counterfoil import buffers
 from counterfoil.definite.bitcasts import as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
-from counterfoil.kernelcache import kernel
+from counterfoil.kernelcache import intrinsic, kernel, types
 from counterfoil.program.sums import Arguments
 
 _CHUNK = 128

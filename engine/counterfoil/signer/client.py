@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -24,8 +23,8 @@ from counterfoil.errors import (
     SignatureError,
     SignerError,
 )
+from counterfoil.programs import program_command, program_environment
 from counterfoil.sentence import say, unpacked
-from counterfoil.signer.environment import without_passphrase
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
 if TYPE_CHECKING:
@@ -207,11 +206,10 @@ def start_signer(
         FileWriteError: The key cannot be made there.
         SignerError: The process cannot be started, or does not answer.
     """
-    command = [
-        # Not from the folder that one is in: a stranger's files lie there, and one may be called as a library is.
-        sys.executable, "-P", "-m", "counterfoil.signer",
+    command = program_command(
+        "counterfoil.signer.server",
         f"--key={os.fspath(key)}", f"--purpose={purpose}", f"--about={about}", f"--passphrase-from={passphrase.source}",
-    ]  # fmt: skip
+    )  # fmt: skip
     if create:
         command.append("--create")
     kept = () if passphrase.descriptor is None else (passphrase.descriptor,)
@@ -225,7 +223,7 @@ def start_signer(
             pass_fds=kept,
             # On Windows: no console window of its own, unless it asks on that of this process.
             creationflags=0 if passphrase.source == "terminal" else getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            env=without_passphrase(),
+            env=program_environment(),
         )
     except (OSError, ValueError) as error:
         raise SignerError(say("The process that holds the private key cannot be started: {0}.", error)) from error

@@ -12,17 +12,9 @@ import sys
 from contextlib import suppress
 
 from counterfoil.errors import KeyFileError
+from counterfoil.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.sentence import say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES
-
-PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
-DESCRIPTOR_VARIABLE = "COUNTERFOIL_PASSPHRASE_FD"
-"""The number of an open file descriptor that gives the passphrase, for scripts: it never is in an environment then."""
-
-
-def without_passphrase() -> dict[str, str]:
-    """Return the environment for a process that is started from here."""
-    return {name: value for name, value in os.environ.items() if name not in (PASSPHRASE_VARIABLE, DESCRIPTOR_VARIABLE)}
 
 
 def hide_passphrase() -> None:

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from counterfoil.errors import CancelledError, CounterfoilError, KeyFileError, SignerError
+from counterfoil.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.sentence import packed, say
-from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signer.hardening import ignore_signals, protect_memory
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m counterfoil.signer", allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="counterfoil.signer.server", allow_abbrev=False)
     parser.add_argument("--key", type=Path, required=True)
     parser.add_argument("--purpose", type=Purpose, required=True)
     parser.add_argument("--about", default="")

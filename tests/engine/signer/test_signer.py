@@ -25,6 +25,7 @@ from counterfoil.intoto import (
     VERDICT_PREDICATE,
     make_statement,
 )
+from counterfoil.programs import program_command
 from counterfoil.signer import client
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
@@ -53,7 +54,7 @@ def statement(kind: str = VERDICT_PREDICATE, name: str = "run.cfoil", **predicat
 
 def raw(key: Path, *options: str) -> subprocess.Popen[bytes]:
     """The process itself, to talk to it as no client does."""
-    command = [sys.executable, "-P", "-m", "counterfoil.signer", f"--key={key}", "--purpose=audit", *options]
+    command = program_command("counterfoil.signer.server", f"--key={key}", "--purpose=audit", *options)
     return subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -201,8 +202,8 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "counterfoil.cancel", "counterfoil.canonical",
         "counterfoil.commit", "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.dtypes",
         "counterfoil.edwards", "counterfoil.errors", "counterfoil.fields", "counterfoil.inputs", "counterfoil.intoto",
-        "counterfoil.obstacles", "counterfoil.plaintext", "counterfoil.sentence", "counterfoil.signing",
-        "counterfoil.timestamps", "counterfoil.turns", "counterfoil.wholefiles",
+        "counterfoil.obstacles", "counterfoil.plaintext", "counterfoil.programs", "counterfoil.sentence",
+        "counterfoil.signing", "counterfoil.timestamps", "counterfoil.turns", "counterfoil.wholefiles",
     }  # fmt: skip
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
 from typing import BinaryIO, TypeVar
 
 import msgspec
 
+from counterfoil.frames import read_frame, write_frame
 from counterfoil.program.limits import Limits
 
-_LENGTH = struct.Struct("<I")
 MOST_BYTES = 2**30
 """Of a message: a segment of a million steps takes some 200 MB."""
 T = TypeVar("T")
@@ -55,9 +54,7 @@ class Replay(msgspec.Struct, frozen=True, tag=True):
 
 def send(stream: BinaryIO, message: msgspec.Struct) -> None:
     """Write a message; raises OSError or ValueError where nobody reads."""
-    body = msgspec.msgpack.encode(message)
-    stream.write(_LENGTH.pack(len(body)) + body)
-    stream.flush()
+    write_frame(stream, msgspec.msgpack.encode(message))
 
 
 def receive(stream: BinaryIO, kind: type[T]) -> T | None:
@@ -71,11 +68,5 @@ def receive(stream: BinaryIO, kind: type[T]) -> T | None:
         msgspec.MsgspecError: It is another one.
         ValueError: It is larger than any of ours.
     """
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    if length > MOST_BYTES:
-        raise ValueError("a message that is too large")
-    body = stream.read(length)
-    return msgspec.msgpack.decode(body, type=kind) if len(body) == length else None
+    body = read_frame(stream, MOST_BYTES)
+    return None if body is None else msgspec.msgpack.decode(body, type=kind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,10 +16,10 @@ import msgspec
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
 from counterfoil.audit.parts.result import Died, Message
 from counterfoil.errors import CounterfoilError, WorkerError
+from counterfoil.programs import program_command, program_environment
 from counterfoil.sentence import say
-from counterfoil.signer.environment import without_passphrase
 
-_COMMAND = (sys.executable, "-P", "-m", "counterfoil.audit.parts.worker")
+_WORKER = "counterfoil.audit.parts.worker"
 
 
 @dataclass
@@ -34,12 +33,12 @@ class Processes:
 
     Args:
         tasks: What each worker opens.
-        command: What starts a worker.
+        command: What starts a worker; that of this program unless given.
     """
 
-    def __init__(self, tasks: Sequence[Task], command: Sequence[str] = _COMMAND) -> None:
+    def __init__(self, tasks: Sequence[Task], command: Sequence[str] = ()) -> None:
         self._tasks = tasks
-        self._command = command
+        self._command = command or program_command(_WORKER)
         self._said: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._workers: dict[int, _Worker] = {}
 
@@ -63,7 +62,7 @@ class Processes:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-                env=without_passphrase(),
+                env=program_environment(),
             )
         except OSError as error:
             raise WorkerError(

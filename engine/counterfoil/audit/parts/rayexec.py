@@ -6,12 +6,13 @@ worker processes send too, so that no version of a class has to be the same on b
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, chdir, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -125,7 +126,8 @@ class RayActors:
     def _connect(self, address: str) -> None:
         try:
             _knock(address)
-            with _own_signals():
+            # Ray lets the workers import from the folder that one is in here, where files of strangers lie.
+            with _own_signals(), chdir(os.path.abspath(os.sep)):
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
         except (ConnectionError, OSError, RuntimeError, ValueError, AssertionError) as error:
             raise WorkerError(

@@ -1,4 +1,4 @@
-"""A worker in a process of its own: ``python -m counterfoil.audit.parts.worker``, started by an audit."""
+"""A worker in a process of its own, started by an audit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 from typing import BinaryIO
 
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
+from counterfoil.frames import own_pipes
 from counterfoil.sandbox import box
 
 
@@ -16,10 +17,7 @@ def main() -> None:
     """Replay what standard input asks for, until it ends; then, or when the audit is gone, end at once."""
     # Ctrl-C reaches all processes of a terminal; the audit says when a worker is to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    questions = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    # What a library prints, when it is loaded too, must not come between the messages.
-    os.dup2(2, 1)
+    questions, answers = own_pipes()
     start = receive(questions, Start)
     if start is not None:
         _close_box(start.task)
@@ -62,7 +60,3 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
                         break
     except CounterfoilError as error:
         send(answers, Unable.because(worker, error))
-
-
-if __name__ == "__main__":
-    main()

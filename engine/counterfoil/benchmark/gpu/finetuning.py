@@ -14,6 +14,7 @@ from importlib.util import find_spec
 
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, LeftOutError, Part, Task
+from counterfoil.programs import program_command
 
 NAME = "fine-tuning"
 FOLDER = "fine-tuning"
@@ -36,10 +37,10 @@ def _do(settings: Settings, _name: str) -> Found:
     figures = folder / "figures.json"
     script = settings.source / "examples" / "fine_tuning.py"
     options = list(_SMALL) if settings.small else []
-    command = [sys.executable, str(script), "--folder", str(folder), "--device", settings.device, *options]
+    command = [sys.executable, "-P", str(script), "--folder", str(folder), "--device", settings.device, *options]
     _run([*command, "--json", str(figures)])
     begun = time.perf_counter()
-    audit = [sys.executable, "-m", "counterfoil.cli", "audit", str(folder / "tuned.cfoil")]
+    audit = program_command("counterfoil.cli", "audit", str(folder / "tuned.cfoil"))
     said = _run([*audit, "--order", str(folder / "tune.cfoil"), "--device", "cpu"])
     seconds = time.perf_counter() - begun
     verdict = next((line for line in said.splitlines() if line.startswith("VERIFIED")), "")

@@ -1,7 +1,6 @@
 """Processes that do tasks: one that hangs or dies takes one task with it.
 
-``python -m counterfoil.benchmark.gpu.process SETTINGS`` does what its standard input asks for, a line of JSON for each
-task, and answers each with a line.
+Each does what its standard input asks for, a line of JSON for each task, and answers each with a line.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ import counterfoil
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import LeftOutError, Outcome, Result, Task
 from counterfoil.errors import CounterfoilError
+from counterfoil.programs import program_command, program_environment
 
 Answers = queue.Queue[tuple["Process", Result | None]]
 """What processes answer; None when one ended."""
@@ -44,7 +44,8 @@ class Process:
         log.parent.mkdir(parents=True, exist_ok=True)
         self._log: IO[str] = log.open("a", encoding="utf-8")
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "counterfoil.benchmark.gpu.process", settings.to_json()],
+            program_command("counterfoil.benchmark.gpu.process", settings.to_json()),
+            env=program_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -1,0 +1,111 @@
+"""A process that the window starts, and the pipes to it."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import threading
+from contextlib import suppress
+from typing import BinaryIO, cast
+
+from counterfoil.frames import read_frame, write_frame
+from counterfoil.programs import program_command, program_environment
+
+FAREWELL_SECONDS = 2.0
+"""How long a process may take to end by itself; it only reads, so that nothing is lost when it is ended."""
+_KEPT = 2
+"""Messages that wait here at most: a slow reader slows the sender down."""
+
+
+class Link:
+    """A process of this program, and what is said to it and by it: frames of bytes.
+
+    To be used from one thread at a time.
+
+    Args:
+        module: Whose ``main`` the process is.
+        most: Most bytes of a frame that it may send.
+
+    Raises:
+        OSError: The system has no room for it.
+    """
+
+    def __init__(self, module: str, most: int) -> None:
+        self._process = subprocess.Popen(
+            program_command(module),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            env=program_environment(),
+        )
+        self._most = most
+        self._said: queue.SimpleQueue[bytes | ValueError | None] = queue.SimpleQueue()
+        self._room = threading.Semaphore(_KEPT)
+        self._closed = False
+        self._reader = threading.Thread(target=self._read, name=f"from {module}", daemon=True)
+        self._reader.start()
+
+    @property
+    def process_id(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    def send(self, body: bytes) -> None:
+        """Say something; raises OSError where nobody listens any more."""
+        try:
+            write_frame(cast("BinaryIO", self._process.stdin), body)
+        except ValueError as error:  # closed here
+            raise OSError(str(error)) from error
+
+    def receive(self, seconds: float | None) -> bytes | None:
+        """Return what the process said next; None when it said nothing for so many seconds.
+
+        Raises:
+            EOFError: It has ended.
+            ValueError: It said more than it may.
+        """
+        try:
+            said = self._said.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        self._room.release()
+        if said is None:
+            self._said.put(None)  # for whoever asks again
+            raise EOFError
+        if isinstance(said, ValueError):
+            raise said
+        return said
+
+    def end(self, *, now: bool = False) -> int:
+        """End the process, which may take its leave unless it is ended now; returns its exit code."""
+        self._closed = True
+        self._room.release(_KEPT)
+        if now:
+            self._process.kill()
+        self._hang_up()
+        try:
+            self._process.wait(FAREWELL_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        code = self._process.wait()
+        self._reader.join()
+        cast("BinaryIO", self._process.stdout).close()
+        return code
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):  # what was not sent yet
+            cast("BinaryIO", self._process.stdin).close()
+
+    def _read(self) -> None:
+        answers = cast("BinaryIO", self._process.stdout)
+        said: bytes | ValueError | None = b""
+        while isinstance(said, bytes):
+            try:
+                said = read_frame(answers, self._most)
+            except ValueError as error:
+                said = error
+            except OSError:
+                said = None
+            if not self._closed:
+                self._room.acquire()
+                self._said.put(said)

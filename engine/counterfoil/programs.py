@@ -1,0 +1,131 @@
+"""How a process of this program is started, and where it begins: the one place for all of them.
+
+Who works with files of strangers is in the folder in which they lie, and ``python -m`` and ``python -c`` take modules
+from the folder that one is in before any other: a ``struct.py`` beside a run would be the program. So every process
+begins with this file, run by its path:
+
+- ``-P``: neither the folder that one is in nor that of this file is looked through for modules.
+- ``-E``: what the environment says of Python does not count; the variables are taken away too, for ``site`` looks at
+  one of them all the same.
+- ``-s``, where the process that starts it takes no packages from the user's folder. Where it does
+  (``pip install --user``) they may be this program, and are found as there.
+
+Where the program itself, or a library that it needs, was found by ``PYTHONPATH`` (modules of a cluster, a source tree),
+that folder is named to the process, which looks there behind Python's own modules. A frozen program starts itself.
+
+This file is run by itself before the package can be found, so it imports nothing of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import site
+import sys
+from collections.abc import Sequence
+
+PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
+DESCRIPTOR_VARIABLE = "COUNTERFOIL_PASSPHRASE_FD"
+"""The number of an open file descriptor that gives the passphrase, for scripts: it never is in an environment then."""
+FROZEN_MARK = "--counterfoil-program"
+"""The first argument of a frozen program that is to be one of its processes."""
+_PACKAGE = "counterfoil"
+_NEEDED = (
+    _PACKAGE, "counterfoil_app", "counterfoil_resources", "PySide6", "cryptography", "h5py", "llvmlite", "msgspec",
+    "numba", "numpy", "ray", "torch", "triton",
+)  # fmt: skip
+"""What may be found by ``PYTHONPATH`` alone; whatever these need lies beside them."""
+_USER_BASE = "PYTHONUSERBASE"
+
+
+def program_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that starts a process of this program; its environment is :func:`program_environment`.
+
+    Args:
+        module: A module of this program, whose function ``main`` the process is.
+        arguments: What ``main`` finds in ``sys.argv`` behind the first.
+    """
+    if getattr(sys, "frozen", False):
+        return [sys.executable, FROZEN_MARK, module, *arguments]
+    flags = ["-P", "-E"]
+    if not site.ENABLE_USER_SITE:
+        flags.append("-s")
+    if sys.dont_write_bytecode:
+        flags.append("-B")
+    if sys.flags.utf8_mode:  # names of files must be the same texts on both sides
+        flags += ["-X", "utf8"]
+    return [sys.executable, *flags, os.path.abspath(__file__), os.pathsep.join(_folders()), module, *arguments]
+
+
+def program_environment(**more: str) -> dict[str, str]:
+    """Return the environment of a process of this program: without passphrases, and without what is said of Python.
+
+    Args:
+        more: Variables to be added.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    for name in (PASSPHRASE_VARIABLE, DESCRIPTOR_VARIABLE):
+        kept.pop(name, None)
+    base = os.environ.get(_USER_BASE, "")
+    if site.ENABLE_USER_SITE and os.path.isabs(base) and not sys.flags.ignore_environment:
+        kept[_USER_BASE] = base
+    return {**kept, **more}
+
+
+def is_program(arguments: Sequence[str]) -> bool:
+    """Whether a frozen program was started to be one of its processes: its arguments, the name of the program first."""
+    return bool(getattr(sys, "frozen", False)) and list(arguments[1:2]) == [FROZEN_MARK]
+
+
+def run_program(arguments: Sequence[str]) -> int:
+    """Be a process of this program: every one of them begins here.
+
+    Args:
+        arguments: The module, and what it is told.
+
+    Returns:
+        The exit code.
+    """
+    module, *rest = arguments
+    if module.partition(".")[0] not in (_PACKAGE, f"{_PACKAGE}_app"):
+        raise ValueError(f"{module} is no program of Counterfoil")
+    sys.argv[:] = [module, *rest]
+    return importlib.import_module(module).main() or 0
+
+
+def _folders() -> list[str]:
+    """Where ``PYTHONPATH`` led to this program or to a library of it; never the folder that one is in for a library."""
+    if sys.flags.ignore_environment:
+        return []
+    named = {os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each}
+    if not named:
+        return []
+    found = []
+    here = os.path.realpath(os.curdir)
+    for name in _NEEDED:
+        try:
+            spec = importlib.util.find_spec(name)
+        except ValueError:  # loaded, and nobody knows from where
+            continue
+        for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+            folder = os.path.abspath(os.path.dirname(place))
+            if folder in named and folder not in found and (name == _PACKAGE or os.path.realpath(folder) != here):
+                found.append(folder)
+    return found
+
+
+def _begin() -> int:
+    """The main function of this file: makes the package importable as it is for the process that started this one."""
+    folders = [each for each in sys.argv[1].split(os.pathsep) if each and each not in sys.path]
+    own = [place for place, folder in enumerate(sys.path) if os.path.basename(folder) in _SITES]
+    before = min(own, default=len(sys.path))
+    sys.path[before:before] = folders
+    return run_program(sys.argv[2:])
+
+
+_SITES = ("site-packages", "dist-packages")
+"""Names of the folders in which packages are installed; Python's own modules lie in others, before these."""
+
+if __name__ == "__main__":
+    sys.exit(_begin())

@@ -1,0 +1,243 @@
+"""Python modules beside a run, called as those that the program imports: none of them is ever run.
+
+Whoever audits a run is in the folder in which it lies. Each file leaves a mark when it is run by anybody.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+import counterfoil
+from counterfoil import CancelToken, Outcome
+from counterfoil.audit.parts import rayexec
+from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.values.events import AuditFinished
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.cli import main
+from counterfoil.programs import FROZEN_MARK, program_command, program_environment
+from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.verdict.report_process import print_report
+from support.fake_engine import FakeEngine
+from support.jobs import Job
+from support.pages import contents
+
+ENGINE = Path(counterfoil.__file__).parent
+SOURCES = (ENGINE, ENGINE.parents[1] / "app" / "counterfoil_app")
+NAMES = (
+    "struct", "multiprocessing", "torch", "sitecustomize", "usercustomize", "lazy_loader", "msgspec", "json",
+    "platform", "counterfoil_app", "numpy", "PySide6", "typer",
+)  # fmt: skip
+PROGRAMS = (
+    "counterfoil.audit.parts.worker",
+    "counterfoil.signer.server",
+    "counterfoil_app.engine.child",
+    "counterfoil_app.verdict.report_process",
+)
+"""What works beside a command and the window."""
+
+
+class Folder:
+    """A folder that a stranger filled.
+
+    Attributes:
+        path: The folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir()
+        self._marks = path.with_name("marks")
+        self._marks.mkdir()
+        for name in NAMES:
+            (path / f"{name}.py").write_text(f"import os; os.close(os.open({str(self._marks / name)!r}, os.O_CREAT))\n")
+        self.base = path / ".local"
+        site = self.base / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+        site.mkdir(parents=True)
+        for folder in (path, site):
+            mark = str(self._marks / "pth")
+            (folder / "hostile.pth").write_text(f"import os; os.close(os.open({mark!r}, os.O_CREAT))\n")
+        (path / ".numba_config.yaml").write_text("cache_dir: compiled-by-a-stranger\n")
+
+    def taken(self) -> set[str]:
+        """The files that somebody ran since this was asked last."""
+        found = {mark.name for mark in self._marks.iterdir()}
+        for mark in self._marks.iterdir():
+            mark.unlink()
+        return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    made = Folder(tmp_path / "downloads")
+    monkeypatch.chdir(made.path)
+    return made
+
+
+def ended(command: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def test_control_a_plain_process_runs_them(folder: Folder) -> None:
+    ended([sys.executable, "-c", "import " + ", ".join(NAMES)])
+    assert folder.taken() == {*NAMES}
+    ended([sys.executable, "-c", ""], PYTHONPATH=str(folder.path))
+    assert "sitecustomize" in folder.taken()
+    ended([sys._base_executable, "-c", ""], PYTHONUSERBASE=".local")  # type: ignore[attr-defined]
+    assert "pth" in folder.taken()
+    told = ended([sys.executable, "-P", "-c", "import numba; print(numba.config.CACHE_DIR)"])
+    assert told.stdout.strip() == "compiled-by-a-stranger"
+
+
+@pytest.mark.parametrize("environment", ["plain", "hostile"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_process_of_the_program_does(
+    program: str, environment: str, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if environment == "hostile":
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", str(folder.path)]))
+        monkeypatch.setenv("PYTHONUSERBASE", ".local")
+        monkeypatch.setenv("PYTHONHOME", str(folder.path))
+    arguments = ["--key=none.pem", "--purpose=audit"] if program.endswith("server") else []
+    done = subprocess.run(
+        program_command(program, *arguments), env=program_environment(), stdin=subprocess.DEVNULL, capture_output=True
+    )
+    assert done.returncode == (1 if arguments else 0), done.stderr.decode()
+    assert folder.taken() == set()
+
+
+def test_the_commands_do_not(digits_job: Job, folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    order, run, one = str(digits_job.order), str(digits_job.run), ["--threads", "1"]
+    small = ["--steps", "1", "--width", "2", "--batch-size", "4", "--checkpoint-every", "1", "--no-trial"]
+    commands = (
+        ["keygen", "a.pem", "--no-passphrase"],
+        ["order", "digits-cnn", "--out", "o.cfoil", "--key", "a.pem", *small],
+        ["sign-order", "o.cfoil", "--key", "a.pem", "--force"],
+        ["train", "o.cfoil", "--out", "r.cfoil", "--key", "a.pem", *one],
+        ["audit", run, "--order", order, "--workers", "1", "--verdict", "v.json", "--key", "a.pem", *one],
+        ["withdraw", "v.json", "--key", "a.pem", "--reason", "a try", "--out", "w.json"],
+        ["export", "svr", "v.json", "--key", "a.pem", "--verdict-key", "a.pub.pem", "--out", "s.json"],
+    )
+    for command in commands:
+        assert main(command) == 0, (command, capsys.readouterr())
+        assert folder.taken() == set(), command
+
+
+def test_the_command_itself_does_not(folder: Folder) -> None:
+    script = Path(sys.executable).with_name("counterfoil")
+    by_name = [[str(script)]] if script.exists() else []
+    for number, begun in enumerate([[sys.executable, "-m", "counterfoil.cli"], *by_name]):
+        done = ended([*begun, "keygen", f"{number}.pem", "--no-passphrase"])
+        assert done.returncode == 0, done.stderr
+        assert folder.taken() == set(), begun
+
+
+def test_the_window_does_not(digits_job: Job, folder: Folder, qapp: QApplication) -> None:
+    engine = ProcessEngine()
+    try:
+        *_, last = engine.audit(AuditRequest(digits_job.run, None, "cpu", threads=1), CancelToken())
+        assert isinstance(last, AuditFinished)
+        assert last.report.outcome is Outcome.VERIFIED
+    finally:
+        engine.close()
+    assert folder.taken() == set()
+    assert print_report(contents(FakeEngine())).startswith(b"%PDF-")
+    assert folder.taken() == set()
+
+
+def test_compiled_code_of_a_stranger_is_not_loaded(folder: Folder) -> None:
+    code = (
+        "from counterfoil.kernelcache import numba; print(repr(numba.config.CACHE_DIR)); numba.config.reload_config()"
+    )
+    told = ended([sys.executable, "-P", "-W", "error", "-c", f"{code}; print(repr(numba.config.CACHE_DIR))"])
+    assert told.stdout.split() == ["''", "''"], told.stderr
+    kept = ended([sys.executable, "-P", "-c", f"{code}; print(numba.config.CACHE_DIR)"], NUMBA_CACHE_DIR="mine")
+    assert kept.stdout.split()[-1] == "mine", "the control: what the user says counts"
+
+
+def test_a_source_tree_that_is_found_by_pythonpath_works(folder: Folder) -> None:
+    """Here the processes find the program where this one did, also if that is no installation."""
+    tree = folder.path.with_name("tree")
+    tree.mkdir()
+    (tree / "counterfoil").symlink_to(ENGINE)
+    code = (
+        "import counterfoil, subprocess, sys\n"
+        "from counterfoil.programs import program_command, program_environment\n"
+        "assert counterfoil.__path__[0].startswith(sys.argv[1]), counterfoil.__path__\n"
+        "command = program_command('counterfoil.audit.parts.worker')\n"
+        "assert sys.argv[1] in command[-2].split(':'), command\n"
+        "sys.exit(subprocess.run(command, env=program_environment(), stdin=subprocess.DEVNULL).returncode)\n"
+    )
+    done = ended([sys.executable, "-P", "-c", code, str(tree)], PYTHONPATH=str(tree))
+    assert done.returncode == 0, done.stderr
+    assert folder.taken() == set()
+
+
+def test_a_frozen_program_starts_itself(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frozen = folder.path.with_name("counterfoil")
+    frozen.write_text(
+        f"#!{sys.executable} -I\nimport sys; sys.frozen = True\n"
+        "from counterfoil.cli import main\nif __name__ == '__main__': sys.exit(main())\n"
+    )
+    frozen.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(frozen))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert program_command("counterfoil.signer.server")[:2] == [str(frozen), FROZEN_MARK]
+    assert main(["keygen", "b.pem", "--no-passphrase"]) == 0, capsys.readouterr()
+    assert folder.taken() == set()
+    stranger = ended([str(frozen), FROZEN_MARK, "sitecustomize"])
+    assert "is no program of Counterfoil" in stranger.stderr
+
+
+def test_every_process_is_started_by_the_one_function() -> None:
+    """Who runs Python, or starts a process at all, stands here; multiprocessing is forbidden by a contract."""
+    runs_python, starts = set(), set()
+    for source in SOURCES:
+        for path in source.rglob("*.py"):
+            name = path.relative_to(source.parent).as_posix()
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    if (node.value.id, node.attr) == ("sys", "executable"):
+                        runs_python.add(name)
+                    if (node.value.id, node.attr) in {("subprocess", "Popen"), ("subprocess", "run")}:
+                        starts.add(name)
+                    assert (node.value.id, node.attr) not in {("os", "system"), ("os", "popen")}, name
+    gpu = "counterfoil/benchmark/gpu/"
+    assert runs_python == {
+        "counterfoil/programs.py",
+        "counterfoil/signer/environment.py",  # the command that runs, again, without a passphrase in its environment
+        f"{gpu}finetuning.py",  # an example and the tests of the source tree
+        f"{gpu}gputests.py",
+    }
+    others = {f"{gpu}environment.py", f"{gpu}finetuning.py", f"{gpu}gputests.py"}
+    for name in starts - others:
+        source = next(each for each in SOURCES if each.name == name.split("/")[0])
+        assert "program_command(" in (source.parent / name).read_text(encoding="utf-8"), name
+    assert shlex.join(program_command("counterfoil.signer.server")).count(" -P ") == 1
+
+
+def test_ray_does_not_let_its_workers_look_there(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hands the folder that one is in to all its workers, as the first in which they look for modules."""
+    handed: list[str] = []
+    ray = SimpleNamespace(
+        is_initialized=lambda: False,
+        init=lambda **_settings: handed.append(os.path.abspath(os.curdir)),
+        cluster_resources=lambda: {"CPU": 1.0},
+        shutdown=lambda: None,
+    )
+    monkeypatch.setattr(rayexec, "_ray", lambda: ray)
+    rayexec.RayActors("auto", Task("run.cfoil"), None, 1)
+    assert handed == [os.path.abspath(os.sep)]
+    assert Path.cwd() == folder.path
