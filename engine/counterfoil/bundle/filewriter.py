@@ -72,11 +72,16 @@ class FileWriter(ABC):
         check_target(path, what=what)
         remove_leftovers(path)
         temporary = part_path(path)
-        with writing(path, what):
-            properties = h5p.create(h5p.FILE_CREATE)
-            # Nothing in a bundle keeps the time: the same contents give the same file.
-            properties.set_obj_track_times(False)
-            file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
+        try:
+            with writing(path, what):
+                properties = h5p.create(h5p.FILE_CREATE)
+                # Nothing in a bundle keeps the time: the same contents give the same file.
+                properties.set_obj_track_times(False)
+                file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
+        except BaseException:  # on a full disk the file may be there already, with nothing in it
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
         writer = cls(path, temporary, file)
         try:
             with writer._writing():

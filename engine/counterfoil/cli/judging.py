@@ -104,8 +104,8 @@ def _write_table(finished: AuditFinished, path: Path | None, written: Written, c
     from counterfoil.audit.table import write_steps_csv
 
     assert finished.steps is not None, "the engine of this process keeps its table"
-    write_steps_csv(finished.steps, path)
-    written.note(path)
+    with written.noted(path):
+        write_steps_csv(finished.steps, path)
     console.print(f"Wrote {shown(str(path))}.")
 
 
@@ -117,8 +117,8 @@ def _write_capsule(evidence: CapsuleContents | None, path: Path | None, written:
         return
     from counterfoil.bundle.capsulewriter import write_capsule
 
-    write_capsule(evidence, path)
-    written.note(path)
+    with written.noted(path):
+        write_capsule(evidence, path)
     console.print(f"Wrote {shown(str(path))}. Anybody can check it with 'counterfoil adjudicate'.")
 
 
@@ -136,14 +136,14 @@ def _write_verdict(
     model = None if wanted.model is None else _delivered(wanted.model, request.run, report, console)
     statement = preview_verdict(report, datetime.now(UTC), model)
     if wanted.unsigned is not None:
-        write_whole(wanted.unsigned, statement, what="the statement")
-        written.note(wanted.unsigned)
+        with written.noted(wanted.unsigned):
+            write_whole(wanted.unsigned, statement, what="the statement")
         console.print(f"Wrote {shown(str(wanted.unsigned))}.", soft_wrap=True)
         console.print("It is not signed yet. Where the key is:")
         console.print(f"counterfoil sign {shown(wanted.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
     elif wanted.verdict is not None and wanted.key is not None:
-        sign_verdict(statement, wanted.key, wanted.verdict, console)
-        written.note(wanted.verdict)
+        with written.noted(wanted.verdict):
+            sign_verdict(statement, wanted.key, wanted.verdict, console)
 
 
 def _run(request: AuditRequest, console: Console) -> AuditFinished:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from counterfoil import canonical
@@ -46,8 +46,20 @@ class Written:
         except OSError:
             return False
 
-    def note(self, path: Path) -> None:
-        """Take note of a file that was just written whole."""
+    @contextmanager
+    def noted(self, path: Path) -> Iterator[None]:
+        """Take note of the file that is written inside the block, whole; also where the writing fails at its very end.
+
+        A disk that reports an error after the file has its name leaves it there.
+        """
+        ours = not path.exists() or self.has(path)
+        try:
+            yield
+        finally:
+            if ours and path.exists():
+                self._note(path)
+
+    def _note(self, path: Path) -> None:
         with suppress(OSError, MemoryError, CounterfoilError):  # then --force is needed to replace it
             self._digests[str(path.absolute())] = Digest.of_file(path).hex
             data = canonical.encode(self._digests)

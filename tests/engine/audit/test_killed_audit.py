@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import signal
@@ -156,6 +157,20 @@ def test_a_continuation_replaces_nothing_else(job, key, tmp_path, name, capsys):
     assert f"{name} exists already" in capsys.readouterr().err
     assert (tmp_path / name).read_text() == "mine"
     (tmp_path / name).unlink()
+    assert main([*again, "--resume"]) == 0
+
+
+def test_what_lies_there_although_its_writing_failed_is_the_audits_own(job, key, tmp_path, capsys, monkeypatch):
+    again = [word for word in command(job, tmp_path, key) if word != "--force"]
+
+    def failing(_: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("counterfoil.wholefiles.sync_folder", failing)
+        assert main(again) == 4
+    assert "The table of steps cannot be written to" in capsys.readouterr().err
+    assert (tmp_path / "steps.csv").exists()
     assert main([*again, "--resume"]) == 0
 
 

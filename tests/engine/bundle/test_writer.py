@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil.bundle import filewriter
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.errors import BundleError, FileWriteError
@@ -191,6 +193,19 @@ def test_a_disk_without_room_is_said_so_at_once(tmp_path: Path) -> None:
     assert done.stdout.endswith("True ['filling', 'run.cfoil']\n")
     control = run_code(code, size="2m", folder=disk)
     assert control.stdout == "False ['filling', 'run.cfoil']\n"
+
+
+def test_a_disk_that_is_full_at_the_first_byte_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HDF5's library has made the file when writing its first block fails."""
+
+    def full(name: bytes, *_: object) -> None:
+        Path(name.decode()).touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(filewriter.h5f, "create", full)
+    with pytest.raises(FileWriteError, match="the disk is full"):
+        BundleWriter.create(tmp_path / "run.cfoil")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_control_the_disk_that_is_large_enough(tmp_path: Path) -> None:
