@@ -10,8 +10,8 @@ from rich.console import Console
 
 from counterfoil import terminal
 from counterfoil.cli.exits import Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import DataOption, DeviceOption, JsonOption, ThreadsOption
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:

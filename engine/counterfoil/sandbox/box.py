@@ -7,8 +7,11 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import platformdirs
 
 from counterfoil.memory import memory_available
 from counterfoil.sandbox.calls import ARCHITECTURES
@@ -69,7 +72,7 @@ def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.Pat
 def policy_here(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Policy:
     """Return the policy of a job on this machine."""
     return make_policy(
-        [os.path.abspath(each) for each in reads],
+        [*(os.path.abspath(each) for each in reads), *kernel_folders()],
         [os.path.abspath(each) for each in writes],
         installation=installation(),
         home=os.path.realpath(os.path.expanduser("~")),
@@ -122,6 +125,14 @@ def limit_memory(most: int | None) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def kernel_folders() -> tuple[str, ...]:
+    """Return where compiled kernels are kept outside of the installation (:mod:`counterfoil.kernelcache`)."""
+    folders = [os.environ.get("NUMBA_CACHE_DIR", "")]
+    with suppress(OSError, RuntimeError):  # nobody knows where this user is at home
+        folders.append(str(platformdirs.user_cache_path("counterfoil", appauthor=False)))
+    return tuple(os.path.abspath(each) for each in folders if each)
 
 
 def installation() -> tuple[str, ...]:
