@@ -6,6 +6,7 @@ import importlib.util
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -66,7 +67,10 @@ def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.Pat
     Returns:
         How far it is closed: what this kernel lacks, and what fails, is said and not raised.
     """
-    return close(policy_here(reads, writes))
+    policy = policy_here(reads, writes)
+    # Libraries ask for a place for temporary files, which they do not use, and fail where there is none to write to.
+    tempfile.tempdir = next(iter(policy.writes), os.sep)
+    return close(policy)
 
 
 def policy_here(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Policy:
