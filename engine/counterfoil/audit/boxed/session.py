@@ -272,9 +272,11 @@ class InBox:
             for said in self._work(_audit_task(request, capsule), _files_of(request), answers, cancel):
                 match said:
                     case events.AuditStarted():
-                        table = _table(said.steps)
+                        with _strictly():
+                            table = _table(said.steps)
                     case events.StepReplayed():
-                        table.put([said.row])
+                        with _strictly():
+                            table.put([said.row])
                     case Finished():
                         self._has_capsule, self._capsule_failure = said.capsule, said.capsule_failure
                         leftover = () if said.interrupted else answers.leftover
@@ -355,33 +357,23 @@ class InBox:
         watch.start()
         try:
             while True:
-                match self._hear():
+                with _strictly():
+                    message = self._hear()
+                match message:
                     case None:
                         raise self._gone(cancel)
                     case Loaded():
                         loaded.set()
                     case Said(name, body):
-                        yield decode(body, kinds[name])
+                        with _strictly():
+                            value = decode(body, kinds[name])
+                        yield value
                     case Failed(failure):
                         raise failure.error if failure.name else _bug(failure)
                     case Done():
                         return
                     case question:
                         self._tell(_answer(answers, question))
-        except (
-            msgspec.MsgspecError,
-            KeyError,
-            TypeError,
-            ValueError,
-            IndexError,
-            RecursionError,
-            OverflowError,
-        ) as error:
-            raise CounterfoilError(
-                say("The process that replays the run said what it may not say."),
-                remedy=say("Do not use its results: the file that was audited may have taken it over."),
-                detail=repr(error),
-            ) from error
         finally:
             ended.set()
             watch.join()
@@ -416,6 +408,19 @@ class InBox:
 def troubles(part: Part) -> tuple[SegmentTrouble, ...]:
     """Return the segments of a part, and what kept each from its end."""
     return tuple(SegmentTrouble(each.number, each.trouble) for each in part.segments)
+
+
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Read what the process says as a stranger's; raises CounterfoilError where it is not what it should be."""
+    try:
+        yield
+    except _NONSENSE as error:
+        raise CounterfoilError(
+            say("The process that replays the run said what it may not say."),
+            remedy=say("Do not use its results: the file that was audited may have taken it over."),
+            detail=repr(error),
+        ) from error
 
 
 def _started() -> subprocess.Popen[bytes]:
