@@ -366,7 +366,7 @@ class InBox:
                         loaded.set()
                     case Said(name, body):
                         with _strictly():
-                            value = decode(body, kinds[name])
+                            value: Any = decode(body, kinds[name])
                         yield value
                     case Failed(failure):
                         raise failure.error if failure.name else _bug(failure)
