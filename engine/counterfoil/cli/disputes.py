@@ -154,26 +154,30 @@ def _compare(
     json: bool,
 ) -> None:
     console = terminal.console(stderr=json)
-    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import panel, referee
-        from counterfoil.program.limits import limits_for
+    from counterfoil.audit.boxed.session import open_session
+    from counterfoil.audit.values import panel
+    from counterfoil.program.limits import limits_for
 
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Replay", console) as bar,
+        open_session(device) as session,
+    ):
         done = expected = 0
-        events = panel.run_panel(
+        for event in session.panel(
             runs,
+            cancel,
             order=order,
             data=data,
             device=device,
             threads=threads,
-            cancel=cancel,
             limits=limits_for(allow_large),
-        )
-        for event in events:
+        ):
             match event:
                 case panel.PanelCompared():
                     expected = event.steps
                     bar.start(expected)
-                case referee.StepJudged():
+                case panel.StepJudged():
                     done += 1
                     if done >= expected:  # the step in which two runs part has not decided
                         bar.start(done + 1)

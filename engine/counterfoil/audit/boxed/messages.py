@@ -17,6 +17,7 @@ from counterfoil.audit.kept import Basis
 from counterfoil.audit.parts.frames import send
 from counterfoil.audit.values import events
 from counterfoil.audit.values.adjudication import AdjudicationReport
+from counterfoil.audit.values.panel import PanelCompared, PanelFinished, PanelRuled, StepJudged
 from counterfoil.audit.values.plan import Plan, PlanProgress
 from counterfoil.audit.values.report import AuditReport, Kept
 from counterfoil.audit.values.sampling import SegmentRequest
@@ -134,7 +135,18 @@ class PlanTask(msgspec.Struct, frozen=True, tag=True):
     limits: Limits
 
 
-Task = AuditTask | PartTask | AdjudicationTask | PlanTask
+class PanelTask(msgspec.Struct, frozen=True, tag=True):
+    """Compare runs of one order: the arguments of :func:`counterfoil.run_panel`."""
+
+    runs: tuple[str, ...]
+    order: str | None
+    data: str | None
+    device: str
+    threads: int | None
+    limits: Limits
+
+
+Task = AuditTask | PartTask | AdjudicationTask | PlanTask | PanelTask
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):
@@ -321,6 +333,7 @@ BROUGHT: dict[type, dict[str, type]] = {
         PartTask: (PlanProgress,),
         AdjudicationTask: (*_EVENTS, CapsuleStarted, AdjudicationReport),
         PlanTask: (PlanProgress, Plan),
+        PanelTask: (*_EVENTS, PanelCompared, StepJudged, PanelRuled, PanelFinished),
     }.items()
 }
 """What each task brings, by name."""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, cast
@@ -37,6 +37,7 @@ from counterfoil.audit.boxed.messages import (
     Finished,
     FromInside,
     Loaded,
+    PanelTask,
     PartTask,
     PlanTask,
     Question,
@@ -66,6 +67,7 @@ from counterfoil.sealing import state_home
 from counterfoil.sentence import say
 
 if TYPE_CHECKING:
+    from counterfoil.audit.panel import PanelEvent
     from counterfoil.audit.values.adjudication import AdjudicationReport
     from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.program.limits import Limits
@@ -161,6 +163,19 @@ class Session(Protocol):
     ) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps: :func:`counterfoil.plan_audit`."""
 
+    def panel(
+        self,
+        runs: Sequence[Path],
+        cancel: CancelToken,
+        *,
+        order: Path | None,
+        data: Path | None,
+        device: str,
+        threads: int | None,
+        limits: Limits,
+    ) -> Iterator[PanelEvent]:
+        """Compare runs of one order: :func:`counterfoil.run_panel`."""
+
 
 class AtHome:
     """Does it in this process; what it needs is loaded when it is called."""
@@ -239,6 +254,22 @@ class AtHome:
         yield from plan_audit(
             run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel, limits=limits
         )
+
+    def panel(
+        self,
+        runs: Sequence[Path],
+        cancel: CancelToken,
+        *,
+        order: Path | None,
+        data: Path | None,
+        device: str,
+        threads: int | None,
+        limits: Limits,
+    ) -> Iterator[PanelEvent]:
+        """As :class:`Session`."""
+        with cancel.at_once():
+            from counterfoil.audit.panel import run_panel
+        yield from run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel, limits=limits)
 
 
 class InBox:
@@ -345,6 +376,21 @@ class InBox:
         """As :class:`Session`."""
         task = PlanTask(_name(run), _named(data), bad_fraction, device, threads, limits)
         yield from self._work(task, (run, data), Answers(self._scratch), cancel)
+
+    def panel(
+        self,
+        runs: Sequence[Path],
+        cancel: CancelToken,
+        *,
+        order: Path | None,
+        data: Path | None,
+        device: str,
+        threads: int | None,
+        limits: Limits,
+    ) -> Iterator[PanelEvent]:
+        """As :class:`Session`."""
+        task = PanelTask(tuple(map(_name, runs)), _named(order), _named(data), device, threads, limits)
+        yield from self._work(task, (*runs, order, data), Answers(self._scratch), cancel)
 
     def _work(self, task: Task, files: Iterable[Path | None], answers: Answers, cancel: CancelToken) -> Iterator[Any]:
         """Give the process its task, answer what it asks, and yield what it says."""

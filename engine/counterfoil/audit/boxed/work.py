@@ -30,6 +30,7 @@ from counterfoil.audit.boxed.messages import (
     Failure,
     Finished,
     Loaded,
+    PanelTask,
     PartTask,
     PlanTask,
     Question,
@@ -40,6 +41,7 @@ from counterfoil.audit.boxed.messages import (
     encode,
     say_to,
 )
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.parts.frames import receive
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.audit.replay import run_audit
@@ -122,6 +124,11 @@ def _work(task: object, ask: Ask, scratch: Path, cancel: CancelToken) -> Iterato
             yield from plan_audit(
                 task.run, data=task.data, bad_fraction=task.bad_fraction, device=task.device, threads=task.threads,
                 cancel=cancel, limits=task.limits,
+            )  # fmt: skip
+        case PanelTask():
+            yield from run_panel(
+                task.runs, order=task.order, data=task.data, device=task.device, threads=task.threads, cancel=cancel,
+                limits=task.limits,
             )  # fmt: skip
 
 
