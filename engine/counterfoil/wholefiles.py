@@ -128,6 +128,46 @@ class _Part(io.FileIO):
         return size
 
 
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Let nobody else who claims a file write it while the block runs.
+
+    A locked file ``.NAME.claim`` beside it says so; one that a killed process left behind claims nothing. Where none
+    can be made, in a folder that cannot be written, nothing is claimed: the writing says what is wrong.
+
+    Raises:
+        FileWriteError: Another process is going to write the file.
+    """
+    try:
+        claim, handle = _claim(path)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            claim.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _claim(path: Path) -> tuple[Path, int]:
+    claim = path.with_name(f"{_part_stem(path)}claim")
+    while True:
+        handle = os.open(claim, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        if not lock(handle):
+            os.close(handle)
+            raise FileWriteError(
+                say("Another process is going to write {0}.", path),
+                remedy=say("Wait until it has ended, or give another name."),
+            )
+        # Whoever had the claim before may have removed its name between the two calls.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), claim.lstat()):
+                return claim, handle
+        os.close(handle)
+
+
 # For those who write a file by other means: the same names, the same checks, the same sentences.
 
 

@@ -3472,6 +3472,10 @@ Lauf zu finden</translation>
             <translation>Eine Nachricht des Rechenprozesses enthält zu lange Sätze.</translation>
         </message>
         <message>
+            <source>A message of the engine's process is too large.</source>
+            <translation>Eine Nachricht des Rechenprozesses ist zu groß.</translation>
+        </message>
+        <message>
             <source>A message of the engine's process names {0}.{1}, which no plain value is made of.</source>
             <translation>Eine Nachricht des Rechenprozesses nennt {0}.{1}, woraus kein einfacher Wert besteht.</translation>
         </message>
@@ -3642,6 +3646,10 @@ Lauf zu finden</translation>
         <message>
             <source>An operator {0} of the program has no proper origin.</source>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
+        </message>
+        <message>
+            <source>Another process is going to write {0}.</source>
+            <translation>Ein anderer Prozess wird {0} schreiben.</translation>
         </message>
         <message>
             <source>Ask for fewer workers.</source>
@@ -3826,6 +3834,10 @@ Lauf zu finden</translation>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
             <translation>Das Stück {0} des Tensors {1} hat die falsche Länge.</translation>
+        </message>
+        <message>
+            <source>Close other programs, and try again.</source>
+            <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
         </message>
         <message>
             <source>Close other programs, use fewer threads or another device, or take a machine with more memory.</source>
@@ -4786,6 +4798,10 @@ Lauf zu finden</translation>
         <message>
             <source>The elements of the verdict's finding do not bear out who is right.</source>
             <translation>Die Elemente im Befund des Urteils belegen nicht, wer recht hat.</translation>
+        </message>
+        <message>
+            <source>The engine's process cannot be started: {0}.</source>
+            <translation>Der Rechenprozess kann nicht gestartet werden: {0}.</translation>
         </message>
         <message>
             <source>The engine's process sent something else than messages.</source>
@@ -6432,6 +6448,10 @@ Lauf zu finden</translation>
             <translation>Benutzen Sie {0}.</translation>
         </message>
         <message>
+            <source>Wait until it has ended, or give another name.</source>
+            <translation>Warten Sie, bis er beendet ist, oder geben Sie einen anderen Namen an.</translation>
+        </message>
+        <message>
             <source>What came through the signer's pipe is not a frame.</source>
             <translation>Was durch die Pipe des unterschreibenden Prozesses kam, ist keine Nachricht.</translation>
         </message>
@@ -6746,10 +6766,6 @@ Lauf zu finden</translation>
         <message>
             <source>divides without saying how the quotient becomes an integer</source>
             <translation>teilt, ohne zu sagen, wie der Quotient eine ganze Zahl wird</translation>
-        </message>
-        <message>
-            <source>ended</source>
-            <translation>endete</translation>
         </message>
         <message>
             <source>ended with code {0}</source>
