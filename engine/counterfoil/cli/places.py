@@ -19,8 +19,8 @@ from typing import Any
 from typer.models import OptionInfo, ParameterInfo
 
 from counterfoil.errors import FileWriteError
-from counterfoil.signing import public_path
-from counterfoil.wholefiles import claimed
+from counterfoil.publickeys import public_path
+from counterfoil.wholefiles import claimed, same_file
 
 
 def _itself(path: Path) -> tuple[Path, ...]:
@@ -123,14 +123,6 @@ def check_apart(places: Sequence[Place]) -> None:
                         f"{place.parameter} would be written over what {other.parameter} names, {source}.",
                         remedy=f"Give another name with {place.parameter}. Nothing was written.",
                     )
-
-
-def same_file(first: Path, second: Path) -> bool:
-    """Whether two names are those of one file, or would be once it exists."""
-    try:
-        return first.samefile(second)
-    except OSError:  # one of them does not exist
-        return _normal(first) == _normal(second)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:

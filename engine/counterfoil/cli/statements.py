@@ -21,10 +21,11 @@ from counterfoil.cli.targets import check_target
 from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
+from counterfoil.publickeys import public_path
 from counterfoil.sentence import say
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing import load_public_key, public_path
+from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 from counterfoil.timestamps import timestamp
 from counterfoil.wholefiles import write_whole

@@ -6380,6 +6380,10 @@ Lauf zu finden</translation>
             <translation>Zwei Dateien enthalten den Tensor {0}; eine davon ist {1}.</translation>
         </message>
         <message>
+            <source>Two files would both be written to {0}.</source>
+            <translation>Zwei Dateien würden beide in {0} geschrieben.</translation>
+        </message>
+        <message>
             <source>Two inputs of the program have the same name.</source>
             <translation>Zwei Eingaben des Programms haben denselben Namen.</translation>
         </message>
@@ -8174,6 +8178,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} was written by another version of Counterfoil.</source>
             <translation>{0} wurde von einer anderen Version von Counterfoil geschrieben.</translation>
+        </message>
+        <message>
+            <source>{0} would be written over {1}, which is read.</source>
+            <translation>{0} würde {1} überschreiben, und diese Datei wird gelesen.</translation>
         </message>
         <message>
             <source>{0} {1} of {2} chosen steps were judged, and none of them differs from what the trainer signed. Nothing more was concluded about the training.</source>
