@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
+from pathlib import Path
 
 from counterfoil import canonical
 from counterfoil.commit.digest import Digest
@@ -44,3 +45,8 @@ def pem_of(public: str) -> str:
 def grouped(key_id: str) -> str:
     """Return a key id in groups of four digits, for people who compare it."""
     return " ".join(key_id[place : place + 4] for place in range(0, len(key_id), 4))
+
+
+def public_path(private_path: Path) -> Path:
+    """Return where the public key of a private key file lies: ``trainer.pem`` has ``trainer.pub.pem``."""
+    return private_path.with_name(f"{private_path.stem}.pub.pem")

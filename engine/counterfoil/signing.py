@@ -36,6 +36,7 @@ from counterfoil.errors import BundleError, KeyFileError, SignatureError, Target
 from counterfoil.fields import Fields
 from counterfoil.inputs import read_input
 from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
+from counterfoil.publickeys import public_path
 from counterfoil.sentence import say
 from counterfoil.wholefiles import write_whole
 
@@ -125,11 +126,6 @@ class PrivateKey:
     def __reduce__(self) -> str:
         """Refuse to be pickled: a private key leaves its process in no message."""
         raise TypeError("a private key is not sent to another process")
-
-
-def public_path(private_path: Path) -> Path:
-    """Return where the public key of a private key file lies: ``trainer.pem`` has ``trainer.pub.pem``."""
-    return private_path.with_name(f"{private_path.stem}.pub.pem")
 
 
 def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -> Path:

@@ -16,7 +16,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -126,6 +126,73 @@ class _Part(io.FileIO):
             while rest:
                 rest = rest[super().write(rest) :]
         return size
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Let nobody else who claims a file write it while the block runs.
+
+    A locked file ``.NAME.claim`` beside it says so; one that a killed process left behind claims nothing. Where none
+    can be made, in a folder that cannot be written, nothing is claimed: the writing says what is wrong.
+
+    Raises:
+        FileWriteError: Another process is going to write the file.
+    """
+    try:
+        claim, handle = _claim(path)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            claim.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _claim(path: Path) -> tuple[Path, int]:
+    claim = path.with_name(f"{_part_stem(path)}claim")
+    while True:
+        handle = os.open(claim, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        if not lock(handle):
+            os.close(handle)
+            raise FileWriteError(
+                say("Another process is going to write {0}.", path),
+                remedy=say("Wait until it has ended, or give another name."),
+            )
+        # Whoever had the claim before may have removed its name between the two calls.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), claim.lstat()):
+                return claim, handle
+        os.close(handle)
+
+
+def same_file(first: Path, second: Path) -> bool:
+    """Whether two names are those of one file, links and second names included, or would be once it exists."""
+    try:
+        return first.samefile(second)
+    except OSError:  # one of them does not exist
+        return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))
+
+
+def check_apart(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Check that no file is written over one that is read, and no two into one.
+
+    Raises:
+        FileWriteError: Two of them are the same file.
+    """
+    for number, target in enumerate(targets):
+        for source in inputs:
+            if same_file(target, source):
+                raise FileWriteError(
+                    say("{0} would be written over {1}, which is read.", target, source),
+                    remedy=say("Choose another name."),
+                )
+        if any(same_file(target, other) for other in targets[:number]):
+            raise FileWriteError(
+                say("Two files would both be written to {0}.", target), remedy=say("Choose another name.")
+            )
 
 
 # For those who write a file by other means: the same names, the same checks, the same sentences.

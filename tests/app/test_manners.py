@@ -227,7 +227,7 @@ def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundl
     theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
     keys = tmp_path / "keys"
     keys.mkdir()
-    dialog = SigningDialog(report, now(), None, keys, tmp_path / "v.json", theme)
+    dialog = SigningDialog(report, now(), None, keys, tmp_path / "v.json", (), theme)
     qtbot.addWidget(dialog)
     assert dialog.create_new.isChecked()
     assert dialog.ok.isEnabled()

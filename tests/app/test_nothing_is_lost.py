@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle, replayed
 
 from counterfoil import Outcome
+from counterfoil.errors import FileWriteError
 from counterfoil.sealing import SEAL_BYTES, seal
 from counterfoil.signing import generate_key
 from counterfoil_app.engine.strangers import beside
@@ -76,6 +78,46 @@ def test_signing_twice_writes_two_verdicts(opened: MainWindow, key: Path, qtbot:
     assert second.name == "honest-2.verdict.json"
     assert first.read_bytes() == before
     assert no_box(opened)
+
+
+@pytest.mark.parametrize("meant", ["key", "link", "run", "order"])
+def test_nothing_is_signed_over_what_is_read(
+    opened: MainWindow, key: Path, qtbot: QtBot, bundle: Path, meant: str
+) -> None:
+    replayed(opened, qtbot)
+    order = bundle.with_name("order.cfoil")
+    order.touch()
+    opened.session.order = order
+    link = bundle.with_name("link.json")
+    link.symlink_to(key)
+    target = {"key": key, "link": link, "run": bundle, "order": order}[meant]
+    before = target.read_bytes()
+    opened.commands["verdict"].trigger()
+    dialog = signing(opened, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(key))
+    assert dialog.ok.isEnabled()
+    dialog.target.setText(str(target))
+    assert not dialog.ok.isEnabled()
+    assert "would be written over" in dialog.hint.text()
+    with pytest.raises(FileWriteError, match="would be written over"):
+        dialog.request().check_apart()
+    dialog.reject()
+    assert target.read_bytes() == before
+
+
+def test_no_table_replaces_the_open_run(opened: MainWindow, qtbot: QtBot, bundle: Path) -> None:
+    """A file dialog asks whether to replace a file; an auditor who says yes still has the run."""
+    replayed(opened, qtbot)
+    before = bundle.read_bytes()
+    with qtbot.waitSignal(opened.session.exports.failed) as said:
+        opened.session.exports.table(opened.session.steps.snapshot(), bundle)
+    assert "would be written over" in said.args[0].sentence
+    with qtbot.waitSignal(opened.session.exports.failed):
+        opened.session.exports.contents(bundle, lambda: b"picture")
+    assert bundle.read_bytes() == before
+    for box in opened.findChildren(QMessageBox):
+        box.close()
 
 
 @pytest.mark.parametrize("taken", ["mine.json", "mine.report.pdf"])

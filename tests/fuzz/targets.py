@@ -54,11 +54,12 @@ from counterfoil.errors import (
 from counterfoil.execution.admission import read_program
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program
+from counterfoil.publickeys import public_path
 from counterfoil.rounding.log import decode, encode
 from counterfoil.sealing import SEAL_BYTES, seal
 from counterfoil.signer.frames import Kind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, open_claim, public_path
+from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, open_claim
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from support.bundles import make_contents, write_bundle

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from counterfoil import AuditReport, CounterfoilError, StepTable, write_whole
 from counterfoil.sentence import say
+from counterfoil.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.finished import VerdictMaterial
@@ -21,6 +22,7 @@ class Exports(QObject):
     Args:
         engine: Knows the formats.
         submit: Lets the worker run something.
+        reads: The files that are open: nothing is written over them.
     """
 
     signed = Signal(AuditReport, Path)
@@ -28,10 +30,13 @@ class Exports(QObject):
     finished = Signal(Path)
     failed = Signal(Failure)
 
-    def __init__(self, engine: Engine, submit: Submit, parent: QObject | None = None) -> None:
+    def __init__(
+        self, engine: Engine, submit: Submit, reads: Callable[[], tuple[Path, ...]], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._engine = engine
         self._submit = submit
+        self.reads = reads
 
     def verdict(
         self,
@@ -50,15 +55,24 @@ class Exports(QObject):
 
     def table(self, steps: StepTable, target: Path) -> None:
         """Write the replayed steps as CSV."""
-        self._submit(partial(_write_table, self._engine, steps, target), self._written)
+        self._write(target, partial(_write_table, self._engine, steps, target))
 
     def capsule(self, report: AuditReport, target: Path, kept: Path | None = None) -> None:
         """Write the dispute capsule of a report: a copy of the one that is ``kept``, or anew from its evidence."""
-        self._submit(partial(_write_capsule, self._engine, report, target, kept), self._written)
+        self._write(target, partial(_write_capsule, self._engine, report, target, kept))
 
     def contents(self, target: Path, contents: Callable[[], bytes]) -> None:
         """Make and write a file."""
-        self._submit(partial(_write_contents, target, contents), self._written)
+        self._write(target, partial(_write_contents, target, contents))
+
+    def _write(self, target: Path, write: Callable[[], Path]) -> None:
+        inputs = self.reads()
+
+        def checked() -> Path:
+            check_apart([target], inputs)
+            return write()
+
+        self._submit(checked, self._written)
 
     def _signed(self, report: AuditReport, done: Callable[[Failure | None], None] | None, result: JobResult) -> None:
         if result.failure is None and isinstance(result.value, Path):

@@ -56,6 +56,10 @@ class Hearing(Inquiry[_Standing]):
         self.signed: Path | None = None
         self.share = 0.0
 
+    def files_read(self) -> tuple[Path, ...]:
+        """The files that are open, over which nothing is written."""
+        return (self.path,) if self.order is None else (self.path, self.order)
+
     def note_signed(self, report: AdjudicationReport, path: Path) -> None:
         """Know that a report was signed; one that was found before says nothing of what is shown now."""
         if report is self.found:

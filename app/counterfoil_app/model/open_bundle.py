@@ -115,6 +115,10 @@ class OpenBundle(QObject):
         self.ended: datetime | None = None
         self._meter.forget()
 
+    def files_read(self) -> tuple[Path, ...]:
+        """The files that are open, over which nothing is written."""
+        return tuple(path for path in (self.path, self.order, self.data, self.heads) if path is not None)
+
     @property
     def steps(self) -> StepTable:
         """What is known of each step."""

@@ -86,7 +86,7 @@ class Session(OpenBundle):
         self._ended: JobResult | None = None
         self._looking = 0
         self.planner = Planner(engine, self.submit, self)
-        self.exports = Exports(engine, self.submit, self)
+        self.exports = Exports(engine, self.submit, self.files_read, self)
         self.exports.signed.connect(self._signed)
         self.exports.failed.connect(self.failed)
         self.devices: tuple[Device, ...] = ()

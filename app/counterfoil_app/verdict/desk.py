@@ -72,7 +72,8 @@ class VerdictDesk(QObject):
         key = self._settings.key_file
         target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
         signed_at = now()
-        dialog = SigningDialog(report, signed_at, key, self._settings.config_folder, target, self._theme, self._window)
+        folder, reads = self._settings.config_folder, self._session.files_read()
+        dialog = SigningDialog(report, signed_at, key, folder, target, reads, self._theme, self._window)
         dialog.case.auditor.setText(self._settings.auditor_name)
         self._show(dialog)
         dialog.wanted.connect(partial(self._sign, dialog, report))
@@ -85,7 +86,8 @@ class VerdictDesk(QObject):
             return
         key, signed_at = self._settings.key_file, now()
         target = beside(hearing.path, ".adjudication.json")
-        dialog = SigningDialog(report, signed_at, key, self._settings.config_folder, target, self._theme, self._window)
+        folder, reads = self._settings.config_folder, hearing.files_read()
+        dialog = SigningDialog(report, signed_at, key, folder, target, reads, self._theme, self._window)
         self._show(dialog)
         dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
         self._prepare(dialog, report, signed_at)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from counterfoil import AdjudicationReport, Digest, Passphrase, signed_by_trainer, start_signer, write_whole
 from counterfoil.errors import KeyFileError, TargetExistsError
+from counterfoil.publickeys import public_path
 from counterfoil.sentence import joined, say
+from counterfoil.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
@@ -40,6 +42,7 @@ class SigningRequest:
         remember: Remember the passphrase in the system's key ring.
         statement: What was shown, and is signed byte for byte; None lets the engine make it.
         replace: Whether files that lie there already may be replaced.
+        reads: Files that are open: nothing is written over them, nor over the key.
         case: What the head of the report says.
         signed_with: The public key that signed, once one did; the signer's process says which it is.
     """
@@ -54,8 +57,18 @@ class SigningRequest:
     remember: bool = False
     statement: bytes | None = field(default=None, repr=False)
     replace: bool = False
+    reads: tuple[Path, ...] = ()
     case: Case = NO_CASE
     signed_with: list[str] = field(default_factory=list, compare=False)
+
+    def check_apart(self) -> None:
+        """Check that nothing is written over the key, what is open, or another of these files.
+
+        Raises:
+            FileWriteError: Two of them are the same file.
+        """
+        targets = [path for path in (self.target, self.report, self.table) if path is not None]
+        check_apart(targets, [self.private_key, public_path(self.private_key), *self.reads])
 
     @property
     def in_the_way(self) -> tuple[Path, ...]:
@@ -95,6 +108,7 @@ def export_adjudication(engine: Engine, report: AdjudicationReport, request: Sig
 
 def _sign(engine: Engine, report: Signable, request: SigningRequest) -> bytes:
     """Write the signed statement, and return it."""
+    request.check_apart()
     if request.in_the_way and not request.replace:  # before the key is asked for
         raise TargetExistsError(
             say("{0} exists already.", joined(*map(str, request.in_the_way), between=", ")),

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
 from counterfoil.sentence import say
+from counterfoil.wholefiles import check_apart
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text
@@ -173,10 +174,16 @@ class KeyDesk(QObject):
         )
         if name:
             content = pem_of(key.public).encode()
-            self._attempt(lambda: write_whole(Path(name), content, what=say("the public key"), replace=True))
+            self._attempt(partial(_write_public, Path(name), content, self._settings.key_file))
 
     def _attempt(self, action: Callable[[], object]) -> None:
         try:
             action()
         except CounterfoilError as error:
             self.failed.emit(Failure.of(error))
+
+
+def _write_public(path: Path, content: bytes, private_key: Path | None) -> None:
+    """Write a public key, but not over the private key that verdicts are signed with."""
+    check_apart([path], [] if private_key is None else [private_key])
+    write_whole(path, content, what=say("the public key"), replace=True)

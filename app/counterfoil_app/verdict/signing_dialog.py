@@ -25,10 +25,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from counterfoil.errors import FileWriteError
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.engine_words import failure_text
+from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.verdict.case import CaseFields
@@ -53,6 +54,7 @@ class SigningDialog(QDialog):
         key: A private key file to offer; None offers to create one.
         folder: Folder for a new key; not that of the bundle, which others see.
         target: Where the signed file goes unless the user says otherwise.
+        reads: The files that are open: nothing is written over them.
         theme: The theme of the application.
     """
 
@@ -66,6 +68,7 @@ class SigningDialog(QDialog):
         key: Path | None,
         folder: Path,
         target: Path,
+        reads: tuple[Path, ...],
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
@@ -74,6 +77,7 @@ class SigningDialog(QDialog):
         self.setWindowTitle(self._matter.title)
         self._signed_at = signed_at
         self._theme = theme
+        self._reads = reads
         self._bundle_folder = target.absolute().parent
         self._ring_problem = self.tr("Looking for the key ring of the system.")
         self._preview_problem = ""
@@ -281,6 +285,7 @@ class SigningDialog(QDialog):
             table=self._companion("steps.csv") if self.table.isChecked() else None,
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
             statement=self._signed,
+            reads=self._reads,
             case=self.case.case(),
         )
         return replace(wanted, replace=set(wanted.in_the_way) <= set(self._agreed) and bool(self._agreed))
@@ -331,6 +336,10 @@ class SigningDialog(QDialog):
                 return self.tr("The two passphrases differ.")
         elif not key.is_file():
             return self.tr("There is no such key file.")
+        try:
+            self.request().check_apart()
+        except FileWriteError as error:
+            return translated(error.sentence)
         return ""
 
     def _advice(self) -> str:

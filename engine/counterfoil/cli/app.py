@@ -25,6 +25,7 @@ from counterfoil.cli.exits import Done, exit_code, show_error
 from counterfoil.cli.exporting import export_app
 from counterfoil.cli.inspection import inspect, plan
 from counterfoil.cli.orders import order_app, sign_order
+from counterfoil.cli.places import guarded
 from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
@@ -88,9 +89,13 @@ app = typer.Typer(
 )
 for _name, _command in _COMMANDS.items():
     if isinstance(_command, typer.Typer):
+        for _part in _command.registered_commands:
+            _part.callback = guarded(_part.callback) if _part.callback else None
+        if (_first := _command.registered_callback) is not None and _first.callback is not None:
+            _first.callback = guarded(_first.callback)
         app.add_typer(_command, name=_name)
     else:
-        app.command(_name)(_command)
+        app.command(_name)(guarded(_command))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -38,6 +38,7 @@ from counterfoil.cli.options import (
     UnsignedOption,
     VerdictOption,
 )
+from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.written import Written
 from counterfoil.interrupt import cancel_on_interrupt
@@ -68,6 +69,7 @@ def audit(
     beacon: BeaconOption = None,
     subject_model: Annotated[
         Path | None,
+        READS_FOLDER,
         typer.Option(
             help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
             "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
@@ -97,6 +99,7 @@ def audit(
     recheck: RecheckOption = 1,
     partial: Annotated[
         Path | None,
+        WRITES,
         typer.Option(
             help="Give no verdict: write what came out of --segments into this file, for 'counterfoil merge'.",
             show_default=False,
@@ -165,9 +168,10 @@ def audit(
 def merge(
     parts: Annotated[
         list[Path],
+        READS,
         typer.Argument(help="The parts, from 'counterfoil audit --partial'.", show_default=False),
     ],
-    run: Annotated[Path, typer.Option("--run", help="The trainer's run, a .cfoil file.", show_default=False)],
+    run: Annotated[Path, READS, typer.Option("--run", help="The trainer's run, a .cfoil file.", show_default=False)],
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,

@@ -12,6 +12,7 @@ from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress,
 from counterfoil.audit.values.trust import signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
+from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
 from counterfoil.interrupt import cancel_on_interrupt
@@ -26,14 +27,16 @@ _STYLES = ("bold green", "bold red", "bold yellow", "bold magenta", "bold red")
 
 def verify_weights(
     weights: Annotated[
-        Path, typer.Argument(help="What was delivered: a folder of safetensors files, or one.", show_default=False)
+        Path,
+        READS_FOLDER,
+        typer.Argument(help="What was delivered: a folder of safetensors files, or one.", show_default=False),
     ],
     run: RunArgument,
     verdict: Annotated[
-        Path | None, typer.Option(help="The auditor's verdict on the run, a .json file.", show_default=False)
+        Path | None, READS, typer.Option(help="The auditor's verdict on the run, a .json file.", show_default=False)
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)
+        Path | None, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)
     ] = None,
     prefix: Annotated[
         str,

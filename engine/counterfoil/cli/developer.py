@@ -12,6 +12,7 @@ from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import DeviceOption, ThreadsOption
+from counterfoil.cli.places import READS_FOLDER, WRITES, WRITES_INTO
 from counterfoil.cli.targets import check_target
 from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
@@ -37,14 +38,16 @@ def bench_paper(
         list[PaperExperiment] | None,
         typer.Argument(help="Which experiments; all four unless named.", show_default=False),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write; replaced if it exists.")] = Path(
+    out: Annotated[Path, WRITES, typer.Option("--out", "-o", help="The page to write; replaced if it exists.")] = Path(
         "docs/paper-experiments.md"
     ),
     seconds: Annotated[
         float, typer.Option(min=1.0, help="Time for one experiment, roughly; its batch is made to fit.")
     ] = 120.0,
     images: Annotated[
-        Path | None, typer.Option(help="Folder of CIFAR-10, binary version.", show_default="images are made up")
+        Path | None,
+        READS_FOLDER,
+        typer.Option(help="Folder of CIFAR-10, binary version.", show_default="images are made up"),
     ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
@@ -94,9 +97,9 @@ def bench_gpu(
     parts: Annotated[
         list[GpuPart] | None, typer.Argument(help="Which parts; all unless named.", show_default=False)
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of results; what it has is not done again.")] = (
-        Path("gpu-results")
-    ),
+    out: Annotated[
+        Path, WRITES_INTO, typer.Option("--out", "-o", help="The folder of results; what it has is not done again.")
+    ] = (Path("gpu-results")),
     device: DeviceOption = "cuda:0",
     minutes: Annotated[
         float, typer.Option(min=0.01, help="What is not done by then is left for the next call.")
@@ -106,6 +109,7 @@ def bench_gpu(
     ] = None,
     write: Annotated[
         Path | None,
+        WRITES_INTO,
         typer.Option(
             help="Measure nothing; write the sections on GPUs of cross-hardware.md and benchmarks.md in this folder "
             "from the results.",
@@ -159,7 +163,9 @@ def bench_gpu(
 
 
 def vectors(
-    out: Annotated[Path, typer.Option("--out", help="The folder to write; files of the same names are replaced.")],
+    out: Annotated[
+        Path, WRITES_INTO, typer.Option("--out", help="The folder to write; files of the same names are replaced.")
+    ],
 ) -> None:
     """Implementer: write conformance vectors for a second implementation of the format and the numerics.
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from counterfoil import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import DataOption, DeviceOption, JsonOption, ThreadsOption
+from counterfoil.cli.places import READS
 from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
@@ -21,8 +22,8 @@ SHOWN = 12
 
 
 def diff(
-    first: Annotated[Path, typer.Argument(help="A run, a .cfoil file.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="Another run.", show_default=False)],
+    first: Annotated[Path, READS, typer.Argument(help="A run, a .cfoil file.", show_default=False)],
+    second: Annotated[Path, READS, typer.Argument(help="Another run.", show_default=False)],
     replay: Annotated[
         bool,
         typer.Option(

@@ -24,15 +24,17 @@ from counterfoil.cli.options import (
     ThreadsOption,
     TrainerKeyOption,
 )
+from counterfoil.cli.places import READS, WRITES_SIGNED
 from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.signing import load_public_key
 
 
 def adjudicate(
-    capsule: Annotated[Path, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
+    capsule: Annotated[Path, READS, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
     order: ClientOrderOption = None,
     verdict: Annotated[
         Path | None,
+        WRITES_SIGNED,
         typer.Option(help="Write the signed adjudication to this file; needs --key.", show_default=False),
     ] = None,
     key: OptionalKeyOption = None,
@@ -106,8 +108,10 @@ def adjudicate(
 
 
 def referee(
-    first: Annotated[Path, typer.Argument(help="One provider's run, a .cfoil file.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="Another provider's run of the same order.", show_default=False)],
+    first: Annotated[Path, READS, typer.Argument(help="One provider's run, a .cfoil file.", show_default=False)],
+    second: Annotated[
+        Path, READS, typer.Argument(help="Another provider's run of the same order.", show_default=False)
+    ],
     order: ClientOrderOption = None,
     data: DataOption = None,
     device: DeviceOption = "cpu",
@@ -126,7 +130,7 @@ def referee(
 
 
 def panel(
-    runs: Annotated[list[Path], typer.Argument(help="Runs of the same order, two or more.", show_default=False)],
+    runs: Annotated[list[Path], READS, typer.Argument(help="Runs of the same order, two or more.", show_default=False)],
     order: ClientOrderOption = None,
     data: DataOption = None,
     device: DeviceOption = "cpu",

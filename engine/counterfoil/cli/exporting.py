@@ -12,6 +12,7 @@ from counterfoil import terminal
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
+from counterfoil.cli.places import READS, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import DataError, SignatureError
 from counterfoil.inputs import read_input
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
 _WEIGHTS = "weights"
 
-VerdictArgument = Annotated[Path, typer.Argument(help="The verdict, a .json file.", show_default=False)]
+VerdictArgument = Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)]
 VerdictKeyOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         "--verdict-key",
         help="The public key that signed the verdict, if it is not yours.",
@@ -45,13 +47,16 @@ TimestampOption = Annotated[
 ]
 AuthorityOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         "--timestamp-ca",
         help="The certificate (.pem) under which the server's stamp must stand; without it whoever reads it looks.",
         show_default=False,
     ),
 ]
-FolderOption = Annotated[Path, typer.Option("--out", "-o", help="The folder to write into.", show_default=False)]
+FolderOption = Annotated[
+    Path, WRITES_INTO, typer.Option("--out", "-o", help="The folder to write into.", show_default=False)
+]
 
 
 class _Exports(typer.core.TyperGroup):
@@ -75,7 +80,9 @@ export_app = typer.Typer(
 def weights(
     run: RunArgument,
     safetensors: Annotated[
-        Path, typer.Option("--safetensors", help="The folder for model.safetensors.", show_default=False)
+        Path,
+        WRITES_WEIGHTS,
+        typer.Option("--safetensors", help="The folder for model.safetensors.", show_default=False),
     ],
     step: Annotated[
         int | None, typer.Option(min=1, help="A step whose state is stored.", show_default="the last")
@@ -181,9 +188,9 @@ def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[byt
 @export_app.command("model-card")
 def model_card(
     verdict: VerdictArgument,
-    key: Annotated[Path, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file to write.", show_default="standard output")
+        Path | None, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default="standard output")
     ] = None,
     force: ForceOption = False,
 ) -> None:

@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
+from counterfoil.cli.places import KEEPS_PROGRESS, READS, WRITES, WRITES_SIGNED
+
 MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
-BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
-RunArgument = Annotated[Path, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)]
-OutOption = Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
+BundleArgument = Annotated[Path, READS, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
+RunArgument = Annotated[Path, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)]
+OutOption = Annotated[Path, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 DataOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         "--data",
         help="The data file (.cfdata), for an order that keeps its data outside. It is checked against the order.",
@@ -32,6 +35,7 @@ ThreadsOption = Annotated[
 ]
 ClientOrderOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         "--order",
         help="The order as you, the client, kept it. Without it the order is taken from the run itself, and nobody "
@@ -41,6 +45,7 @@ ClientOrderOption = Annotated[
 ]
 TrainerKeyOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         help="The trainer's public key (.pub.pem), if you know it. Without it the key that the run names is used.",
         show_default=False,
@@ -48,6 +53,7 @@ TrainerKeyOption = Annotated[
 ]
 ClientKeyOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         help="The client's public key (.pub.pem), if you know it: the order must be signed with it. With it the order "
         "file itself is not needed to know whose order it is.",
@@ -56,18 +62,22 @@ ClientKeyOption = Annotated[
 ]
 HeadsOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         help="Tree heads of the trainer's (.jsonl) that somebody got while it trained: they show whether history was "
         "rewritten since.",
         show_default=False,
     ),
 ]
-KeyOption = Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)]
+KeyOption = Annotated[
+    Path, READS, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+]
 OptionalKeyOption = Annotated[
-    Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+    Path | None, READS, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
 ]
 OrderKeyOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         "--key",
         help="Sign the order as its client with this private key, from 'counterfoil keygen'.",
@@ -113,6 +123,7 @@ NonceOption = Annotated[
 ]
 BeaconOption = Annotated[
     Path | None,
+    READS,
     typer.Option(
         help="Draw the sample by a round of the public beacon drand (chain quicknet), a JSON file as it is published: "
         "anybody can check that nobody chose it. The round must be later than the run's signature. Needs the extra "
@@ -121,10 +132,13 @@ BeaconOption = Annotated[
     ),
 ]
 VerdictOption = Annotated[
-    Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
+    Path | None,
+    WRITES_SIGNED,
+    typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False),
 ]
 UnsignedOption = Annotated[
     Path | None,
+    WRITES,
     typer.Option(
         help="Write the verdict to this file without a signature, for 'counterfoil sign' on the machine that has the "
         "key; it is no verdict before it is signed.",
@@ -132,10 +146,11 @@ UnsignedOption = Annotated[
     ),
 ]
 CsvOption = Annotated[
-    Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
+    Path | None, WRITES, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
 ]
 CapsuleOption = Annotated[
     Path | None,
+    WRITES,
     typer.Option(
         help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
         "adjudicate' on any machine.",
@@ -159,6 +174,7 @@ ResumeOption = Annotated[
 ]
 ProgressOption = Annotated[
     Path | None,
+    KEEPS_PROGRESS,
     typer.Option(
         help="Keep the progress of the audit in this file while it runs, and look for it there.",
         show_default="a file of its own in your state folder",

@@ -16,6 +16,7 @@ from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
+from counterfoil.cli.places import WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CancelledError, DataError
@@ -47,6 +48,7 @@ class Margins(StrEnum):
 
 ExternalDataOption = Annotated[
     Path | None,
+    WRITES,
     typer.Option(
         help="Write the data to this file (.cfdata) instead of into the order, and into every run of it: for large "
         "data. Trainer and auditor need the file too, and name it with --data.",

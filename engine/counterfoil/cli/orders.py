@@ -24,6 +24,7 @@ from counterfoil.cli.order_options import (
     with_order_options,
     write_order,
 )
+from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import DataError
@@ -49,6 +50,7 @@ BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step
 RateOption = Annotated[float, typer.Option(min=0.0, help="Highest learning rate.")]
 ImageFolderOption = Annotated[
     Path,
+    READS_FOLDER,
     typer.Option(
         help="Folder of the images: CIFAR-10, binary version (data_batch_1.bin, ...), or the IDX files of MNIST or "
         "Fashion-MNIST (train-images-idx3-ubyte, ..., also as .gz).",
@@ -105,6 +107,7 @@ def order(
     context: typer.Context,
     source: Annotated[
         str | None,
+        READS_MODULE,
         typer.Option(
             "--from",
             metavar="MODULE:FUNCTION",
@@ -114,7 +117,7 @@ def order(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
+        Path | None, WRITES, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
     ] = None,
     precision: Annotated[
         Profile | None,
@@ -266,6 +269,7 @@ def order_logistic_regression(
     options: OrderOptions,
     data: Annotated[
         Path | None,
+        READS,
         typer.Option(
             help="A table: an .npz file with the arrays features (rows x columns) and labels (0 or 1).",
             show_default="a table is made up",
@@ -300,13 +304,14 @@ def order_logistic_regression(
 def order_gpt2_text(
     options: OrderOptions,
     text: Annotated[
-        Path, typer.Option(help="Any file; the model learns its bytes, or its tokens.", show_default=False)
+        Path, READS, typer.Option(help="Any file; the model learns its bytes, or its tokens.", show_default=False)
     ],
     tokenizer: Annotated[
-        Path | None, typer.Option(help="A tokenizer.json; the text is UTF-8 then.", show_default="bytes")
+        Path | None, READS, typer.Option(help="A tokenizer.json; the text is UTF-8 then.", show_default="bytes")
     ] = None,
     weights: Annotated[
         Path | None,
+        READS,
         typer.Option(help="Public weights to start from, a .safetensors file.", show_default="random ones"),
     ] = None,
     size: Annotated[
@@ -379,6 +384,7 @@ def order_fine_tuning(
     options: OrderOptions,
     folder: Annotated[
         Path,
+        READS_FOLDER,
         typer.Argument(
             metavar="MODEL_FOLDER",
             help="A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.",
@@ -387,6 +393,7 @@ def order_fine_tuning(
     ],
     data: Annotated[
         Path,
+        READS,
         typer.Option(
             help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or "
             "text and label; anything else is plain text.",
@@ -499,10 +506,11 @@ def _prepared(folder: Path, data: Path, settings: FineTuning) -> OrderDraft:
 
 
 def sign_order(
-    order: Annotated[Path, typer.Argument(help="Your order, a .cfoil file.", show_default=False)],
+    order: Annotated[Path, READS, typer.Argument(help="Your order, a .cfoil file.", show_default=False)],
     key: KeyOption,
     out: Annotated[
         Path | None,
+        SIGNS_AGAIN,
         typer.Option("--out", "-o", help="The file to write.", show_default="the order itself, replaced whole"),
     ] = None,
     force: Annotated[

@@ -15,22 +15,24 @@ from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.keys import ask_passphrase, open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
+from counterfoil.cli.places import READS, WRITES_KEYS
 from counterfoil.cli.targets import check_target
 from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
 from counterfoil.interrupt import cancel_on_interrupt
+from counterfoil.publickeys import public_path
 from counterfoil.sentence import say
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing import load_public_key, public_path
+from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 from counterfoil.timestamps import timestamp
 from counterfoil.wholefiles import write_whole
 
 
 def keygen(
-    path: Annotated[Path, typer.Argument(help="The private key file to write, for instance trainer.pem.")],
+    path: Annotated[Path, WRITES_KEYS, typer.Argument(help="The private key file to write, for instance trainer.pem.")],
     no_passphrase: Annotated[
         bool, typer.Option("--no-passphrase", help="Do not protect the private key: anyone who gets the file can sign.")
     ] = False,
@@ -53,13 +55,14 @@ def keygen(
 
 
 def verify(
-    verdict: Annotated[Path, typer.Argument(help="The verdict, a .json file.", show_default=False)],
-    key: Annotated[Path, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    verdict: Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)],
+    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
     bundle: Annotated[
-        Path | None, typer.Option(help="Check too that the verdict is about this file.", show_default=False)
+        Path | None, READS, typer.Option(help="Check too that the verdict is about this file.", show_default=False)
     ] = None,
     statements: Annotated[
         list[Path] | None,
+        READS,
         typer.Option(
             help="What was said of the verdict afterwards: withdrawals by its auditor, replies by the trainer. Can be "
             "given several times.",
@@ -123,7 +126,7 @@ def _beacon_words(beacon: Beacon) -> str:
 
 def sign(
     statement: Annotated[
-        Path, typer.Argument(help="What an audit could not sign, a .unsigned file.", show_default=False)
+        Path, READS, typer.Argument(help="What an audit could not sign, a .unsigned file.", show_default=False)
     ],
     out: OutOption,
     key: KeyOption,
@@ -155,12 +158,13 @@ def sign(
 
 
 def withdraw(
-    verdict: Annotated[Path, typer.Argument(help="Your verdict, a .json file.", show_default=False)],
+    verdict: Annotated[Path, READS, typer.Argument(help="Your verdict, a .json file.", show_default=False)],
     out: OutOption,
     key: KeyOption,
     reason: Annotated[str, typer.Option(help="Why, in a sentence or more.", show_default=False)],
     superseded_by: Annotated[
         Path | None,
+        READS,
         typer.Option(help="The verdict that stands in its place, signed with the same key.", show_default=False),
     ] = None,
     force: ForceOption = False,
@@ -195,13 +199,15 @@ def withdraw(
 
 def reply(
     verdict: Annotated[
-        Path, typer.Argument(help="The verdict, or adjudication, on your run: a .json file.", show_default=False)
+        Path, READS, typer.Argument(help="The verdict, or adjudication, on your run: a .json file.", show_default=False)
     ],
     out: OutOption,
     key: KeyOption,
     text: Annotated[str | None, typer.Option(help="What you say to it.", show_default=False)] = None,
     file: Annotated[
-        Path | None, typer.Option(help="A file of plain text, UTF-8, in the place of --text.", show_default=False)
+        Path | None,
+        READS,
+        typer.Option(help="A file of plain text, UTF-8, in the place of --text.", show_default=False),
     ] = None,
     force: ForceOption = False,
 ) -> None:

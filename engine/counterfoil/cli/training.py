@@ -19,15 +19,17 @@ from counterfoil.cli.options import (
     OutOption,
     ThreadsOption,
 )
+from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
 
 def calibrate(
-    order: Annotated[Path, typer.Argument(help="An order, a .cfoil file.", show_default=False)],
+    order: Annotated[Path, READS, typer.Argument(help="An order, a .cfoil file.", show_default=False)],
     out: Annotated[
         Path | None,
+        WRITES,
         typer.Option(
             "--out", "-o", help="Write the order with the measured margins to this file.", show_default="only measure"
         ),
@@ -84,12 +86,13 @@ def calibrate(
 
 
 def train(
-    order: Annotated[Path, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
+    order: Annotated[Path, READS, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
     out: OutOption,
     key: KeyOption,
     data: DataOption = None,
     heads: Annotated[
         Path | None,
+        WRITES,
         typer.Option(
             help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
             "can say that history was rewritten.",

@@ -10,12 +10,14 @@ import typer
 
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import ClientOrderOption
+from counterfoil.cli.places import READS, WRITES_INTO
 from counterfoil.errors import CounterfoilError
 
 
 def gui(
     files: Annotated[
         list[Path] | None,
+        READS,
         typer.Argument(help="A bundle to open, or several to replay one after the other, or a verdict to read."),
     ] = None,
     order: ClientOrderOption = None,
@@ -30,7 +32,7 @@ def gui(
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("counterfoil-demo"),
+    folder: Annotated[Path, WRITES_INTO, typer.Option(help="Where the demo's files go.")] = Path("counterfoil-demo"),
     steps: Annotated[int, typer.Option(min=2, help="Training steps; fewer take less time and learn less.")] = 60,
 ) -> None:
     """Newcomer: see the whole job on handwritten digits, in about two minutes.

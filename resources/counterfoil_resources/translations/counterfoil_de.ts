@@ -3648,6 +3648,10 @@ Lauf zu finden</translation>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
         </message>
         <message>
+            <source>Another process is going to write {0}.</source>
+            <translation>Ein anderer Prozess wird {0} schreiben.</translation>
+        </message>
+        <message>
             <source>Ask for fewer workers.</source>
             <translation>Verlangen Sie weniger Helfer.</translation>
         </message>
@@ -6408,6 +6412,10 @@ Lauf zu finden</translation>
             <translation>Zwei Dateien enthalten den Tensor {0}; eine davon ist {1}.</translation>
         </message>
         <message>
+            <source>Two files would both be written to {0}.</source>
+            <translation>Zwei Dateien würden beide in {0} geschrieben.</translation>
+        </message>
+        <message>
             <source>Two inputs of the program have the same name.</source>
             <translation>Zwei Eingaben des Programms haben denselben Namen.</translation>
         </message>
@@ -6474,6 +6482,10 @@ Lauf zu finden</translation>
         <message>
             <source>Use {0}.</source>
             <translation>Benutzen Sie {0}.</translation>
+        </message>
+        <message>
+            <source>Wait until it has ended, or give another name.</source>
+            <translation>Warten Sie, bis er beendet ist, oder geben Sie einen anderen Namen an.</translation>
         </message>
         <message>
             <source>What came through the signer's pipe is not a frame.</source>
@@ -8206,6 +8218,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} was written by another version of Counterfoil.</source>
             <translation>{0} wurde von einer anderen Version von Counterfoil geschrieben.</translation>
+        </message>
+        <message>
+            <source>{0} would be written over {1}, which is read.</source>
+            <translation>{0} würde {1} überschreiben, und diese Datei wird gelesen.</translation>
         </message>
         <message>
             <source>{0} {1} of {2} chosen steps were judged, and none of them differs from what the trainer signed. Nothing more was concluded about the training.</source>

@@ -11,7 +11,9 @@ from counterfoil.sandbox.policy import DEVICES, SYSTEM, make_policy
 
 
 def test_the_job_the_installation_and_the_system_are_read() -> None:
-    policy = make_policy(["/runs/a.cfoil"], ["/state"], installation=["/usr", "/opt/python"], home="/home/x", memory=7)
+    policy = make_policy(
+        ["/runs/a.cfoil"], ["/state"], installation=["/usr", "/opt/python"], home="/somewhere/x", memory=7
+    )
     assert set(policy.reads) == {*SYSTEM, "/usr", "/opt/python", "/runs/a.cfoil"}
     assert policy.writes == ("/state",)
     assert policy.devices == DEVICES
@@ -20,20 +22,20 @@ def test_the_job_the_installation_and_the_system_are_read() -> None:
 
 def test_an_installation_never_opens_the_users_folder() -> None:
     # PYTHONPATH=~, or the current folder in sys.path.
-    places = ["/", "/home", "/home/x", "relative", "", "/home/x/.venv/lib", "/home/xy"]
-    policy = make_policy([], installation=places, home="/home/x")
-    assert set(policy.reads) - set(SYSTEM) == {"/home/x/.venv/lib", "/home/xy"}
+    places = ["/", "/somewhere", "/somewhere/x", "relative", "", "/somewhere/x/.venv/lib", "/somewhere/xy"]
+    policy = make_policy([], installation=places, home="/somewhere/x")
+    assert set(policy.reads) - set(SYSTEM) == {"/somewhere/x/.venv/lib", "/somewhere/xy"}
 
 
 @pytest.mark.parametrize("paths", [(["run.cfoil"], []), ([], ["state"]), ([""], [])])
 def test_paths_of_a_job_are_absolute(paths: tuple[list[str], list[str]]) -> None:
     with pytest.raises(ValueError, match="not absolute"):
-        make_policy(*paths, installation=[], home="/home/x")
+        make_policy(*paths, installation=[], home="/somewhere/x")
 
 
 def test_nothing_of_the_system_is_anybodys_own() -> None:
     for path in (*SYSTEM, *DEVICES):
-        assert not path.startswith(("/home", "/root", "/tmp", "/var", "/run", "/dev/shm")), path
+        assert not path.startswith(("/somewhere", "/root", "/tmp", "/var", "/run", "/dev/shm")), path
     assert "/proc" not in SYSTEM
     assert "/etc" not in SYSTEM
     assert "/dev" not in SYSTEM

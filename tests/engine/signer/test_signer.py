@@ -199,7 +199,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     ours = {name for name in loaded if name.startswith("counterfoil.") and not name.startswith("counterfoil.signer")}
     assert ours <= {
         "counterfoil.bundle", "counterfoil.bundle.precision", "counterfoil.bundle.schema", "counterfoil.bundle.sources",
-        "counterfoil.cancel", "counterfoil.canonical",
+        "counterfoil.cancel", "counterfoil.canonical", "counterfoil.publickeys",
         "counterfoil.commit", "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.dtypes",
         "counterfoil.edwards", "counterfoil.errors", "counterfoil.fields", "counterfoil.inputs", "counterfoil.intoto",
         "counterfoil.obstacles", "counterfoil.plaintext", "counterfoil.programs", "counterfoil.sentence",

@@ -1,0 +1,212 @@
+"""No command writes over what it reads, or writes two things into one file; and no two commands write one file.
+
+Every parameter of a command that is a path says by its role what happens there. Before a command computes anything,
+its paths are compared, links and second names included, and what it will write is claimed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from typer.models import OptionInfo, ParameterInfo
+
+from counterfoil.errors import FileWriteError
+from counterfoil.publickeys import public_path
+from counterfoil.wholefiles import claimed, same_file
+
+
+def _itself(path: Path) -> tuple[Path, ...]:
+    return (path,)
+
+
+def _nothing(path: Path) -> tuple[Path, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a command does with the path that a parameter names.
+
+    Attributes:
+        read: The files that it reads, of the path that was given.
+        written: The files that it writes.
+        claims: Whether nobody else may write them while it runs; false for what has a lock of its own.
+        within: Whether what lies in a folder that is read is read too.
+        may_be: A parameter whose file it may replace, since that is what it is for.
+    """
+
+    read: Callable[[Path], tuple[Path, ...]] = _nothing
+    written: Callable[[Path], tuple[Path, ...]] = _nothing
+    claims: bool = True
+    within: bool = False
+    may_be: str = ""
+
+
+def _signed(path: Path) -> tuple[Path, ...]:
+    return (path, path.with_name(f"{path.name}.unsigned"))  # where the signer fails, the statement is kept
+
+
+def _weights(folder: Path) -> tuple[Path, ...]:
+    return (folder / "model.safetensors",)
+
+
+def _key_pair(path: Path) -> tuple[Path, ...]:
+    return (path, public_path(path))
+
+
+def _module(name: Path) -> tuple[Path, ...]:
+    """The files that can hold a module; its name is that of ``--from``, MODULE:FUNCTION."""
+    place = Path(*str(name).partition(":")[0].split("."))
+    return (place.with_name(f"{place.name}.py"), place / "__init__.py") if place.name else ()
+
+
+READS = Role(read=_itself)
+READS_FOLDER = Role(read=_itself, within=True)
+READS_MODULE = Role(read=_module)
+WRITES = Role(written=_itself)
+WRITES_SIGNED = Role(written=_signed)
+WRITES_KEYS = Role(written=_key_pair)
+WRITES_WEIGHTS = Role(written=_weights)
+WRITES_INTO = Role(written=_itself, claims=False)
+"""A folder, in which other files than those of the command are left alone."""
+KEEPS_PROGRESS = Role(written=_itself, claims=False)
+SIGNS_AGAIN = Role(written=_itself, may_be="order")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file that a command reads or writes, and the parameter that names it."""
+
+    parameter: str
+    path: Path
+    role: Role
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """What is read there."""
+        return self.role.read(self.path)
+
+    @property
+    def writes(self) -> tuple[Path, ...]:
+        """What is written there."""
+        return self.role.written(self.path)
+
+
+def check_apart(places: Sequence[Place]) -> None:
+    """Check that nothing is written over what is read, and that nothing is written twice.
+
+    Raises:
+        FileWriteError: Two parameters name one file: the same name, a link, or the same device and inode.
+    """
+    outputs = [(place, path) for place in places for path in place.writes]
+    for number, (place, target) in enumerate(outputs):
+        for other, second in outputs[:number]:
+            if other is not place and same_file(target, second):
+                raise FileWriteError(
+                    f"{_both(other, place)} would both be written to {target}.",
+                    remedy=f"Give another name with {place.parameter}. Nothing was written.",
+                )
+        for other in places:
+            if _name(other.parameter) == place.role.may_be != "":
+                continue
+            for source in other.reads:
+                if same_file(target, source) or (other.role.within and _lies_in(target, source)):
+                    raise FileWriteError(
+                        f"{place.parameter} would be written over what {other.parameter} names, {source}.",
+                        remedy=f"Give another name with {place.parameter}. Nothing was written.",
+                    )
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that first compares its paths, and claims what it will write for as long as it runs."""
+    roles = _roles(command)
+    if not roles:
+        return command
+
+    @functools.wraps(command)
+    def run(*args: Any, **arguments: Any) -> None:
+        given = inspect.signature(command).bind(*args, **arguments).arguments
+        places = [
+            Place(shown, path, role) for name, shown, role in roles for path in _paths(given.get(name)) if str(path)
+        ]
+        check_apart(places)
+        with ExitStack() as claims:
+            for place in places:
+                for path in place.writes if place.role.claims else ():
+                    claims.enter_context(claimed(path))
+            command(*args, **arguments)
+
+    return run
+
+
+def unclaimed_parameters(command: Callable[..., None]) -> list[str]:
+    """The parameters of a command that are paths and have no role."""
+    known = {name for name, _, _ in _roles(command)}
+    return [
+        name
+        for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
+        if name not in known and "Path" in str(parameter.annotation)
+    ]
+
+
+def _roles(command: Callable[..., None]) -> list[tuple[str, str, Role]]:
+    """The name of each parameter that is a path, what the user calls it, and its role."""
+    found = []
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        if typing.get_origin(parameter.annotation) is not typing.Annotated:
+            continue
+        _, *notes = typing.get_args(parameter.annotation)
+        role = next((note for note in notes if isinstance(note, Role)), None)
+        info = next((note for note in notes if isinstance(note, ParameterInfo)), None)
+        if role is not None:
+            found.append((name, _shown(name, info), role))
+    return found
+
+
+def _shown(name: str, info: ParameterInfo | None) -> str:
+    if not isinstance(info, OptionInfo):
+        return name.upper()
+    # Inside Annotated typer takes the first name for a default, until it reads the signature.
+    names = (info.default, *(info.param_decls or ()))
+    given = [text for text in names if isinstance(text, str) and text.startswith("--")]
+    return given[0] if given else f"--{name.replace('_', '-')}"
+
+
+def _name(shown: str) -> str:
+    return shown.lstrip("-").replace("-", "_").lower()
+
+
+def _both(first: Place, second: Place) -> str:
+    if first.parameter == second.parameter:
+        return f"Two files of {first.parameter}"
+    return f"{first.parameter} and {second.parameter}"
+
+
+def _paths(value: object) -> Iterable[Path]:
+    match value:
+        case Path():
+            return [value]
+        case str():
+            return [Path(value)]
+        case list() | tuple():
+            return [path for path in value if isinstance(path, Path)]
+    return []
+
+
+def _normal(path: Path) -> str:
+    return os.path.normcase(os.path.realpath(path))
+
+
+def _lies_in(target: Path, folder: Path) -> bool:
+    """Whether a file that exists lies in a folder."""
+    if not (target.exists() and folder.is_dir()):
+        return False
+    return os.path.commonpath([_normal(target), _normal(folder)]) == _normal(folder)
