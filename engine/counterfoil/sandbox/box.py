@@ -7,8 +7,8 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,17 @@ def sandbox() -> str:
 def leave_open(why: str) -> Closed:
     """Say why there is no box around this process."""
     return _note(Closed(missing=(why,)))
+
+
+@contextmanager
+def left_open(why: str) -> Iterator[None]:
+    """Say in the block why there is no box around this process."""
+    before = _closed
+    leave_open(why)
+    try:
+        yield
+    finally:
+        _note(before)
 
 
 def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Closed:

@@ -53,11 +53,12 @@ from counterfoil.program.limits import Limits
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, record_run
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, timeless, whole
 
-__all__ = ["digits_job", "trainer_key"]
+__all__ = ["closed", "digits_job", "trainer_key"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
 
 
@@ -65,11 +66,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes
 def tampered_job(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
     run = tmp_path_factory.mktemp("tampered") / "run.cfoil"
     return Job(digits_job.order, record_run(digits_job.order, run, trainer_key, tamper=LabelFlip(3)))
-
-
-@pytest.fixture(autouse=True)
-def closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SWITCH)
 
 
 def audited(request: AuditRequest, stop_after: int = -1, capsule: Path | None = None) -> list[events.Event]:
@@ -172,6 +168,12 @@ def test_parts_are_made_and_merged_in_boxes(digits_job: Job, tmp_path: Path) -> 
     assert not any(each.trouble for each in troubles)
     merged = audited(request_of(digits_job, workers=PartFiles((part,)), recheck=0))
     alike(merged, whole(request_of(digits_job, workers=PartFiles((part,)), recheck=0)))
+
+
+def test_runs_are_compared_in_a_box(digits_job: Job, tampered_job: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [str(digits_job.run), str(tampered_job.run)]
+    assert main(["referee", *runs, "--order", str(digits_job.order), "--threads", "1"]) == 1
+    assert "EXPOSED" in capsys.readouterr().out
 
 
 def test_a_plan_is_measured_in_a_box(digits_job: Job, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,8 +96,8 @@ def open_session(device: str = "cpu") -> Iterator[Session]:
     """Provide whoever replays on a device: a process in a box, or this one where there can be none."""
     why = why_open(device)
     if why:
-        box.leave_open(why)
-        yield AtHome()
+        with box.left_open(why):
+            yield AtHome()
         return
     with _scratch() as scratch:
         session = InBox(scratch)
