@@ -18,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from llvmlite import ir
@@ -85,8 +85,17 @@ class Region:
         function: Takes a pointer to uint64; claims parts by :func:`add_atomically` at place 0. Raises nothing.
     """
 
+    _declared: ClassVar[list[Region]] = []
+
     def __init__(self, function: Callable[[Any], None]) -> None:
         self._function = function
+        self._declared.append(self)
+
+    @classmethod
+    def compile_all(cls) -> None:
+        """Compile every region of the modules that are loaded."""
+        for region in cls._declared:
+            _ = region._compiled
 
     @cached_property
     def _compiled(self) -> tuple[int, Any]:

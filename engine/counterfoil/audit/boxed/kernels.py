@@ -1,13 +1,15 @@
 """A process that compiles kernels for those in boxes, which may read what is kept and not write it.
 
-It reads nothing but the installation: what is compiled is what the self-test of a machine needs, which each replay
-begins with, under every profile.
+It reads nothing but the installation. What is compiled is what a replay calls, by its declaration where that says with
+which types, and by the self-test of a machine for the others.
 """
 
 from __future__ import annotations
 
+import counterfoil.audit.replay  # noqa: F401  declares whatever a replay calls
 from counterfoil import kernelcache
 from counterfoil.bundle.precision import ExactPrecision, Precision
+from counterfoil.definite.regions import Region
 from counterfoil.errors import CounterfoilError
 from counterfoil.machine import open_machine
 from counterfoil.selftest import run_selftest
@@ -16,6 +18,7 @@ from counterfoil.selftest import run_selftest
 def main() -> int:
     """Compile them; the exit code says whether all could be kept."""
     machine = open_machine("cpu")
+    Region.compile_all()
     for precision in (Precision(), ExactPrecision(20)):
         try:
             run_selftest(machine, precision)
