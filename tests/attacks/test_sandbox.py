@@ -8,18 +8,24 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from counterfoil.audit.boxed import session
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.result import Ready, SegmentDone
+from counterfoil.audit.parts.result import Died, Ready, SegmentDone
+from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers
+from counterfoil.cancel import CancelToken
 from support import escapes
+from support import taken_over as taker
 from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
@@ -88,6 +94,19 @@ def _a_library() -> str:
     return next(line[line.index("/") :] for line in maps if "/libm" in line or "/libz" in line or "/libc" in line)
 
 
+def read(said: str) -> tuple[str, dict[str, dict[str, str]]]:
+    """Return what a box says of itself, and what each try brought."""
+    found: dict[str, dict[str, str]] = {}
+    words = name = ""
+    for line in said.splitlines():
+        told = json.loads(line) if line.startswith("{") else {}
+        words = told.get("sandbox", words)
+        name = told.get("try", name)
+        if told.keys() & {"got", "nothing"}:
+            found[name] = told
+    return words, found
+
+
 def tried(folder: Path, how: str) -> tuple[str, dict[str, dict[str, str]]]:
     """Return what the box says of itself, and what each try brought."""
     found: dict[str, dict[str, str]] = {}
@@ -104,13 +123,8 @@ def tried(folder: Path, how: str) -> tuple[str, dict[str, dict[str, str]]]:
                 pass_fds=(around.folder,),
                 env={**os.environ, "HOME": around.home},
             )
-            name = ""
-            for line in done.stderr.splitlines():
-                said = json.loads(line) if line.startswith("{") else {}
-                words = said.get("sandbox", words)
-                name = said.get("try", name)
-                if said.keys() & {"got", "nothing"}:
-                    found[name] = said
+            words, brought = read(done.stderr)
+            found |= brought
             assert set(names) <= set(found), done.stderr
     return words, found
 
@@ -143,6 +157,63 @@ def test_each_try_succeeds_without_a_box(free: dict[str, dict[str, str]]) -> Non
     }  # fmt: skip
     failed = {name: said["nothing"] for name, said in free.items() if "got" not in said}
     assert set(failed) <= may_lack, failed
+
+
+@contextmanager
+def taken_over(folder: Path, module: str, run: Path) -> Iterator[tuple[list[str], Path, Callable[[], str]]]:
+    """Provide a command for a process that is taken over, its run, and what it says to standard error."""
+    with world(folder) as around, (folder / "said").open("w+b") as said, pytest.MonkeyPatch.context() as patch:
+        shutil.copy(run, Path(around.job, "run.txt"))
+        start = subprocess.Popen
+
+        def started(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+            kept = (around.folder, *options.get("pass_fds", ()))
+            return start(command, **{**options, "stderr": said, "pass_fds": kept})
+
+        patch.setattr(subprocess, "Popen", started)
+        patch.setenv("HOME", around.home)
+        yield (
+            [sys.executable, "-P", taker.__file__, escapes.described(around), module],
+            Path(around.job, "run.txt"),
+            lambda: (folder / "said").read_text(),
+        )
+
+
+def nobody_got_out(said: str) -> None:
+    words, found = read(said)
+    if not words.startswith("landlock-v"):
+        pytest.skip(f"this kernel has no Landlock: {words}")
+    assert "seccomp" in words
+    assert {name: told["got"] for name, told in found.items() if "got" in told} == {}
+    assert set(found) == set(escapes.TRIES), said
+
+
+def test_nobody_gets_out_of_the_process_that_replays_for_a_command(digits_job: Job, tmp_path: Path) -> None:
+    with (
+        taken_over(tmp_path, session.INSIDE, digits_job.run) as (command, run, said),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(session, "program_command", lambda _: command)
+        with session.open_session() as box:
+            *_, last = box.audit(AuditRequest(run, threads=2), CancelToken())
+        assert isinstance(last, AuditFinished)
+        assert last.report.outcome is Outcome.VERIFIED
+        nobody_got_out(said())
+
+
+def test_nobody_gets_out_of_a_worker(digits_job: Job, tmp_path: Path) -> None:
+    with taken_over(tmp_path, "counterfoil.audit.parts.worker", digits_job.run) as (command, run, said):
+        processes = Processes([Task(str(run), threads=2)], command)
+        answers: list[object] = []
+        try:
+            processes.start(1)
+            processes.give(1, 1)
+            while not any(isinstance(each, (SegmentDone, Died)) for each in answers):
+                answers += processes.wait(60)
+        finally:
+            processes.close()
+        assert any(isinstance(each, SegmentDone) for each in answers), said()
+        nobody_got_out(said())
 
 
 def test_a_worker_replays_in_a_box(digits_job: Job) -> None:

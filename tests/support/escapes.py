@@ -16,7 +16,7 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -459,7 +459,12 @@ def main() -> None:
     # The control of the box itself: what it is to let through.
     assert Path(world.job, "run.txt").read_text()
     assert Path(world.work, f"own-{os.getpid()}.txt").write_text("x")
-    for name in sys.argv[3:]:
+    attempt_all(world, sys.argv[3:])
+
+
+def attempt_all(world: World, names: Sequence[str]) -> None:
+    """Try, and say on standard error what each try brought."""
+    for name in names:
         print(json.dumps({"try": name}), file=sys.stderr)
         try:
             said = {"got": repr(TRIES[name](world))}
