@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.boxed import session
+from counterfoil.audit.boxed import session, start
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Died, Ready, SegmentDone
@@ -190,10 +190,10 @@ def nobody_got_out(said: str) -> None:
 
 def test_nobody_gets_out_of_the_process_that_replays_for_a_command(digits_job: Job, tmp_path: Path) -> None:
     with (
-        taken_over(tmp_path, session.INSIDE, digits_job.run) as (command, run, said),
+        taken_over(tmp_path, start.INSIDE, digits_job.run) as (command, run, said),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(session, "program_command", lambda _: command)
+        patch.setattr(start, "program_command", lambda _: command)
         with session.open_session() as box:
             *_, last = box.audit(AuditRequest(run, threads=2), CancelToken())
         assert isinstance(last, AuditFinished)

@@ -8,6 +8,9 @@ One module for each group of commands; :mod:`counterfoil.cli.app` puts them toge
 
 import sys
 
+from counterfoil.audit.boxed.start import start_early
+
+start_early(sys.argv)
 try:
     from counterfoil.cli.app import main
 except KeyboardInterrupt:  # Loading takes half a second, in which nobody else would answer.

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from counterfoil.audit import kept
-from counterfoil.audit.boxed import session
+from counterfoil.audit.boxed import session, start
 from counterfoil.audit.boxed.answers import Answers, take
 from counterfoil.audit.boxed.messages import (
     BROUGHT,
@@ -219,8 +219,8 @@ def test_a_process_that_dies_concludes_nothing(digits_job: Job) -> None:
 
 
 def test_cuda_and_the_switch_leave_work_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "CUDA" in session.why_open("cuda:0")
-    assert session.why_open("cpu") == ""
+    assert "CUDA" in start.why_open("cuda:0")
+    assert start.why_open("cpu") == ""
     monkeypatch.setenv(SWITCH, "off")
     with open_session() as here:
         assert isinstance(here, AtHome)
@@ -260,7 +260,7 @@ def test_nonsense_out_of_the_box_is_refused(says: str, digits_job: Job, monkeypa
             stdout=subprocess.PIPE,
         )
 
-    monkeypatch.setattr(session, "_started", started)
+    monkeypatch.setattr(session, "started", started)
     with open_session() as box, pytest.raises(CounterfoilError, match="may not say"):
         list(box.audit(request_of(digits_job), CancelToken()))
 

@@ -1,11 +1,12 @@
-"""The process in the box: closes it before anything else is loaded, and then does what it was started for."""
+"""The process in the box: loads what a replay needs, closes the box, and only then hears what it is to do."""
 
 from __future__ import annotations
 
 import signal
 from pathlib import Path
 
-from counterfoil.audit.boxed.enclosure import Enclosure
+from counterfoil.audit.boxed.messages import Enclosure
+from counterfoil.audit.boxed.work import serve
 from counterfoil.audit.parts.frames import receive
 from counterfoil.frames import own_pipes
 from counterfoil.sandbox import box
@@ -17,9 +18,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     enclosure = receive(questions, Enclosure)
-    if enclosure is None:
-        return
-    box.enter(enclosure.reads, [enclosure.scratch])
-    from counterfoil.audit.boxed.work import serve
-
-    serve(questions, answers, Path(enclosure.scratch))
+    if enclosure is not None:
+        box.enter(enclosure.reads, [enclosure.scratch])
+        serve(questions, answers, Path(enclosure.scratch))

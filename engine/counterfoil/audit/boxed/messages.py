@@ -149,6 +149,18 @@ class PanelTask(msgspec.Struct, frozen=True, tag=True):
 Task = AuditTask | PartTask | AdjudicationTask | PlanTask | PanelTask
 
 
+class Enclosure(msgspec.Struct, frozen=True, tag=True):
+    """The first message to the process.
+
+    Attributes:
+        reads: Files that it reads, beside the installation.
+        scratch: The one folder that it writes to.
+    """
+
+    reads: tuple[str, ...]
+    scratch: str
+
+
 class Begin(msgspec.Struct, frozen=True, tag=True):
     """The first message behind the box."""
 

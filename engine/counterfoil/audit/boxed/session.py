@@ -8,8 +8,6 @@ that both sides share.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -21,7 +19,6 @@ import msgspec
 import numpy as np
 
 from counterfoil.audit.boxed.answers import Answers, take
-from counterfoil.audit.boxed.enclosure import Enclosure
 from counterfoil.audit.boxed.messages import (
     BROUGHT,
     CAPSULE_NAME,
@@ -32,6 +29,7 @@ from counterfoil.audit.boxed.messages import (
     Begin,
     CapsuleStarted,
     Done,
+    Enclosure,
     Failed,
     Failure,
     Finished,
@@ -51,6 +49,7 @@ from counterfoil.audit.boxed.messages import (
     encode,
     say_to,
 )
+from counterfoil.audit.boxed.start import started, why_open
 from counterfoil.audit.parts.frames import receive
 from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.parts.result import Part, read_part, write_part
@@ -60,8 +59,7 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import Recorded, StepTable
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, ObstacleError, WorkerError
-from counterfoil.programs import program_command, program_environment
+from counterfoil.errors import CancelledError, CounterfoilError, WorkerError
 from counterfoil.sandbox import box
 from counterfoil.sealing import state_home
 from counterfoil.sentence import say
@@ -73,22 +71,12 @@ if TYPE_CHECKING:
     from counterfoil.program.limits import Limits
     from counterfoil.signing import PublicKey
 
-INSIDE = "counterfoil.audit.boxed.inside"
 LOOK_SECONDS = 0.1
 """How often the token of a caller is looked at."""
 _NONSENSE = (msgspec.MsgspecError, LookupError, TypeError, ValueError, RecursionError, OverflowError)
 """What reading a message of the wrong kind raises."""
 MOST_STEPS = 10**9
 """Of a run; a process that says more talks nonsense."""
-
-
-def why_open(device: str) -> str:
-    """Why work on a device is done in this process and in no box; empty where there is one."""
-    if sys.platform != "linux":
-        return "this system has neither Landlock nor seccomp"
-    if os.environ.get(box.SWITCH) == "off":
-        return f"switched off by {box.SWITCH}"
-    return "not closed with CUDA, whose driver needs more than files" if device.startswith("cuda") else ""
 
 
 @contextmanager
@@ -283,8 +271,7 @@ class InBox:
         self._scratch = scratch
         self._has_capsule = False
         self._capsule_failure: Failure | None = None
-        # It is started at once: it loads what it needs while this side does.
-        self._process = _started()
+        self._process = started()
         self._speaking = threading.Lock()
 
     def close(self) -> None:
@@ -467,20 +454,6 @@ def _strictly() -> Iterator[None]:
             remedy=say("Do not use its results: the file that was audited may have taken it over."),
             detail=repr(error),
         ) from error
-
-
-def _started() -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            program_command(INSIDE),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # Not the terminal, which it could read.
-            stderr=subprocess.DEVNULL,
-            env=program_environment(),
-        )
-    except OSError as error:
-        raise ObstacleError(say("No process can be started for the replay: {0}.", error.strerror or error)) from error
 
 
 @contextmanager

@@ -1,0 +1,62 @@
+"""Starts the process in the box, early: what a replay needs takes seconds to load.
+
+The process loads it before it closes its box: it reads nothing but the installation until then. So it can be started
+before anybody knows which files it is to read. This module loads nothing that takes time itself.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from counterfoil.errors import ObstacleError
+from counterfoil.programs import program_command, program_environment
+from counterfoil.sandbox import box
+from counterfoil.sentence import say
+
+INSIDE = "counterfoil.audit.boxed.inside"
+REPLAYING = ("audit", "merge", "adjudicate", "referee", "panel", "plan")
+"""The commands that replay."""
+_early: list[subprocess.Popen[bytes]] = []
+
+
+def why_open(device: str) -> str:
+    """Why work on a device is done in this process and in no box; empty where there is one."""
+    if sys.platform != "linux":
+        return "this system has neither Landlock nor seccomp"
+    if os.environ.get(box.SWITCH) == "off":
+        return f"switched off by {box.SWITCH}"
+    return "not closed with CUDA, whose driver needs more than files" if "cuda" in device else ""
+
+
+def start_early(arguments: Sequence[str]) -> None:
+    """Start the process that a command will need, as far as its arguments tell: their reading takes time too."""
+    if arguments[1:2] and arguments[1] in REPLAYING and "--help" not in arguments and not why_open(" ".join(arguments)):
+        try:
+            _early.append(_start())
+        except OSError:  # it is started again, where somebody can say what fails
+            return
+
+
+def started() -> subprocess.Popen[bytes]:
+    """Return the process, started now unless it was before; raises ObstacleError."""
+    if _early:
+        return _early.pop()
+    try:
+        return _start()
+    except OSError as error:
+        raise ObstacleError(say("No process can be started for the replay: {0}.", error.strerror or error)) from error
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        program_command(INSIDE),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # Not the terminal, which it could read.
+        stderr=subprocess.DEVNULL,
+        # Else numpy starts threads when it is loaded, and the box binds none that were there before.
+        env=program_environment(OPENBLAS_NUM_THREADS="1"),
+    )
