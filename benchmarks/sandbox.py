@@ -7,6 +7,7 @@ is taken, since whatever else runs on the machine only adds.
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import resource
 import subprocess
@@ -23,21 +24,7 @@ _CLOSING = (
     "import time; from counterfoil.sandbox import box; begun = time.perf_counter(); closed = box.enter([]); "
     "print(time.perf_counter() - begun)"
 )
-_AUDIT = """
-import sys, time
-from pathlib import Path
-begun = time.perf_counter()
-from counterfoil.audit.boxed.session import open_session
-from counterfoil.audit.values.events import AuditFinished, AuditStarted
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.cancel import CancelToken
-with open_session() as session:
-    for event in session.audit(AuditRequest(Path(sys.argv[1]), threads=1), CancelToken()):
-        if isinstance(event, AuditStarted):
-            started = time.perf_counter() - begun
-        if isinstance(event, AuditFinished):
-            print(started, sum(row.seconds for row in event.steps.rows()), event.report.outcome.value)
-"""
+_COMMAND = "import sys; from counterfoil.cli import main; sys.exit(main())"
 
 
 @dataclass(frozen=True)
@@ -45,7 +32,7 @@ class Measured:
     """The least of several times.
 
     Attributes:
-        start: Seconds from the first import to the event that says that the replay begins.
+        start: Seconds from the start of the command to that of the first step.
         steps: Seconds of all steps of the replay.
         processor: Seconds of the processor that all of it took.
     """
@@ -57,18 +44,27 @@ class Measured:
 
 def closing(times: int) -> float:
     """Return the least time in which a box closed, in seconds."""
-    return min(float(_printed([_CLOSING])[0]) for _ in range(times))
+    command = [sys.executable, "-c", _CLOSING]
+    return min(float(subprocess.check_output(command, env=_environment(boxed=True))) for _ in range(times))
 
 
 def audited(run: Path, boxed: bool) -> Measured:
-    """Audit a run in a process of its own; raises ValueError when it is not VERIFIED."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start, steps, outcome = _printed([_AUDIT, str(run)], boxed)
+    """Audit a run by the command; raises ValueError when it is not VERIFIED."""
+    table = run.with_name("steps.csv")
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [sys.executable, "-c", _COMMAND, "audit", str(run), "--threads", "1", "--csv", str(table), "--force"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=_environment(boxed)) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        first = time.perf_counter() - begun
+        process.stdout.read()
+    if process.returncode:
+        raise ValueError(f"the audit ended with {process.returncode}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if outcome != "VERIFIED":
-        raise ValueError(f"the run is {outcome}")
+    with table.open(encoding="utf-8", newline="") as file:
+        steps = [float(row["seconds"]) for row in csv.DictReader(file)]
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Measured(float(start), float(steps), used)
+    return Measured(first - steps[0], sum(steps), used)
 
 
 def least(found: list[Measured]) -> Measured:
@@ -76,16 +72,9 @@ def least(found: list[Measured]) -> Measured:
     return Measured(*(min(getattr(each, name) for each in found) for name in ("start", "steps", "processor")))
 
 
-def _printed(arguments: list[str], boxed: bool = True) -> list[str]:
+def _environment(boxed: bool) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name != SWITCH}
-    done = subprocess.run(
-        [sys.executable, "-c", *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=environment if boxed else {**environment, SWITCH: "off"},
-    )
-    return done.stdout.split()
+    return environment if boxed else {**environment, SWITCH: "off"}
 
 
 def main() -> None:
