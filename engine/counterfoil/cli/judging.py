@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished, WorkersReported
     from counterfoil.audit.values.report import AuditReport, Kept
     from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.commit.digest import Digest
     from counterfoil.signer.client import SignerProcess
 
@@ -61,7 +60,7 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     """
     console = terminal.console(stderr=wanted.json)
     finished = _run(request, console)
-    report, evidence = finished.report, finished.evidence
+    report = finished.report
 
     from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
@@ -78,7 +77,7 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     failed = first_error(
         [
             lambda: _write_table(finished, wanted.csv, written, console),
-            lambda: _write_capsule(evidence, wanted.capsule, written, console),
+            lambda: _write_capsule(finished, wanted.capsule, written, console),
             lambda: _write_verdict(request, wanted, report, written, console),
         ],
         show_error,
@@ -109,9 +108,15 @@ def _write_table(finished: AuditFinished, path: Path | None, written: Written, c
     console.print(f"Wrote {shown(str(path))}.")
 
 
-def _write_capsule(evidence: CapsuleContents | None, path: Path | None, written: Written, console: Console) -> None:
+def _write_capsule(finished: AuditFinished, path: Path | None, written: Written, console: Console) -> None:
     if path is None:
         return
+    evidence, dispute = finished.evidence, finished.report.dispute
+    if evidence is None and finished.interrupted and dispute is not None and dispute.stands_alone:
+        raise CounterfoilError(
+            "The capsule was not written: the audit was stopped before its evidence was gathered.",
+            remedy="The same command with --resume goes on from there.",
+        )
     if evidence is None:
         console.print("No capsule was written: there is no single step that accuses the trainer.")
         return
