@@ -57,7 +57,9 @@ __all__ = [
     "folder_of",
     "inlined",
     "intrinsic",
+    "keep_place",
     "kernel",
+    "lacking",
     "numba",
     "sources",
     "types",
@@ -71,6 +73,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _LOG = logging.getLogger("counterfoil")
 _CONFIG: Any = _config
 _PACKAGE = Path(__file__).parent
+_declared: set[Path] = set()
+"""Modules whose kernels were declared."""
 _DIGEST_DIGITS = 16
 _FROM = re.compile(r"from counterfoil([\w.]*) import (\([^)]*\)|[^\n]*)")
 _WHOLE = re.compile(r"import counterfoil([\w.]*)")
@@ -167,6 +171,22 @@ def build_of(module: Path, package: Path = _PACKAGE) -> str | None:
     return summary.hexdigest()
 
 
+def lacking() -> bool:
+    """Whether nothing is kept yet of a module whose kernels were declared in this process."""
+    folders = (folder_of(module) for module in _declared)
+    return any(folder is None or not folder.is_dir() for folder in folders)
+
+
+def keep_place() -> bool:
+    """Make the folders of what :func:`lacking` looks at, so that it does not lack again; False where that fails."""
+    try:
+        for folder in filter(None, map(folder_of, _declared)):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        _LOG.info("Compiled kernels are not kept: %s", error)
+    return not lacking()
+
+
 def folder_of(module: Path) -> Path | None:
     """Return where compiled kernels of a module are kept, whether it exists or not; None: in memory only."""
     build = build_of(module)
@@ -206,7 +226,10 @@ def _writable(folder: Path) -> bool:
 def _keep(made: Any, function: Callable[..., Any]) -> None:
     """Let a dispatcher or callback of numba's find what was compiled before, and keep what it compiles."""
     module = Path(function.__code__.co_filename)
-    if module.is_relative_to(_PACKAGE) and folder_of(module) is not None:
+    if not module.is_relative_to(_PACKAGE):
+        return
+    _declared.add(module)
+    if folder_of(module) is not None:
         kept: Any = _Kept
         made._cache = kept(function)
 

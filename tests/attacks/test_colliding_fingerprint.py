@@ -15,9 +15,9 @@ import pytest
 from torch import nn
 
 from counterfoil.audit.difference import compare_runs
-from counterfoil.audit.panel import PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
-from counterfoil.audit.referee import Blame
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft

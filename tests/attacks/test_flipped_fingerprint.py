@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from counterfoil.audit.difference import compare_runs
-from counterfoil.audit.panel import PanelOutcome, Standing, run_panel
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.values.account import account_of, meaning_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.panel import PanelOutcome, Standing
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.places import PlaceSort
 from counterfoil.training.tamper import LabelFlip

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.panel import PanelFinished, PanelOutcome, Standing, run_panel
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.panel import PanelFinished, PanelOutcome, Standing
 from counterfoil.audit.values.plan import Plan
 from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.bundle.reader import BundleReader

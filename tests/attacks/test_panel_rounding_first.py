@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.panel import PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
-from counterfoil.audit.referee import Blame
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from counterfoil.training.tamper import LabelFlip
 from support.expectations import verified
 from support.jobs import audited

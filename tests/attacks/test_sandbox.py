@@ -20,11 +20,12 @@ from counterfoil.audit.parts.result import Ready, SegmentDone
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import LocalWorkers
 from support import escapes
+from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import ended, request_of, whole
 
-__all__ = ["digits_job", "trainer_key"]
+__all__ = ["closed", "digits_job", "trainer_key"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
 _ALONE = ("run_another_program",)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from counterfoil.cancel import CancelToken
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.errors import BundleError, CancelledError
+from counterfoil.interrupt import cancel_on_interrupt
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from typer.main import get_command
 from counterfoil import __version__
 from counterfoil.cli import main
 from counterfoil.cli.app import app
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.errors import CancelledError
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.programs import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
 from counterfoil.training.recipes import digits

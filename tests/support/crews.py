@@ -129,7 +129,11 @@ def crewed(monkeypatch: pytest.MonkeyPatch, make: Callable[[Workplace], Bent]) -
 
     @contextmanager
     def opened(
-        request: AuditRequest, numbers: Sequence[int], identity: Identity, cancel: CancelToken | None
+        request: AuditRequest,
+        numbers: Sequence[int],
+        identity: Identity,
+        cancel: CancelToken | None,
+        _executors: object,
     ) -> Iterator[Helpers | None]:
         with ExitStack() as stack:
             bent = make(stack.enter_context(open_workplace(task_of(request, request.device, 1))))

@@ -231,9 +231,24 @@ def kept_at(path: Path, audit: KeptAudit) -> Kept:
     return Kept(path, audit.segments, audit.sample.count, int(steps[-1]) if len(steps) else 0)
 
 
+def body_of(audit: KeptAudit) -> bytes:
+    """Return what a progress file holds behind its seal."""
+    return msgspec.msgpack.encode(audit, enc_hook=packed)
+
+
+def audit_of(body: bytes) -> KeptAudit:
+    """Read what :func:`body_of` wrote; raises ProgressError."""
+    try:
+        return msgspec.msgpack.decode(body, type=KeptAudit, dec_hook=_unpacked)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
+        raise ProgressError(
+            say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
+        ) from error
+
+
 def encode(audit: KeptAudit) -> bytes:
     """Return the bytes of a progress file; raises SealError and FileWriteError where they cannot be sealed."""
-    body = msgspec.msgpack.encode(audit, enc_hook=packed)
+    body = body_of(audit)
     return MARK + seal(MARK + body) + body
 
 
@@ -253,12 +268,7 @@ def decode(data: bytes) -> KeptAudit:
         raise ProgressError(
             say("The progress that was kept is not used. {0}", error.sentence), remedy=joined(error.remedy, _ANEW)
         ) from error
-    try:
-        return msgspec.msgpack.decode(body, type=KeptAudit, dec_hook=_unpacked)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
-        raise ProgressError(
-            say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
-        ) from error
+    return audit_of(body)
 
 
 def _unpacked(kind: type, value: Any) -> Sentence:
@@ -393,18 +403,52 @@ def misfit(why: str) -> ProgressError:
     return ProgressError(say("The progress that was kept does not fit the run."), remedy=_ANEW, detail=why)
 
 
+class Shelf:
+    """Where progress lies: in files of the user's. A process in a box has another one, which asks whoever has them."""
+
+    def fitting(self, place: Path, basis: Basis, *, begin: bool = False) -> KeptAudit | None:
+        """Return the progress that an audit can go on from; see :func:`fitting`."""
+        return fitting(place, basis, begin=begin)
+
+    def earlier(self, path: Path, basis: Basis) -> KeptAudit | None:
+        """Return the progress of an audit with this very basis; None where there is none of use."""
+        with suppress(ProgressError):  # of no use: it is replaced
+            found = load(path)
+            if found is not None and found.basis == basis:
+                return found
+        return None
+
+    def evidence(self, path: Path, audit: KeptAudit) -> CapsuleContents | None:
+        """Read the dispute capsule beside a progress file; see :func:`load_evidence`."""
+        return load_evidence(path, audit)
+
+    def put_capsule(self, path: Path, evidence: CapsuleContents) -> Digest:
+        """Write the dispute capsule beside a progress file, and return its SHA-256; raises as :func:`write_capsule`."""
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        capsule = capsule_of(path)
+        write_capsule(evidence, capsule)
+        return Digest.of_file(capsule)
+
+    def put(self, path: Path, audit: KeptAudit) -> None:
+        """Write a progress file, whole; raises FileWriteError, SealError and OSError."""
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(path, encode(audit), what=say("the progress of the audit"), mode=0o600)
+
+
 class Keeper:
     """Writes the progress of one audit, now and then.
 
     Args:
         path: The file.
         clock: Monotonic seconds.
+        shelf: Where it lies.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic, shelf: Shelf | None = None) -> None:
         self._path = path
         self._clock = clock
-        self._waiting: tuple[Kept, Callable[[Digest | None], bytes]] | None = None
+        self._shelf = shelf or Shelf()
+        self._waiting: tuple[Kept, Callable[[Digest | None], KeptAudit]] | None = None
         self._evidence: CapsuleContents | None = None
         self._written: CapsuleContents | None = None
         self._capsule: Digest | None = None
@@ -423,7 +467,7 @@ class Keeper:
         segments: int,
         chosen: int,
         step: int,
-        data: Callable[[Digest | None], bytes],
+        data: Callable[[Digest | None], KeptAudit],
         evidence: CapsuleContents | None,
     ) -> None:
         """Note what is known where a segment ends; it is written if the last writing lies back long enough.
@@ -448,9 +492,8 @@ class Keeper:
         begun = self._clock()
         kept, data = self._waiting
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write_capsule()
-            write_whole(self._path, data(self._capsule), what=say("the progress of the audit"), mode=0o600)
+            self._shelf.put(self._path, data(self._capsule))
         except (FileWriteError, SealError, OSError) as error:
             sentence = say("{0}.", error.strerror or error) if isinstance(error, OSError) else error.sentence
             self.problem = say("The progress of the audit could not be kept. {0}", sentence)
@@ -464,13 +507,9 @@ class Keeper:
     def _write_capsule(self) -> None:
         if self._evidence is None or self._evidence is self._written:
             return
-        path = capsule_of(self._path)
-        try:
-            write_capsule(self._evidence, path)
-        except BundleError:  # too many steps for a capsule: then there is none at the end either
-            return
-        self._written = self._evidence
-        self._capsule = Digest.of_file(path)
+        with suppress(BundleError):  # too many steps for a capsule: then there is none at the end either
+            self._capsule = self._shelf.put_capsule(self._path, self._evidence)
+            self._written = self._evidence
 
     @property
     def files(self) -> tuple[Path, ...]:

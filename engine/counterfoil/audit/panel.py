@@ -12,14 +12,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from pathlib import Path
 
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.referee import Parting, Provider, Ruling, StepJudged, find_parting, result_tree, rule
+from counterfoil.audit.referee import Provider, find_parting, result_tree, rule
 from counterfoil.audit.step.replayer import StepReplayer, step_replayer
 from counterfoil.audit.values.events import Event
+from counterfoil.audit.values.panel import (
+    Member,
+    PanelCompared,
+    PanelFinished,
+    PanelOutcome,
+    PanelReport,
+    PanelRuled,
+    Parting,
+    Ruling,
+    Standing,
+    StepJudged,
+)
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError, OrderMismatchError, RefusedError
@@ -30,101 +41,6 @@ from counterfoil.selftest import run_selftest
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]
-
-
-class Standing(Enum):
-    """What a panel found of one provider."""
-
-    REFUSED = "refused"
-    """Its bundle is damaged, unsigned, or of another order; it took no part."""
-    WRONG = "wrong"
-    """A step of it was replayed and is not what was ordered."""
-    RIGHT_THERE = "right there"
-    """At every step in which it parts from others, the replay sides with it. Its other steps were not replayed."""
-    UNTESTED = "untested"
-    """Nothing of it was replayed, or this machine could not decide."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """One provider of a panel.
-
-    Attributes:
-        name: File name of its run.
-        standing: What was found.
-        trainer_key: Key id of the key that signed; empty when refused.
-        run_root: The signed run root; None when refused.
-        detail: Why it was refused; empty otherwise.
-    """
-
-    name: str
-    standing: Standing
-    trainer_key: str
-    run_root: Digest | None
-    detail: str = ""
-
-
-class PanelOutcome(Enum):
-    """What a panel concludes. There is no "verified": providers who agree may be wrong together."""
-
-    AGREED = "AGREED"
-    """All runs took part and agree in every step; nothing was replayed."""
-    EXPOSED = "EXPOSED"
-    """At least one provider is not what was ordered."""
-    UNDECIDED = "UNDECIDED"
-    """Runs part, and nobody is to blame, or this machine could not decide."""
-    REFUSED = "REFUSED"
-    """A run is damaged, unsigned or of another order, and nobody was exposed."""
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of the command line, 0 to 3 in this order."""
-        return list(PanelOutcome).index(self)
-
-
-@dataclass(frozen=True)
-class PanelReport:
-    """What a panel found.
-
-    Attributes:
-        outcome: The conclusion.
-        reason: The same in plain sentences.
-        order_digest: The order that all ran; None when no run could be read.
-        steps: Number of its steps.
-        members: One for each run, in the order given.
-        groups: Members whose results agree, as numbers from 0; the largest first.
-        partings: One for each group but the first, against the first.
-    """
-
-    outcome: PanelOutcome
-    reason: str
-    order_digest: Digest | None
-    steps: int
-    members: tuple[Member, ...]
-    groups: tuple[tuple[int, ...], ...]
-    partings: tuple[Parting, ...]
-
-
-@dataclass(frozen=True)
-class PanelCompared:
-    """The runs were compared, and where they part is known; then the replay begins, of ``steps`` steps or more."""
-
-    partings: tuple[Parting, ...]
-    steps: int
-
-
-@dataclass(frozen=True)
-class PanelRuled:
-    """One parting has its ruling."""
-
-    parting: Parting
-
-
-@dataclass(frozen=True)
-class PanelFinished:
-    """Last event."""
-
-    report: PanelReport
 
 
 PanelEvent = PanelCompared | StepJudged | PanelRuled | PanelFinished | Event

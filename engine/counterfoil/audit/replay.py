@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -25,16 +25,13 @@ from counterfoil.audit.kept import (
     KeptAudit,
     KeptDivergence,
     all_tensors,
-    encode,
     find,
-    fitting,
     kept_divergence,
-    load,
-    load_evidence,
     misfit,
     place_of,
 )
 from counterfoil.audit.nonces import KeptNonce
+from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.parts.crew import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
@@ -127,10 +124,17 @@ DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
 
 
-def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
+def run_audit(
+    request: AuditRequest, cancel: CancelToken | None = None, outside: Outside | None = None
+) -> Iterator[Event]:
     """Audit a run: inspect it, replay it, and conclude.
 
     Whatever the bundle holds and whatever happens to the replay ends in a report, never in an exception of ours.
+
+    Args:
+        request: What to audit.
+        cancel: Stops it.
+        outside: How it reaches what lies outside of a box; unless given, this process does all itself.
 
     Yields:
         AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
@@ -139,7 +143,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
         GivenFileError: A file that the auditor named is not there, or is none of its kind: the client's order, the data
             file. That is the auditor's slip and says nothing of the run, so there is no report that could be signed.
     """
-    yield from _run(_Progress(request), cancel or CancelToken())
+    yield from _run(_Progress(request, outside or Outside()), cancel or CancelToken())
 
 
 def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -158,7 +162,7 @@ def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken
     perturbed(perturbation)
     if request.progress is not None or request.resume:
         raise ValueError("no progress is kept of an audit on imitated hardware")
-    return _run(_Progress(request, imitation=perturbation), cancel or CancelToken())
+    return _run(_Progress(request, Outside(), imitation=perturbation), cancel or CancelToken())
 
 
 def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
@@ -218,6 +222,7 @@ class _Progress:
     """What is known so far; becomes the report."""
 
     request: AuditRequest
+    outside: Outside
     inspection: Inspection | None = None
     client_order: Digest | None = None
     bundle_digest: Digest | None = None
@@ -425,7 +430,7 @@ def _choose(
         check_beacon(asked.beacon, claim.signed_at)
     nonce = ""
     if asked.draws and request.progress is not None:
-        progress.nonce = KeptNonce(request.progress, manifest.digest, claim.run_root, asked)
+        progress.nonce = progress.outside.nonce(request.progress, manifest.digest, claim.run_root, asked)
         nonce = progress.nonce.find()
     if kept is not None:
         return kept.sample, asked.draws
@@ -479,21 +484,20 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
     assert progress.bundle_digest is not None
     basis = _basis(request, progress.bundle_digest, manifest.digest, run_root, progress.environment)
     progress.basis = basis
-    path = place_of(request.progress, basis)
+    path, shelf = place_of(request.progress, basis), progress.outside.shelf
     if request.resume:
-        kept = fitting(request.progress, basis, begin=request.begin)
-        progress.keeper = Keeper(path)
+        kept = shelf.fitting(request.progress, basis, begin=request.begin)
+        progress.keeper = Keeper(path, shelf=shelf)
         if kept is not None:
             if not kept.fits(manifest.steps, segment_count(manifest)):
                 raise misfit("it names steps or segments that the run does not have")
-            progress.evidence = load_evidence(path, kept)
+            progress.evidence = shelf.evidence(path, kept)
             progress.keeper.adopt(kept, progress.evidence)
         return kept
-    progress.keeper = Keeper(path)
-    with suppress(ProgressError):  # of no use: it is replaced
-        earlier = load(path)
-        if earlier is not None and earlier.basis == basis:
-            progress.keeper.adopt(earlier)
+    progress.keeper = Keeper(path, shelf=shelf)
+    earlier = shelf.earlier(path, basis)
+    if earlier is not None:
+        progress.keeper.adopt(earlier)
     return None
 
 
@@ -559,7 +563,7 @@ def _judge(
             assert progress.bundle_digest is not None
             assert inspection.claim is not None
             identity = Identity(progress.bundle_digest, order.manifest.digest, inspection.claim.run_root)
-            with open_helpers(request, replay.left, identity, cancel) as helpers:
+            with open_helpers(request, replay.left, identity, cancel, progress.outside.executor) as helpers:
                 yield from replay.run(helpers)
     finally:
         progress.seconds += time.perf_counter() - begun
@@ -813,22 +817,20 @@ class _Replay:
         seconds = progress.seconds + time.perf_counter() - self._begun
         replayed_at = by_place(progress.places)
 
-        def data(capsule: Digest | None) -> bytes:
-            return encode(
-                KeptAudit(
-                    basis=basis,
-                    sample=sample,
-                    segments=segments,
-                    steps=progress.steps.pack(step),
-                    divergences=tuple(self._divergences[:divergences]),
-                    dispute=dispute,
-                    omissions=omissions,
-                    steering_steps=sums[0],
-                    steering_sums=sums[1],
-                    seconds=seconds,
-                    capsule=None if capsule is None else capsule.value,
-                    replayed_at=replayed_at,
-                )
+        def data(capsule: Digest | None) -> KeptAudit:
+            return KeptAudit(
+                basis=basis,
+                sample=sample,
+                segments=segments,
+                steps=progress.steps.pack(step),
+                divergences=tuple(self._divergences[:divergences]),
+                dispute=dispute,
+                omissions=omissions,
+                steering_steps=sums[0],
+                steering_sums=sums[1],
+                seconds=seconds,
+                capsule=None if capsule is None else capsule.value,
+                replayed_at=replayed_at,
             )
 
         keeper.keep(segments, sample.count, step, data, progress.evidence)

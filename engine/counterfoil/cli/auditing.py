@@ -10,7 +10,6 @@ import typer
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.exits import Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.judging import Wanted, judge
 from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
@@ -42,6 +41,7 @@ from counterfoil.cli.options import (
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.written import Written
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
@@ -275,22 +275,25 @@ def _check_partial(crew: Workers | None, targets: tuple[Path | None, ...], resum
 def _replay_part(request: AuditRequest, path: Path) -> Outcome:
     """Replay segments for another audit, and say what came out."""
     console = terminal.console()
-    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        with cancel.at_once():
-            from counterfoil.audit.parts.partial import replay_part
+    from counterfoil.audit.boxed.session import open_session
 
-        replaying = replay_part(request, path, cancel)
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Replay", console) as bar,
+        open_session(request.device) as session,
+    ):
+        replaying = session.part(request, path, cancel)
         while True:
             try:
                 event = next(replaying)
             except StopIteration as end:
-                part = end.value
+                segments = end.value
                 break
             if event.done == 0:
                 bar.start(event.total)
             bar.update(event.done, "replayed")
-    troubled = [result for result in part.segments if result.trouble]
-    count = len(part.segments)
+    troubled = [result for result in segments if result.trouble]
+    count = len(segments)
     console.print(
         f"Wrote {shown(str(path))}: a part of an audit, {count} segment{'s' * (count != 1)}. It is no verdict: "
         "'counterfoil merge' makes one of all parts."

@@ -11,11 +11,11 @@ from counterfoil import terminal
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress, DeliveryReport
 from counterfoil.audit.values.trust import signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 

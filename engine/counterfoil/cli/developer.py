@@ -11,10 +11,10 @@ import typer
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.exits import Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import DeviceOption, ThreadsOption
 from counterfoil.cli.places import READS_FOLDER, WRITES, WRITES_INTO
 from counterfoil.cli.targets import check_target
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 from counterfoil.wholefiles import write_whole
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from counterfoil import terminal
 from counterfoil.cli.exits import Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import DataOption, DeviceOption, JsonOption, ThreadsOption
 from counterfoil.cli.places import READS
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:

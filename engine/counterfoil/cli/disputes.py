@@ -11,7 +11,6 @@ import typer
 
 from counterfoil import terminal
 from counterfoil.cli.exits import SELF_SIGNED, Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -26,6 +25,7 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.signing import load_public_key
 
 
@@ -56,30 +56,36 @@ def adjudicate(
     signing_key = open_verdict_key(verdict, key, capsule, force)
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
-    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import adjudicator as hearing
-        from counterfoil.audit.values import events
-        from counterfoil.program.limits import limits_for
+    from counterfoil.audit.boxed.messages import CapsuleStarted
+    from counterfoil.audit.boxed.session import open_session
+    from counterfoil.audit.values import events
+    from counterfoil.audit.values.adjudication import AdjudicationReport
+    from counterfoil.program.limits import limits_for
 
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Replay", console) as bar,
+        open_session(device) as session,
+    ):
         first = 1
-        for event in hearing.adjudicate(
+        for event in session.adjudicate(
             capsule,
+            cancel,
             order=order,
             trainer_key=public,
             client_key=load_public_key(client_key) if client_key else None,
             device=device,
             threads=threads,
-            cancel=cancel,
             limits=limits_for(allow_large),
         ):
             match event:
-                case hearing.AdjudicationStarted():
+                case CapsuleStarted():
                     first = event.first
                     bar.start(event.last - first + 1)
                 case events.OperatorDone():
                     bar.update(event.step - first + event.done / event.total)
-                case hearing.AdjudicationFinished():
-                    report = event.report
+                case AdjudicationReport():
+                    report = event
     from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
 
@@ -152,26 +158,30 @@ def _compare(
     json: bool,
 ) -> None:
     console = terminal.console(stderr=json)
-    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import panel, referee
-        from counterfoil.program.limits import limits_for
+    from counterfoil.audit.boxed.session import open_session
+    from counterfoil.audit.values import panel
+    from counterfoil.program.limits import limits_for
 
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Replay", console) as bar,
+        open_session(device) as session,
+    ):
         done = expected = 0
-        events = panel.run_panel(
+        for event in session.panel(
             runs,
+            cancel,
             order=order,
             data=data,
             device=device,
             threads=threads,
-            cancel=cancel,
             limits=limits_for(allow_large),
-        )
-        for event in events:
+        ):
             match event:
                 case panel.PanelCompared():
                     expected = event.steps
                     bar.start(expected)
-                case referee.StepJudged():
+                case panel.StepJudged():
                     done += 1
                     if done >= expected:  # the step in which two runs part has not decided
                         bar.start(done + 1)

@@ -10,13 +10,13 @@ import typer.core
 
 from counterfoil import terminal
 from counterfoil.audit.values.delivery import DeliveryProgress
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
 from counterfoil.cli.places import READS, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import DataError, SignatureError
 from counterfoil.inputs import read_input
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, load_public_key
 from counterfoil.terminal import shown

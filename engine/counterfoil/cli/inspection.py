@@ -9,7 +9,6 @@ import typer
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.cli.exits import Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -24,6 +23,7 @@ from counterfoil.cli.options import (
     ThreadsOption,
     TrainerKeyOption,
 )
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.signing import load_public_key
 
 
@@ -97,18 +97,22 @@ def plan(
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
     """
     console = terminal.console(stderr=json or slurm)
-    with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
-        from counterfoil.audit.timing import plan_audit
-        from counterfoil.audit.values.plan import Plan, PlanProgress
-        from counterfoil.program.limits import limits_for
+    from counterfoil.audit.boxed.session import open_session
+    from counterfoil.audit.values.plan import Plan, PlanProgress
+    from counterfoil.program.limits import limits_for
 
-        for event in plan_audit(
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Measuring", console) as bar,
+        open_session(device) as session,
+    ):
+        for event in session.plan(
             run,
+            cancel,
             data=data,
             bad_fraction=bad_fraction,
             device=device,
             threads=threads,
-            cancel=cancel,
             limits=limits_for(allow_large),
         ):
             match event:

@@ -14,14 +14,15 @@ from rich.console import Console
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.cli.exits import SELF_SIGNED, show_error
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import sign_verdict
 from counterfoil.cli.written import Written, first_error
 from counterfoil.errors import CounterfoilError
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 from counterfoil.wholefiles import write_whole
 
 if TYPE_CHECKING:
+    from counterfoil.audit.boxed.session import Session
     from counterfoil.audit.values.events import AuditFinished, WorkersReported
     from counterfoil.audit.values.report import AuditReport, Kept
     from counterfoil.audit.values.request import AuditRequest
@@ -58,8 +59,15 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     Raises:
         CounterfoilError: Something could not be written; everything else was, and the progress is still there.
     """
+    from counterfoil.audit.boxed.session import open_session
+
+    with open_session(request.device) as session:
+        return _judge(session, request, wanted, written)
+
+
+def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Written) -> int:
     console = terminal.console(stderr=wanted.json)
-    finished = _run(request, console)
+    finished = _run(session, request, wanted.capsule is not None, console)
     report = finished.report
 
     from counterfoil.audit.values.trust import TrainerTrust
@@ -77,7 +85,7 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     failed = first_error(
         [
             lambda: _write_table(finished, wanted.csv, written, console),
-            lambda: _write_capsule(finished, wanted.capsule, written, console),
+            lambda: _write_capsule(session, finished, wanted.capsule, written, console),
             lambda: _write_verdict(request, wanted, report, written, console),
         ],
         show_error,
@@ -108,22 +116,22 @@ def _write_table(finished: AuditFinished, path: Path | None, written: Written, c
     console.print(f"Wrote {shown(str(path))}.")
 
 
-def _write_capsule(finished: AuditFinished, path: Path | None, written: Written, console: Console) -> None:
+def _write_capsule(
+    session: Session, finished: AuditFinished, path: Path | None, written: Written, console: Console
+) -> None:
     if path is None:
         return
-    evidence, dispute = finished.evidence, finished.report.dispute
-    if evidence is None and finished.interrupted and dispute is not None and dispute.stands_alone:
+    dispute = finished.report.dispute
+    if not session.has_capsule and finished.interrupted and dispute is not None and dispute.stands_alone:
         raise CounterfoilError(
             "The capsule was not written: the audit was stopped before its evidence was gathered.",
             remedy="The same command with --resume goes on from there.",
         )
-    if evidence is None:
+    if not session.has_capsule:
         console.print("No capsule was written: there is no single step that accuses the trainer.")
         return
-    from counterfoil.bundle.capsulewriter import write_capsule
-
     with written.noted(path):
-        write_capsule(evidence, path)
+        session.write_capsule(path)
     console.print(f"Wrote {shown(str(path))}. Anybody can check it with 'counterfoil adjudicate'.")
 
 
@@ -151,18 +159,16 @@ def _write_verdict(
             sign_verdict(statement, wanted.key, wanted.verdict, console)
 
 
-def _run(request: AuditRequest, console: Console) -> AuditFinished:
+def _run(session: Session, request: AuditRequest, capsule: bool, console: Console) -> AuditFinished:
     done = 0
     finished: AuditFinished | None = None
     restoring = request.resume
     restored = 0
     lost: set[int] = set()
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        with cancel.at_once():
-            from counterfoil.audit import replay
-            from counterfoil.audit.values import events
+        from counterfoil.audit.values import events
 
-        for event in replay.run_audit(request, cancel):
+        for event in session.audit(request, cancel, capsule=capsule):
             match event:
                 case events.AuditStarted():
                     bar.start(event.planned_steps)

@@ -14,13 +14,13 @@ import typer
 
 from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
 from counterfoil.cli.places import WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CancelledError, DataError
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.plaintext import one_line
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase

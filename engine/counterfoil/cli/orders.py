@@ -11,7 +11,6 @@ import typer
 
 from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES, AnyPrecision
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
 from counterfoil.cli.order_options import (
@@ -30,6 +29,7 @@ from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:

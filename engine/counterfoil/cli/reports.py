@@ -24,9 +24,8 @@ from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
 if TYPE_CHECKING:
-    from counterfoil.audit.panel import PanelReport
-    from counterfoil.audit.referee import Parting
     from counterfoil.audit.statement.signed import Afterwards
+    from counterfoil.audit.values.panel import PanelReport, Parting
     from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration

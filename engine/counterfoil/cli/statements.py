@@ -13,7 +13,6 @@ from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
 from counterfoil.cli.exits import SELF_SIGNED, Done
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import ask_passphrase, open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
@@ -21,6 +20,7 @@ from counterfoil.cli.targets import check_target
 from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.publickeys import public_path
 from counterfoil.sentence import say
 from counterfoil.signer.client import Passphrase, start_signer

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -23,6 +22,7 @@ from counterfoil.cli.options import (
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.written import Written
+from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
 

@@ -6,9 +6,13 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import platformdirs
 
 from counterfoil.memory import memory_available
 from counterfoil.sandbox.calls import ARCHITECTURES
@@ -53,6 +57,17 @@ def leave_open(why: str) -> Closed:
     return _note(Closed(missing=(why,)))
 
 
+@contextmanager
+def left_open(why: str) -> Iterator[None]:
+    """Say in the block why there is no box around this process."""
+    before = _closed
+    leave_open(why)
+    try:
+        yield
+    finally:
+        _note(before)
+
+
 def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Closed:
     """Close the box around this process, for good; to be called before it starts threads, and loads what does.
 
@@ -63,13 +78,16 @@ def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.Pat
     Returns:
         How far it is closed: what this kernel lacks, and what fails, is said and not raised.
     """
-    return close(policy_here(reads, writes))
+    policy = policy_here(reads, writes)
+    # Libraries ask for a place for temporary files, which they do not use, and fail where there is none to write to.
+    tempfile.tempdir = next(iter(policy.writes), os.sep)
+    return close(policy)
 
 
 def policy_here(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Policy:
     """Return the policy of a job on this machine."""
     return make_policy(
-        [os.path.abspath(each) for each in reads],
+        [*(os.path.abspath(each) for each in reads), *kernel_folders()],
         [os.path.abspath(each) for each in writes],
         installation=installation(),
         home=os.path.realpath(os.path.expanduser("~")),
@@ -122,6 +140,14 @@ def limit_memory(most: int | None) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def kernel_folders() -> tuple[str, ...]:
+    """Return where compiled kernels are kept outside of the installation (:mod:`counterfoil.kernelcache`)."""
+    folders = [os.environ.get("NUMBA_CACHE_DIR", "")]
+    with suppress(OSError, RuntimeError):  # nobody knows where this user is at home
+        folders.append(str(platformdirs.user_cache_path("counterfoil", appauthor=False)))
+    return tuple(os.path.abspath(each) for each in folders if each)
 
 
 def installation() -> tuple[str, ...]:

@@ -3864,6 +3864,10 @@ Lauf zu finden</translation>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
         </message>
         <message>
+            <source>Do not use its results: the file that was audited may have taken it over.</source>
+            <translation>Verwenden Sie seine Ergebnisse nicht: Die geprüfte Datei könnte ihn übernommen haben.</translation>
+        </message>
+        <message>
             <source>Drop the auditor's public key on the window, and confirm it.</source>
             <translation>Legen Sie den öffentlichen Schlüssel des Prüfers auf dem Fenster ab und bestätigen Sie ihn.</translation>
         </message>
@@ -4092,6 +4096,10 @@ Lauf zu finden</translation>
             <translation>Er ist beschädigt oder wurde nicht von diesem Benutzer aufbewahrt.</translation>
         </message>
         <message>
+            <source>It is not progress of the file that is audited.</source>
+            <translation>Das ist kein Fortschritt der geprüften Datei.</translation>
+        </message>
+        <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
             <translation>Es ist nicht bewiesen, dass keine einwandfreie Maschine das Ergebnis des Trainers liefern kann; deshalb wird niemand beschuldigt.</translation>
         </message>
@@ -4126,6 +4134,10 @@ Lauf zu finden</translation>
         <message>
             <source>It is unsigned.</source>
             <translation>Er ist ohne Unterschrift.</translation>
+        </message>
+        <message>
+            <source>It may have been short of memory. What was judged is kept: go on with --resume.</source>
+            <translation>Vielleicht fehlte ihm Speicher. Was beurteilt wurde, ist aufbewahrt: Mit --resume geht es weiter.</translation>
         </message>
         <message>
             <source>It names its machine by characters that cannot be shown.</source>
@@ -4290,6 +4302,10 @@ Lauf zu finden</translation>
         <message>
             <source>No passphrase was given.</source>
             <translation>Es wurde kein Passwort angegeben.</translation>
+        </message>
+        <message>
+            <source>No process can be started for the replay: {0}.</source>
+            <translation>Für das Nachrechnen kann kein Prozess gestartet werden: {0}.</translation>
         </message>
         <message>
             <source>No process can be started for worker {0}: {1}.</source>
@@ -4786,6 +4802,10 @@ Lauf zu finden</translation>
         <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule is not the one that it should be.</source>
+            <translation>Die Streitfallkapsel ist nicht die, die sie sein sollte.</translation>
         </message>
         <message>
             <source>The dispute capsule that was kept with the progress cannot be read.</source>
@@ -5388,6 +5408,10 @@ Lauf zu finden</translation>
             <translation>Die Form der Skalare der Schritte ist nicht (Schritte, Anzahl der Skalare).</translation>
         </message>
         <message>
+            <source>The process in the box asked for what it was not given.</source>
+            <translation>Der Prozess im Kasten verlangte, was ihm nicht gegeben wurde.</translation>
+        </message>
+        <message>
             <source>The process that holds the private key cannot be started: {0}.</source>
             <translation>Der Prozess, der den privaten Schlüssel hält, lässt sich nicht starten: {0}.</translation>
         </message>
@@ -5398,6 +5422,14 @@ Lauf zu finden</translation>
         <message>
             <source>The process that holds the private key ended before it had signed.</source>
             <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
+        </message>
+        <message>
+            <source>The process that replays the run ended: {0}. Nothing was concluded.</source>
+            <translation>Der Prozess, der den Lauf nachrechnet, endete: {0}. Es wurde nichts gefolgert.</translation>
+        </message>
+        <message>
+            <source>The process that replays the run said what it may not say.</source>
+            <translation>Der Prozess, der den Lauf nachrechnet, sagte, was er nicht sagen darf.</translation>
         </message>
         <message>
             <source>The process was ended. Do not use its results: the file that was open may have taken it over.</source>
@@ -7756,6 +7788,10 @@ Lauf zu finden</translation>
             <translation>{0:capital} im Bündel ist nicht, worauf sich der Auftrag festlegt.</translation>
         </message>
         <message>
+            <source>{0:capital} was not made: {1}.</source>
+            <translation>{0:capital} wurde nicht erstellt: {1}.</translation>
+        </message>
+        <message>
             <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
             <translation>{0} -&gt; {1} Mantissenbits, {2} Schutzbits</translation>
         </message>
@@ -8046,6 +8082,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no part of an audit.</source>
             <translation>{0} ist kein Teil einer Prüfung.</translation>
+        </message>
+        <message>
+            <source>{0} is no regular file.</source>
+            <translation>{0} ist keine gewöhnliche Datei.</translation>
         </message>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>

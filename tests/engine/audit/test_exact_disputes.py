@@ -16,14 +16,14 @@ from torch import Tensor
 from counterfoil import cli, machine
 from counterfoil.audit import adjudicator, replay
 from counterfoil.audit.inspection import open_inspection, summarise
-from counterfoil.audit.panel import PanelFinished, PanelOutcome, PanelReport, run_panel
-from counterfoil.audit.referee import Blame
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.step.defined_elements import same_value, spacing
 from counterfoil.audit.step.explain import changed_alone
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import StepInputs, StepResult
 from counterfoil.execution.operation import Compute, Operation

@@ -13,12 +13,20 @@ import torch
 
 from counterfoil import machine
 from counterfoil.audit import referee
-from counterfoil.audit.panel import PanelCompared, PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
-from counterfoil.audit.referee import Blame, StepJudged
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as steps
 from counterfoil.audit.step.judgement import SecondLook
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.panel import (
+    Blame,
+    PanelCompared,
+    PanelFinished,
+    PanelOutcome,
+    PanelReport,
+    Standing,
+    StepJudged,
+)
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError, DeviceError

@@ -10,10 +10,11 @@ import pytest
 
 from counterfoil.audit import kept
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.panel import PanelFinished, PanelOutcome, run_panel
+from counterfoil.audit.panel import run_panel
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import ResumedFromCheckpoint
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.panel import PanelFinished, PanelOutcome
 from counterfoil.audit.values.plan import Plan
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision

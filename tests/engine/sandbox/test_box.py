@@ -13,6 +13,9 @@ import pytest
 from counterfoil.sandbox import box
 from counterfoil.sandbox.calls import ARCHITECTURES
 from counterfoil.sandbox.policy import Policy
+from support.boxes import closed
+
+__all__ = ["closed"]
 
 linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() not in ARCHITECTURES, reason="there are boxes on Linux only"

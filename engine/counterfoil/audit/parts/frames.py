@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -52,9 +53,15 @@ class Replay(msgspec.Struct, frozen=True, tag=True):
     number: int
 
 
-def send(stream: BinaryIO, message: msgspec.Struct) -> None:
-    """Write a message; raises OSError or ValueError where nobody reads."""
-    write_frame(stream, msgspec.msgpack.encode(message))
+def send(stream: BinaryIO, message: msgspec.Struct, plain: Callable[[Any], Any] | None = None) -> None:
+    """Write a message; raises OSError or ValueError where nobody reads.
+
+    Args:
+        stream: A buffered stream.
+        message: The message.
+        plain: Makes numbers and strings of what else it holds.
+    """
+    write_frame(stream, msgspec.msgpack.encode(message, enc_hook=plain))
 
 
 def receive(stream: BinaryIO, kind: type[T]) -> T | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from counterfoil.audit.parts.crew import Crew, Parts
+from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Identity, read_part
@@ -15,11 +16,30 @@ from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers
 from counterfoil.cancel import CancelToken
 
 Helpers = Crew | Parts
+Executors = Callable[[AuditRequest, int], Executor]
+"""Makes what runs the workers of an audit, for so many segments."""
+
+
+def executor_of(request: AuditRequest, segments: int) -> Executor:
+    """Return what runs the workers that a request names, for so many segments; raises WorkerError."""
+    workers = request.workers
+    if isinstance(workers, RayWorkers):
+        from counterfoil.audit.parts.rayexec import RayActors
+
+        return RayActors(
+            workers.address, task_of(request, request.device, request.threads or 1), workers.count, segments
+        )
+    assert isinstance(workers, LocalWorkers), "part files are no workers"
+    return Processes(local_tasks(request, workers, segments))
 
 
 @contextmanager
 def open_helpers(
-    request: AuditRequest, numbers: Sequence[int], identity: Identity, cancel: CancelToken | None
+    request: AuditRequest,
+    numbers: Sequence[int],
+    identity: Identity,
+    cancel: CancelToken | None,
+    executors: Executors = executor_of,
 ) -> Iterator[Helpers | None]:
     """Provide whoever the request names; None where the audit replays everything itself.
 
@@ -28,6 +48,7 @@ def open_helpers(
         numbers: The segments that are still to be replayed.
         identity: What is audited.
         cancel: Looked at while the audit waits for them.
+        executors: Makes what runs workers.
 
     Raises:
         PartError: A part file is none, or another audit's.
@@ -40,16 +61,8 @@ def open_helpers(
     if isinstance(workers, PartFiles):
         yield Parts([(path.name, read_part(path)) for path in workers.paths], identity)
         return
-    by = ReplayedBy.PROCESS
-    if isinstance(workers, RayWorkers):
-        by = ReplayedBy.CLUSTER
-        from counterfoil.audit.parts.rayexec import RayActors
-
-        executor: RayActors | Processes = RayActors(
-            workers.address, task_of(request, request.device, request.threads or 1), workers.count, len(numbers)
-        )
-    else:
-        executor = Processes(local_tasks(request, workers, len(numbers)))
+    by = ReplayedBy.CLUSTER if isinstance(workers, RayWorkers) else ReplayedBy.PROCESS
+    executor = executors(request, len(numbers))
     try:
         yield Crew(executor, numbers, identity, cancel, by=by)
     finally:

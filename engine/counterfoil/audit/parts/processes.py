@@ -108,7 +108,7 @@ class Processes:
                     self._said.put(message)
         except (msgspec.MsgspecError, OSError, TypeError, ValueError, RecursionError, CounterfoilError):
             process.kill()
-        self._said.put(Died(worker, _how(process.wait())))
+        self._said.put(Died(worker, how_ended(process.wait())))
 
 
 def _end(one: _Worker) -> None:
@@ -121,7 +121,7 @@ def _end(one: _Worker) -> None:
                 pipe.close()
 
 
-def _how(code: int) -> str:
+def how_ended(code: int) -> str:
     """Say how a process ended, in a few words."""
     if code >= 0:
         return f"exit code {code}"

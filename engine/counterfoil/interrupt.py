@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,10 +15,14 @@ _AGAIN_SECONDS = 0.05
 
 
 @contextmanager
-def cancel_on_interrupt() -> Iterator[CancelToken]:
-    """Let Ctrl-C and a request to end set the token, and stop at once what may be; a second one ends the process."""
+def cancel_on_interrupt(signals: Iterable[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[CancelToken]:
+    """Let Ctrl-C and a request to end set the token, and stop at once what may be; a second one ends the process.
+
+    Args:
+        signals: What says so.
+    """
     token = CancelToken()
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.getsignal(number) for number in signals}
     hook = sys.unraisablehook
     timed = hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 

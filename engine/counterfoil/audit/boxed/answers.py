@@ -1,0 +1,225 @@
+"""What a process in a box gets done outside: what its audit needs, and no more.
+
+The process may be a stranger's by now. It names no path: where progress lies, whoever started it knows. What it wants
+kept is read strictly and must be progress of the very file that is audited, so that another audit goes on from nothing
+that this one made up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from counterfoil.audit.boxed.messages import (
+    KEPT_NAME,
+    CloseWorkers,
+    Compile,
+    DrawNonce,
+    Earlier,
+    FindNonce,
+    Fitting,
+    GiveWorker,
+    Held,
+    Keep,
+    OpenWorkers,
+    Question,
+    StartWorker,
+    WaitForWorkers,
+)
+from counterfoil.audit.kept import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
+from counterfoil.audit.nonces import KeptNonce
+from counterfoil.audit.parts.executor import Executor
+from counterfoil.audit.parts.helpers import executor_of
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import CounterfoilError, FileWriteError, ProgressError
+from counterfoil.programs import program_command, program_environment
+from counterfoil.sentence import say
+from counterfoil.wholefiles import whole_file
+
+COMPILER = "counterfoil.audit.boxed.kernels"
+LONGEST_WAIT = 1.0
+"""Seconds that a question may take of the time in which Ctrl-C is to be noticed."""
+_PIECE_BYTES = 2**23
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class Answers:
+    """Answers one process.
+
+    Args:
+        scratch: The folder that both sides share.
+        request: The audit; None for work that keeps nothing and has no workers.
+    """
+
+    def __init__(self, scratch: Path, request: AuditRequest | None = None) -> None:
+        self._scratch = scratch
+        self._request = request
+        self._basis: Basis | None = None
+        self._file: Digest | None = None
+        self._capsule: bytes | None = None
+        """SHA-256 of the dispute capsule that lies beside the progress."""
+        self._nonce: KeptNonce | None = None
+        self._workers: Executor | None = None
+
+    def answer(self, question: Question) -> object:
+        """Do what is asked.
+
+        Raises:
+            CounterfoilError: It cannot be done, or is not done for such a process.
+        """
+        try:
+            return self._answer(question)
+        except OSError as error:
+            raise FileWriteError(say("{0}.", error.strerror or error)) from error
+
+    def close(self) -> None:
+        """End what was started for the process."""
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
+
+    @property
+    def leftover(self) -> tuple[Path, ...]:
+        """Files with the progress of the audit."""
+        kept: tuple[Path, ...] = ()
+        if self._basis is not None:
+            path = place_of(self._place, self._basis)
+            kept = path, capsule_of(path)
+        return kept if self._nonce is None else (*kept, self._nonce.path)
+
+    def _answer(self, question: Question) -> object:
+        match question:
+            case Compile():
+                compile_kernels()
+            case Fitting(basis, begin):
+                return self._held(basis, lambda: Shelf().fitting(self._place, basis, begin=begin))
+            case Earlier(basis):
+                return self._held(basis, lambda: Shelf().earlier(place_of(self._place, basis), basis))
+            case Keep(body):
+                self._keep(audit_of(body))
+            case FindNonce(order, run_root):
+                return self._nonce_of(order, run_root).find()
+            case DrawNonce(order, run_root):
+                nonce = self._nonce_of(order, run_root)
+                return nonce.draw(), str(nonce.problem)
+            case OpenWorkers(segments):
+                self.close()
+                self._workers = executor_of(self._asked, segments)
+                return self._workers.count
+            case StartWorker(worker):
+                self._crew(worker).start(worker)
+            case GiveWorker(worker, number):
+                self._crew(worker).give(worker, number)
+            case WaitForWorkers(seconds):
+                return self._crew().wait(min(max(seconds, 0.0), LONGEST_WAIT))
+            case CloseWorkers():
+                self.close()
+        return None
+
+    @property
+    def _asked(self) -> AuditRequest:
+        if self._request is None:
+            raise _unasked()
+        return self._request
+
+    @property
+    def _place(self) -> Path:
+        if self._asked.progress is None:
+            raise _unasked()
+        return self._asked.progress
+
+    def _crew(self, worker: int = 1) -> Any:
+        if self._workers is None or not 1 <= worker <= self._workers.count:
+            raise _unasked()
+        return self._workers
+
+    def _nonce_of(self, order: Digest, run_root: Digest) -> KeptNonce:
+        if not self._asked.segments.draws:
+            raise _unasked()
+        nonce = KeptNonce(self._place, order, run_root, self._asked.segments)
+        if self._nonce is not None and self._nonce.path != nonce.path:
+            raise _unasked()
+        self._nonce = self._nonce or nonce
+        return self._nonce
+
+    def _held(self, basis: Basis, find: Callable[[], KeptAudit | None]) -> Held:
+        if self._basis not in (None, basis):
+            raise _unasked()
+        self._basis = basis
+        found = find()
+        if found is None:
+            return Held(None)
+        if found.capsule is not None:
+            source = capsule_of(place_of(self._place, basis))
+            with suppress(OSError, FileWriteError):  # the audit says that it is not there
+                _copy(source, self._scratch / capsule_of(Path(KEPT_NAME)).name)
+                self._capsule = found.capsule
+        return Held(body_of(found))
+
+    def _keep(self, audit: KeptAudit) -> None:
+        if audit.basis != self._basis or audit.basis.file != self._audited:
+            raise ProgressError(say("It is not progress of the file that is audited."))
+        path = place_of(self._place, audit.basis)
+        if audit.capsule is not None and audit.capsule != self._capsule:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _copy(self._scratch / capsule_of(Path(KEPT_NAME)).name, capsule_of(path), Digest(audit.capsule))
+            self._capsule = audit.capsule
+        Shelf().put(path, audit)
+
+    @property
+    def _audited(self) -> Digest:
+        """SHA-256 of the file that is audited, as this side reads it."""
+        if self._file is None:
+            self._file = Digest.of_file(self._asked.run)
+        return self._file
+
+
+def take(scratch: Path, name: str, target: Path, what: str) -> None:
+    """Put a file that the process made where the user wants it.
+
+    Raises:
+        FileWriteError: It cannot be written, or there is none.
+    """
+    try:
+        _copy(scratch / name, target, what=what)
+    except OSError as error:
+        raise FileWriteError(say("{0:capital} was not made: {1}.", what, error.strerror or error)) from error
+
+
+def compile_kernels() -> None:
+    """Compile kernels in a process that reads nothing of a stranger's, and wait for it; what fails costs time alone."""
+    with suppress(OSError):
+        subprocess.run(
+            program_command(COMPILER),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            env=program_environment(),
+        )
+
+
+def _copy(source: Path, target: Path, digest: Digest | None = None, what: str = "") -> None:
+    """Copy a file that a stranger may have made: a regular one, and the one that is meant."""
+    handle = os.open(source, _OPEN)
+    with os.fdopen(handle, "rb") as reading:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise FileWriteError(say("{0} is no regular file.", source))
+        copied = hashlib.sha256()
+        with whole_file(target, what=what or say("the dispute capsule")) as writing:
+            while piece := reading.read(_PIECE_BYTES):
+                copied.update(piece)
+                writing.write(piece)
+            if digest is not None and copied.digest() != digest.value:
+                raise ProgressError(say("The dispute capsule is not the one that it should be."))
+
+
+def _unasked() -> CounterfoilError:
+    return CounterfoilError(say("The process in the box asked for what it was not given."))

@@ -1,0 +1,33 @@
+"""What an audit reaches beside the files that it judges: the user's progress, the nonce of its sample, its workers.
+
+An audit in a box reaches none of these itself: it has an :class:`Outside` that asks whoever started it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from counterfoil.audit.kept import Shelf
+from counterfoil.audit.nonces import KeptNonce
+from counterfoil.audit.parts.executor import Executor
+from counterfoil.audit.parts.helpers import executor_of
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.commit.digest import Digest
+
+
+class Outside:
+    """Reaches it from this process."""
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where progress lies."""
+        return Shelf()
+
+    def nonce(self, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> KeptNonce:
+        """Return the nonce that is kept of an audit; see :class:`KeptNonce`."""
+        return KeptNonce(place, order, run_root, segments)
+
+    def executor(self, request: AuditRequest, segments: int) -> Executor:
+        """Return what runs the workers of an audit, for so many segments; raises WorkerError."""
+        return executor_of(request, segments)

@@ -1,0 +1,367 @@
+"""Audits whose replay runs in a box: they come out as those at home, and whoever takes it over gets nothing kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from counterfoil.audit import kept
+from counterfoil.audit.boxed import session
+from counterfoil.audit.boxed.answers import Answers, take
+from counterfoil.audit.boxed.messages import (
+    BROUGHT,
+    AuditTask,
+    DrawNonce,
+    Earlier,
+    Failure,
+    FindNonce,
+    Fitting,
+    Held,
+    Keep,
+    OpenWorkers,
+    StartWorker,
+    decode,
+    encode,
+)
+from counterfoil.audit.boxed.session import AtHome, InBox, open_session
+from counterfoil.audit.values import events
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.audit.values.workers import LocalWorkers, PartFiles
+from counterfoil.cancel import CancelToken
+from counterfoil.cli import main
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    FileWriteError,
+    GivenFileError,
+    ProgressError,
+    WorkerError,
+)
+from counterfoil.generators import finish
+from counterfoil.program.limits import Limits
+from counterfoil.sandbox.box import SWITCH
+from counterfoil.signing import SigningKey
+from counterfoil.training.tamper import LabelFlip
+from support.boxes import closed
+from support.job_fixtures import digits_job, trainer_key
+from support.jobs import Job, record_run
+from support.resuming import ended, progress_of, request_of, rows_of, same_end, timeless, whole
+
+__all__ = ["closed", "digits_job", "trainer_key"]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
+
+
+@pytest.fixture(scope="module")
+def tampered_job(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    run = tmp_path_factory.mktemp("tampered") / "run.cfoil"
+    return Job(digits_job.order, record_run(digits_job.order, run, trainer_key, tamper=LabelFlip(3)))
+
+
+def audited(request: AuditRequest, stop_after: int = -1, capsule: Path | None = None) -> list[events.Event]:
+    """Audit in a box, and stop after so many steps."""
+    token, said, seen = CancelToken(), [], 0
+    with open_session() as box:
+        assert isinstance(box, InBox)
+        for event in box.audit(request, token, capsule=capsule is not None):
+            said.append(event)
+            seen = 0 if isinstance(event, events.ProgressRestored) else seen + isinstance(event, events.StepReplayed)
+            if seen == stop_after:
+                token.cancel()
+        if capsule is not None and box.has_capsule:
+            box.write_capsule(capsule)
+    return said
+
+
+def without_box(report: events.AuditReport) -> events.AuditReport:
+    return replace(report, environment=tuple(pair for pair in report.environment if pair[0] != "sandbox"))
+
+
+def alike(one: list[events.Event], other: list[events.Event]) -> None:
+    assert timeless(without_box(ended(one).report)) == timeless(without_box(ended(other).report))
+    assert repr(rows_of(one)) == repr(rows_of(other))
+    steps = [ended(each).steps for each in (one, other)]
+    assert steps[0] is not None
+    assert steps[1] is not None
+    assert steps[0].tally() == steps[1].tally()
+
+
+def test_an_audit_in_a_box_comes_out_as_one_at_home(digits_job: Job) -> None:
+    request = request_of(digits_job)
+    boxed = audited(request)
+    alike(boxed, whole(request))
+    assert ended(boxed).report.outcome is Outcome.VERIFIED
+    words = dict(ended(boxed).report.environment)["sandbox"]
+    assert "seccomp" in words or words.startswith("none")
+
+
+def test_a_dispute_and_its_capsule_come_out_of_the_box(tampered_job: Job, tmp_path: Path) -> None:
+    request = request_of(tampered_job)
+    boxed = audited(request, capsule=tmp_path / "boxed.cfoil")
+    assert ended(boxed).report.outcome is Outcome.DISPUTED
+    home, token = AtHome(), CancelToken()
+    alike(boxed, list(home.audit(request, token)))
+    home.write_capsule(tmp_path / "home.cfoil")
+    assert (tmp_path / "boxed.cfoil").read_bytes() == (tmp_path / "home.cfoil").read_bytes()
+    with open_session() as box:
+        *_, report = box.adjudicate(
+            tmp_path / "boxed.cfoil", token, order=tampered_job.order, trainer_key=None, client_key=None, device="cpu",
+            threads=1, limits=Limits(),
+        )  # fmt: skip
+    assert isinstance(report, AdjudicationReport)
+    assert report.outcome is AdjudicationOutcome.CONFIRMED
+
+
+def test_what_was_judged_in_a_box_is_gone_on_with(tampered_job: Job, tmp_path: Path) -> None:
+    place = tmp_path / "progress"
+    request = request_of(tampered_job, place, retain=True)
+    stopped = ended(audited(request, stop_after=4))
+    assert stopped.report.outcome in (Outcome.INCONCLUSIVE, Outcome.DISPUTED)
+    assert stopped.interrupted
+    assert stopped.kept is not None
+    assert stopped.kept.path == place
+    resumed = audited(replace(request, resume=True))
+    assert any(isinstance(event, events.ProgressRestored) for event in resumed)
+    assert set(ended(resumed).leftover) == {place, kept.capsule_of(place)}
+    alike(resumed, whole(replace(request, progress=None, retain=False)))
+    # And what a box kept is as good at home.
+    same_end(whole(replace(request, resume=True)), whole(replace(request, progress=None)), tmp_path)
+
+
+def test_a_nonce_is_drawn_outside_and_kept(digits_job: Job, tmp_path: Path) -> None:
+    place = tmp_path / "state"
+    place.mkdir()
+    request = request_of(digits_job, place, segments=SegmentRequest(count=1))
+    samples = []
+    for _ in range(2):
+        started = next(event for event in audited(request, stop_after=1) if isinstance(event, events.AuditStarted))
+        samples.append(started.sample)
+        assert started.drawn_before == (len(samples) == 2)
+    assert samples[0] == samples[1]
+    assert [path.suffix for path in place.glob("*.nonce")] == [".nonce"]
+
+
+def test_workers_replay_for_an_audit_in_a_box(digits_job: Job) -> None:
+    request = request_of(digits_job, workers=LocalWorkers(2), recheck=0)
+    said = audited(request)
+    assert ended(said).report.outcome is Outcome.VERIFIED
+    states = [event for event in said if isinstance(event, events.WorkersReported)][-1].workers
+    assert sum(state.segments for state in states) > 0
+    assert not any(state.trouble for state in states)
+
+
+def test_parts_are_made_and_merged_in_boxes(digits_job: Job, tmp_path: Path) -> None:
+    part = tmp_path / "all.part"
+    with open_session() as box:
+        troubles = finish(box.part(request_of(digits_job), part, CancelToken()))
+    assert len(troubles) > 1
+    assert not any(each.trouble for each in troubles)
+    merged = audited(request_of(digits_job, workers=PartFiles((part,)), recheck=0))
+    alike(merged, whole(request_of(digits_job, workers=PartFiles((part,)), recheck=0)))
+
+
+def test_runs_are_compared_in_a_box(digits_job: Job, tampered_job: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [str(digits_job.run), str(tampered_job.run)]
+    assert main(["referee", *runs, "--order", str(digits_job.order), "--threads", "1"]) == 1
+    assert "EXPOSED" in capsys.readouterr().out
+
+
+def test_a_plan_is_measured_in_a_box(digits_job: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(digits_job.run), "--threads", "1"]) == 0
+    assert "whole run" in capsys.readouterr().out
+
+
+def test_a_command_signs_what_came_out_of_a_box(
+    digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["keygen", str(tmp_path / "auditor.pem"), "--no-passphrase"]) == 0
+    verdict, table = tmp_path / "verdict.json", tmp_path / "steps.csv"
+    command = ["audit", str(digits_job.run), "--order", str(digits_job.order), "--threads", "1"]
+    options = ["--verdict", str(verdict), "--key", str(tmp_path / "auditor.pem"), "--csv", str(table)]
+    assert main([*command, *options]) == 0
+    assert main(["verify", str(verdict), "--key", str(tmp_path / "auditor.pub.pem"), "--json"]) == 0
+    shown = capsys.readouterr().out
+    assert '"sandbox": "landlock-v' in shown or '"sandbox": "' in shown
+    assert table.read_text().count("match") > 1
+
+
+def test_a_file_that_is_not_there_is_the_givers_slip(tmp_path: Path) -> None:
+    with pytest.raises(GivenFileError, match="no file"):
+        audited(AuditRequest(tmp_path / "gone.cfoil"))
+
+
+def test_work_is_stopped_before_it_begins(digits_job: Job) -> None:
+    token = CancelToken()
+    token.cancel()
+    with open_session() as box, pytest.raises(CancelledError):
+        list(box.audit(request_of(digits_job), token))
+
+
+def test_a_process_that_dies_concludes_nothing(digits_job: Job) -> None:
+    with open_session() as box:
+        assert isinstance(box, InBox)
+        said = box.audit(request_of(digits_job), CancelToken())
+        while not isinstance(next(said), events.AuditStarted):
+            pass
+        box._process.kill()
+        with pytest.raises(WorkerError, match="SIGKILL"):
+            list(said)
+
+
+def test_cuda_and_the_switch_leave_work_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "CUDA" in session.why_open("cuda:0")
+    assert session.why_open("cpu") == ""
+    monkeypatch.setenv(SWITCH, "off")
+    with open_session() as here:
+        assert isinstance(here, AtHome)
+
+
+# Whoever has taken over the process in the box.
+
+
+SAYS = """
+import sys
+import msgspec
+from counterfoil.audit.boxed.messages import *
+from counterfoil.frames import write_frame
+def say(message): write_frame(sys.stdout.buffer, msgspec.msgpack.encode(message))
+say(Loaded())
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "write_frame(sys.stdout.buffer, b'nonsense')",
+        "say(Said('Sentence', msgspec.Raw(b'\\xc0')))",
+        "say(Said('AuditReport', msgspec.Raw(b'\\xc0')))",
+        "say(Said('OperatorDone', msgspec.Raw(msgspec.msgpack.encode({'step': 'x', 'done': 1, 'total': 1}))))",
+        "say(Said('AuditStarted', msgspec.Raw(msgspec.msgpack.encode("
+        "{'steps': 10**15, 'tensor_names': [], 'device': 'cpu', 'checks': []}))))",
+        "sys.stdout.buffer.write(b'\\xff' * 8); sys.stdout.buffer.flush()",
+    ],
+)
+def test_nonsense_out_of_the_box_is_refused(says: str, digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    def started() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(SAYS).format(says) + "\nsys.stdin.read()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    monkeypatch.setattr(session, "_started", started)
+    with open_session() as box, pytest.raises(CounterfoilError, match="may not say"):
+        list(box.audit(request_of(digits_job), CancelToken()))
+
+
+@pytest.fixture
+def progress(digits_job: Job, tmp_path: Path) -> kept.KeptAudit:
+    found = kept.load(progress_of(digits_job, tmp_path / "real"))
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def answers(digits_job: Job, tmp_path: Path) -> Answers:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    return Answers(scratch, request_of(digits_job, tmp_path / "kept"))
+
+
+def test_progress_of_the_audited_file_is_kept(answers: Answers, progress: kept.KeptAudit, tmp_path: Path) -> None:
+    assert answers.answer(Fitting(progress.basis, True)) == Held(None)
+    answers.answer(Keep(kept.body_of(progress)))
+    assert kept.load(tmp_path / "kept") == progress
+    assert answers.answer(Earlier(progress.basis)) == Held(kept.body_of(progress))
+
+
+@pytest.mark.parametrize("other", ["file", "order", "run_root"])
+def test_progress_of_another_file_is_not(
+    other: str, answers: Answers, progress: kept.KeptAudit, tmp_path: Path
+) -> None:
+    forged = replace(progress.basis, **{other: Digest.of(b"another")})
+    answers.answer(Fitting(forged if other == "file" else progress.basis, True))
+    with pytest.raises(ProgressError, match="not progress of the file"):
+        answers.answer(Keep(kept.body_of(msgspec.structs.replace(progress, basis=forged))))
+    assert not (tmp_path / "kept").exists()
+
+
+def test_progress_is_asked_for_of_one_audit_alone(answers: Answers, progress: kept.KeptAudit) -> None:
+    answers.answer(Fitting(progress.basis, True))
+    with pytest.raises(CounterfoilError, match="not given"):
+        answers.answer(Earlier(replace(progress.basis, run_root=Digest.of(b"another"))))
+
+
+def test_progress_that_is_none_is_not_kept(answers: Answers, progress: kept.KeptAudit, tmp_path: Path) -> None:
+    answers.answer(Fitting(progress.basis, True))
+    with pytest.raises(ProgressError):
+        answers.answer(Keep(b"\x80"))
+    with pytest.raises(CounterfoilError):  # names a capsule that does not lie there
+        answers.answer(Keep(kept.body_of(msgspec.structs.replace(progress, capsule=bytes(32)))))
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_capsule_is_copied_only_as_the_file_that_it_is(
+    answers: Answers, progress: kept.KeptAudit, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("a secret")
+    named = msgspec.structs.replace(progress, capsule=Digest.of(b"a secret").value)
+    answers.answer(Fitting(progress.basis, True))
+    link = tmp_path / "scratch" / "kept.cfoil"
+    link.symlink_to(secret)
+    with pytest.raises(CounterfoilError):
+        answers.answer(Keep(kept.body_of(named)))
+    with pytest.raises(FileWriteError):
+        take(tmp_path / "scratch", "kept.cfoil", tmp_path / "out", "the capsule")
+    link.unlink()
+    os.mkfifo(link)
+    with pytest.raises(FileWriteError):
+        take(tmp_path / "scratch", "kept.cfoil", tmp_path / "out", "the capsule")
+    link.unlink()
+    link.write_text("something else")
+    with pytest.raises(ProgressError):
+        answers.answer(Keep(kept.body_of(named)))
+    assert not (tmp_path / "out").exists()
+    assert not kept.capsule_of(tmp_path / "kept").exists()
+
+
+def test_nothing_is_done_that_was_not_asked_for(answers: Answers, digits_job: Job, tmp_path: Path) -> None:
+    for question in (
+        OpenWorkers(1),
+        StartWorker(1),
+        FindNonce(Digest.of(b""), Digest.of(b"")),
+        DrawNonce(Digest.of(b""), Digest.of(b"")),
+    ):
+        with pytest.raises((CounterfoilError, AssertionError)):
+            answers.answer(question)
+    bare = Answers(tmp_path / "scratch")
+    with pytest.raises(CounterfoilError, match="not given"):
+        bare.answer(OpenWorkers(1))
+
+
+def test_errors_keep_their_class_and_role() -> None:
+    error = GivenFileError("There is none.", role="order", remedy="Look.", detail="d")
+    again = Failure.of(error).error
+    assert type(again) is GivenFileError
+    assert (again.sentence, again.remedy, again.detail, again.role) == ("There is none.", "Look.", "d", "order")
+
+
+def test_every_event_is_brought() -> None:
+    names = {kind.__name__ for kind in events.Event.__args__} - {"AuditFinished"}
+    assert names <= set(BROUGHT[AuditTask])
+    for kinds in BROUGHT.values():
+        for kind in kinds.values():
+            msgspec.msgpack.Decoder(kind, dec_hook=lambda _, value: value)
+    assert decode(encode(Digest.of(b"x")), Digest) == Digest.of(b"x")
