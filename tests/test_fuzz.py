@@ -25,7 +25,7 @@ NAMES = (
     *(f"{what}, signed by {who}" for what in ("claim", "verdict", "heads") for who in ("nobody", "a stranger")),
     *(f"{what}, signed by its own key" for what in ("claim", "verdict", "heads")),
     *("public key", "private key", "locked key"),
-    *("step file", "progress", "signer's frames"),
+    *("step file", "progress", "part of an audit", "signer's frames"),
 )
 
 

@@ -68,7 +68,8 @@ def _key(path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         try:
             found = os.fstat(handle)
-            key = os.read(handle, _KEY_BYTES + 1) if stat.S_ISREG(found.st_mode) else b""
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                key = file.read(_KEY_BYTES + 1) if stat.S_ISREG(found.st_mode) else b""
         finally:
             os.close(handle)
     except FileNotFoundError as error:

@@ -133,8 +133,9 @@ class Campaign:
             there = any((place / name).exists() for name in work.outputs)
             more = work.resume or (("--force",) if there and work.name != "keygen" else ())
             again, _ = self._run(work, place, None, *more)
-            if again.code == ERROR and "exists already" in again.said and fault.kind.startswith("allocate"):
-                # There was no memory left to take note of what was written, so a person has to say that it may go.
+            unnoted = fault.kind.startswith("allocate") or fault.lasting
+            if again.code == ERROR and "exists already" in again.said and unnoted:
+                # No memory or disk was left to take note of what was written, so a person has to say that it may go.
                 again, _ = self._run(work, place, None, *more, "--force")
             wrong += [f"afterwards: {each}" for each in self._finished(work, place, again)]
         shutil.rmtree(place)

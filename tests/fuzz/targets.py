@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import operator
 import os
@@ -19,12 +20,15 @@ import numpy as np
 from counterfoil.audit import kept
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import Inspection, check_claim, make_checks
+from counterfoil.audit.parts import result as parts
+from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.published_heads import read_tree_heads
 from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil.audit.step.replayer import read_log
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.audit.values.outcome import CheckState
-from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
+from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, Selection
+from counterfoil.audit.values.workers import Place, segment_places
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.datafile import DataFile
@@ -33,7 +37,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.commit.digest import Digest
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.state import tensor_digest
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.tensorfile import open_tensors
@@ -44,6 +48,7 @@ from counterfoil.errors import (
     KeyFileError,
     LimitError,
     NonFiniteError,
+    PartError,
     ProgressError,
     RecordingError,
     RefusedError,
@@ -55,6 +60,7 @@ from counterfoil.execution.admission import read_program
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program
 from counterfoil.publickeys import public_path
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import decode, encode
 from counterfoil.sealing import SEAL_BYTES, seal
 from counterfoil.signer.frames import Kind, receive_body, receive_kind
@@ -324,9 +330,10 @@ class Corpus:
                 "step file", (file,), spoil_bytes, partial(_read_steps, _all_steps(file)[0]), True, (RecordingError,)
             ),
             Target(
-                "progress", (kept.encode(_kept_audit()),), _spoil_progress, lambda data: kept.decode(data), False,
-                (ProgressError,),
+                "progress", (kept.encode(_kept_audit()),), _spoil_progress, _use_progress, False, (ProgressError,),
             ),
+            Target("part of an audit", (_part(),), _spoil_part, partial(_use_part, self._folder / "part"), False,
+                   (PartError,)),
             Target("signer's frames", (frames,), spoil_bytes, hear, False, (SignerError, SignatureError)),
         )  # fmt: skip
 
@@ -404,6 +411,55 @@ def _kept_audit() -> kept.KeptAudit:
         basis, Sample(12, ((1, 12),), Selection.ALL), 3, step_table(3).pack(3),
         (kept.kept_divergence(3, dispute().tensors),), dispute(), (2,), (3,), ((1, 2, 3, 4, 5, 6),), 0.5, None,
     )  # fmt: skip
+
+
+def _use_progress(data: bytes) -> Any:
+    """Read progress, and compute with its numbers as an audit that goes on from it does."""
+    audit = kept.decode(data)
+    short = kept.kept_at(Path("progress"), audit)
+    if not audit.fits(12, 12):
+        return audit
+    numbers = list(audit.sample.numbers())
+    sums = np.array(audit.steering_sums, np.int64).sum(0) if audit.steering_sums else None
+    return audit, short, numbers, plain(sums), sorted(segment_places(audit.replayed_at)), audit.sample.passing
+
+
+def _steps_of_part() -> tuple[parts.StepResult, ...]:
+    return tuple(parts.StepResult.of(step, Digest.of(b"leaf"), 0.5, Counts(7, 3, 0, 0, 2), 0.1) for step in (1, 2))
+
+
+def _part() -> bytes:
+    place = Place("here", (("device", "cpu"),))
+    result = parts.SegmentResult(1, _steps_of_part(), ((14, 6, 4, 0, 0, 0),))
+    made = parts.Part(parts.Identity(Digest.of(b"file"), Digest.of(b"order"), Digest.of(b"run")), place, (result,))
+    return _sealed_part(msgspec.msgpack.encode(made))
+
+
+def _sealed_part(body: bytes) -> bytes:
+    return parts.MARK + hashlib.sha256(body).digest() + body
+
+
+def _use_part(path: Path, data: bytes) -> Any:
+    """Read a part of an audit, and judge whether what it says can be taken."""
+    path.write_bytes(data)
+    part = parts.read_part(path)
+    signed = SignedStep(Digest.of(b"leaf"), 0.5, 0, (7,))
+    why = [unfit(result, Segment(1, 1, 2), 1, lambda _step: signed) for result in part.segments]
+    assert all(isinstance(reason, str) for reason in why)
+    return plain([parts.place_fault(part.place), *why])
+
+
+def _spoil_part(data: bytes, chance: random.Random) -> bytes:
+    """Mostly what it says, with its digest made right."""
+    body = data[len(parts.MARK) + DIGEST_BYTES :]
+    if chance.random() < 0.2:
+        return spoil_bytes(data, chance)
+    if chance.random() < 0.3:
+        return _sealed_part(spoil_bytes(body, chance))
+    try:
+        return _sealed_part(msgspec.msgpack.encode(spoil_value(msgspec.msgpack.decode(body), chance)))
+    except (OverflowError, UnicodeEncodeError):  # what no such file can hold
+        return _sealed_part(b"")
 
 
 def _spoil_progress(data: bytes, chance: random.Random) -> bytes:

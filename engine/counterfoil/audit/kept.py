@@ -9,22 +9,24 @@ is of use to the same audit of the same bytes only.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from counterfoil.audit.values.dispute import Dispute, TensorDivergence
 from counterfoil.audit.values.report import Kept
-from counterfoil.audit.values.sampling import Sample, SegmentRequest
+from counterfoil.audit.values.sampling import Sample, SegmentRequest, Spans
 from counterfoil.audit.values.steptable import packed_steps
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import (
@@ -51,6 +53,11 @@ LEAST_SECONDS = 5.0
 """How often progress is written at the most."""
 SHARE = 20
 """And that the time which it takes is at most one in so many parts of the audit's."""
+
+_Step = Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_Segments = Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
+_Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 _NAMED = {
     "file": say("the file"),
@@ -140,7 +147,7 @@ class KeptDivergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknow
         differing: Those that differ.
     """
 
-    step: int
+    step: _Step
     differing: tuple[TensorDivergence, ...]
 
 
@@ -164,19 +171,58 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     basis: Basis
     sample: Sample
-    segments: int
+    segments: _Segments
     steps: dict[str, bytes]
     divergences: tuple[KeptDivergence, ...]
     dispute: Dispute | None
-    omissions: tuple[int, ...]
-    steering_steps: tuple[int, ...]
-    steering_sums: tuple[tuple[int, ...], ...]
-    seconds: float
+    omissions: tuple[_Step, ...]
+    steering_steps: tuple[_Count, ...]
+    steering_sums: tuple[tuple[_Count, ...], ...]
+    seconds: _Seconds
     capsule: bytes | None
     replayed_at: tuple[ReplayedAt, ...] = ()
 
     def __post_init__(self) -> None:
+        """Check what no audit could have found; raises ValueError. Numbers that are too large would fill the memory."""
         packed_steps(self.steps)
+        total = self.sample.total
+        if not 1 <= total <= MAX_STEPS or not 0 <= self.sample.bad <= total:
+            raise ValueError("no run has so many segments")
+        if not self.sample.spans or not all(map(_ascending(total), (self.sample.spans, *self._replayed))):
+            raise ValueError("there are no such segments")
+        if not math.isfinite(self.seconds):
+            raise ValueError("it took no time that can be")
+
+    @property
+    def _replayed(self) -> Iterator[Spans]:
+        return (at.segments for at in self.replayed_at)
+
+    def fits(self, steps: int, total: int) -> bool:
+        """Whether a run of so many steps and segments can have steps and segments of these numbers."""
+        named = [*self.omissions, *(divergence.step for divergence in self.divergences)]
+        if self.dispute is not None:
+            named += [self.dispute.step, self.dispute.compared_at or self.dispute.step]
+        judged = sum(last - first + 1 for spans in self._replayed for first, last in spans)
+        return (
+            self.sample.total == total
+            and self.segments <= self.sample.count
+            and judged == self.segments
+            and all(1 <= step <= steps for step in named)
+            and all(count <= steps for count in self.steering_steps)
+        )
+
+
+def _ascending(total: int) -> Callable[[Spans], bool]:
+    """Whether spans are those of segments 1 to ``total``, ascending and apart."""
+
+    def check(spans: Spans) -> bool:
+        ends = [0, *(end for span in spans for end in span), total + 1]
+        return all(
+            ends[place] < ends[place + 1] if place % 2 == 0 else ends[place] <= ends[place + 1]
+            for place in range(len(ends) - 1)
+        )
+
+    return check
 
 
 def kept_at(path: Path, audit: KeptAudit) -> Kept:

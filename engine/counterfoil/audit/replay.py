@@ -77,7 +77,7 @@ from counterfoil.audit.values.events import (
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.report import AuditReport, Kept, Steering
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment
+from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment, segment_count
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy, Where, by_place, elsewhere, segment_places
 from counterfoil.bundle.capsule import CapsuleContents
@@ -489,6 +489,8 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
         kept = shelf.fitting(request.progress, basis, begin=request.begin)
         progress.keeper = Keeper(path, shelf=shelf)
         if kept is not None:
+            if not kept.fits(manifest.steps, segment_count(manifest)):
+                raise misfit("it names steps or segments that the run does not have")
             progress.evidence = shelf.evidence(path, kept)
             progress.keeper.adopt(kept, progress.evidence)
         return kept
@@ -634,7 +636,7 @@ class _Replay:
                 self._account.restore(kept.steering_steps, kept.steering_sums)
         except (IndexError, ValueError) as error:
             raise misfit(str(error)) from error
-        if [row.step for row in rows] != judged or not 0 < kept.segments <= kept.sample.count:
+        if [row.step for row in rows] != judged:
             raise misfit("its steps are not those of its segments")
         shapes = self._shapes
         for row in rows:

@@ -142,7 +142,13 @@ class SteadyFile:
         """Read some bytes of the structure: there may be 100,000 such pieces, so errors are looked at afterwards."""
         try:
             self._handle.seek(offset)
-            return self._handle.read(count)
+            data = self._handle.read(count)
+            while len(data) < min(count, self.size - offset):  # a signal, or a network drive, cuts a read short
+                more = self._handle.read(count - len(data))
+                if not more:
+                    break
+                data += more
+            return data
         except (OSError, ValueError, MemoryError):
             with reading(say("its structure")):
                 raise

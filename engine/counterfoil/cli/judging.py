@@ -85,7 +85,7 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     failed = first_error(
         [
             lambda: _write_table(finished, wanted.csv, written, console),
-            lambda: _write_capsule(session, wanted.capsule, written, console),
+            lambda: _write_capsule(session, finished, wanted.capsule, written, console),
             lambda: _write_verdict(request, wanted, report, written, console),
         ],
         show_error,
@@ -116,9 +116,17 @@ def _write_table(finished: AuditFinished, path: Path | None, written: Written, c
     console.print(f"Wrote {shown(str(path))}.")
 
 
-def _write_capsule(session: Session, path: Path | None, written: Written, console: Console) -> None:
+def _write_capsule(
+    session: Session, finished: AuditFinished, path: Path | None, written: Written, console: Console
+) -> None:
     if path is None:
         return
+    dispute = finished.report.dispute
+    if not session.has_capsule and finished.interrupted and dispute is not None and dispute.stands_alone:
+        raise CounterfoilError(
+            "The capsule was not written: the audit was stopped before its evidence was gathered.",
+            remedy="The same command with --resume goes on from there.",
+        )
     if not session.has_capsule:
         console.print("No capsule was written: there is no single step that accuses the trainer.")
         return

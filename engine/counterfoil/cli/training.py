@@ -21,6 +21,7 @@ from counterfoil.cli.options import (
 )
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_target
+from counterfoil.cli.written import Written
 from counterfoil.interrupt import cancel_on_interrupt
 from counterfoil.terminal import shown
 
@@ -126,7 +127,8 @@ def train(
     from counterfoil.training.recording import has_published
 
     published = has_published(out)
-    check_target(out, force)
+    written = Written(out)
+    check_target(out, force or (resume and written.has(out)))
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
         check_target(heads, force or (resume and published))
@@ -138,7 +140,8 @@ def train(
             "machine the new one will contradict them.",
             soft_wrap=True,
         )
-    with signing_key, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+    noting = written.noted_if_failing(out)
+    with signing_key, noting, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.program.limits import limits_for
         from counterfoil.training import recorder, recording
 
@@ -183,5 +186,6 @@ def train(
                     bar.update(event.step, f"loss {event.loss:.4f}")
                 case recorder.RecordFinished():
                     finished = event
+    written.forget()
     console.print(f"Run root {finished.run_root.hex}")
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")

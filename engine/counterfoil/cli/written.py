@@ -1,9 +1,10 @@
-"""What an audit has written that is not done: its continuation replaces that, and nothing else.
+"""What an audit or a training has written that is not done: its continuation replaces that, and nothing else.
 
 An audit that was interrupted has written an INCONCLUSIVE verdict and a short table; one whose last file found a full
-disk has written the others. The same command with ``--resume`` writes them again. Which files are meant, and what was
-in them, is kept beside the progress of audits, sealed with a secret of the user: a file that anybody changed since, or
-that another command wrote, is not replaced.
+disk has written the others; a run may lie under its name, and the disk fail to say that it is safe there. The same
+command with ``--resume`` writes them again. Which files are meant, and what was in them, is kept beside the progress of
+audits, sealed with a secret of the user: a file that anybody changed since, or that another command wrote, is not
+replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MAX_BYTES = 2**16
 
 
 class Written:
-    """The files that audits of one run wrote, until one of them is done.
+    """The files that audits or the training of one run wrote, until one of them is done.
 
     Args:
         run: The run, by whose place they are known.
@@ -59,6 +60,17 @@ class Written:
             if ours and path.exists():
                 self._note(path)
 
+    @contextmanager
+    def noted_if_failing(self, path: Path) -> Iterator[None]:
+        """Take note of the file only where the block fails: one that lies there then is not known to be on the disk."""
+        ours = not path.exists() or self.has(path)
+        try:
+            yield
+        except BaseException:
+            if ours and path.exists():
+                self._note(path)
+            raise
+
     def _note(self, path: Path) -> None:
         with suppress(OSError, MemoryError, CounterfoilError):  # then --force is needed to replace it
             self._digests[str(path.absolute())] = Digest.of_file(path).hex
@@ -68,7 +80,7 @@ class Written:
             write_whole(self._path, sealed, what=say("the list of what was written"), mode=0o600)
 
     def forget(self) -> None:
-        """The audit is done: what it wrote is the user's, and is replaced only with ``--force``."""
+        """It is done: what it wrote is the user's, and is replaced only with ``--force``."""
         self._digests = {}
         with suppress(OSError):
             self._path.unlink(missing_ok=True)

@@ -20,10 +20,11 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from llvmlite import ir
 
-from counterfoil.kernelcache import callback, intrinsic, numba, types
+from counterfoil.kernelcache import callback, inlined, intrinsic, numba, types
 
 carray: Any = numba.carray  # type: ignore[attr-defined]
 """An array over memory, inside compiled code."""
@@ -64,16 +65,31 @@ raise_atomically: Any = intrinsic(_raise_atomically)
 at_address: Any = intrinsic(_at_address)
 
 
-class _Job(threading.local):
-    """Memory for the job that a thread runs."""
-
-    def __init__(self) -> None:
-        self.words = bytearray(8 * JOB_WORDS)
-        self.address = ctypes.addressof((ctypes.c_char * len(self.words)).from_buffer(self.words))
-
-
 JOB_WORDS = 32
 """64-bit numbers that a job has room for."""
+
+
+@inlined
+def entered(pointer: Any) -> None:
+    """Say that a thread is at work: what a region does first."""
+    add_atomically(pointer, JOB_WORDS, np.uint64(1))
+
+
+@inlined
+def left(pointer: Any) -> None:
+    """Say that it is done: what a region does last."""
+    add_atomically(pointer, JOB_WORDS, np.uint64(0xFFFFFFFFFFFFFFFF))
+
+
+class _Job(threading.local):
+    """Memory for the job that a thread runs, and after it the number of threads that are at work."""
+
+    def __init__(self) -> None:
+        self.words = bytearray(8 * (JOB_WORDS + 1))
+        self.address = ctypes.addressof((ctypes.c_char * len(self.words)).from_buffer(self.words))
+        self.at_work = ctypes.c_uint64.from_buffer(self.words, 8 * JOB_WORDS)
+
+
 job = _Job()
 """The job of this thread: fill it with ``struct``, run it, read it, all in one go."""
 
@@ -82,7 +98,9 @@ class Region:
     """A function of a job's address, compiled when it is first run.
 
     Args:
-        function: Takes a pointer to uint64; claims parts by :func:`add_atomically` at place 0. Raises nothing.
+        function: Takes a pointer to uint64; claims parts by :func:`add_atomically` at place 0. It begins with
+            :func:`entered` and ends with :func:`left`: compiled code that C calls cannot hand on what it raises, and
+            its result is garbage when memory for it is lacking.
     """
 
     _declared: ClassVar[list[Region]] = []
@@ -103,14 +121,18 @@ class Region:
         # ctypes hands over the GIL for as long as it runs; the compiled function must outlive its address.
         return compiled.address, (compiled, _ENTRY(compiled.address))
 
-    def run(self, address: int, threads: int) -> None:
-        """Run a job.
+    def run(self, threads: int) -> None:
+        """Run the job of this thread.
 
         Args:
-            address: That of the job.
             threads: Threads that share it, the calling one included.
+
+        Raises:
+            MemoryError: A thread did not come to its end, since there was no memory for it.
         """
         function, (_, entry) = self._compiled
+        address, at_work = job.address, job.at_work
+        at_work.value = 0
         if threads < 2:
             entry(address)
         elif (team := _team()) is not None:
@@ -120,6 +142,8 @@ class Region:
             entry(address)
             for other in others:
                 other.result()
+        if at_work.value:
+            raise MemoryError(f"no memory for {self._function.__name__}")
 
 
 @cache

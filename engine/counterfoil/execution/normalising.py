@@ -20,7 +20,7 @@ from torch import Tensor
 
 from counterfoil import buffers
 from counterfoil.definite.bitcasts import as_float
-from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
+from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
 from counterfoil.kernelcache import intrinsic, kernel, types
 from counterfoil.program.sums import Arguments
 
@@ -181,14 +181,14 @@ def _run(region: Region, rows: int, length: int, tensors: tuple[Tensor | None, .
     of_part = _rows_of_part(length)
     parts = -(-rows // of_part)
     _pack(parts, (rows, length, of_part), tensors, eps, 0.0)
-    region.run(job.address, min(torch.get_num_threads(), parts))
+    region.run(min(torch.get_num_threads(), parts))
 
 
 def _run_channels(region: Region, x: Tensor, tensors: tuple[Tensor | None, ...], eps: float, momentum: float) -> None:
     batch, channels = x.shape[:2]
     _pack(channels, (batch, channels, x.numel() // (batch * channels)), tensors, eps, momentum)
     threads = torch.get_num_threads() if x.numel() >= 2 * _PART else 1
-    region.run(job.address, min(threads, channels))
+    region.run(min(threads, channels))
 
 
 # Compiled.
@@ -536,19 +536,27 @@ def _batch_norm_gradients(pointer: Any) -> None:
 
 
 def _layer_norm(pointer: Any) -> None:
+    entered(pointer)
     _layer_norm_rows(pointer)
+    left(pointer)
 
 
 def _layer_norm_backward(pointer: Any) -> None:
+    entered(pointer)
     _layer_norm_gradients(pointer)
+    left(pointer)
 
 
 def _batch_norm(pointer: Any) -> None:
+    entered(pointer)
     _batch_norm_channels(pointer)
+    left(pointer)
 
 
 def _batch_norm_backward(pointer: Any) -> None:
+    entered(pointer)
     _batch_norm_gradients(pointer)
+    left(pointer)
 
 
 _LAYER_NORM, _LAYER_NORM_BACKWARD = Region(_layer_norm), Region(_layer_norm_backward)

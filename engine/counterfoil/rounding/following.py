@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of
-from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, job
+from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, entered, job, left
 from counterfoil.kernelcache import inlined, kernel
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
@@ -84,7 +84,7 @@ class Directions:
             job.words, 0, flat.data_ptr(), flat.numel(), flat.itemsize, self.entries[site], indices + 8 * start,
             own + 8 * start, 0,
         )  # fmt: skip
-        _NOTING.run(job.address, 1)
+        _NOTING.run(1)
         if _NOTE.unpack_from(job.words)[6]:
             raise IndexError("an entry of a log names no value")
 
@@ -107,7 +107,7 @@ class Directions:
             changed + start, grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, ACCEPTANCE_FACTOR * grid.tau,
             honest * grid.tau, key, 0 if found is None or not must else found.ctypes.data, must,
         )  # fmt: skip
-        _SETTLING.run(job.address, 1)
+        _SETTLING.run(1)
         change, gone, new, missing, corrections, contradictions, *rest = _SETTLED.unpack_from(job.words, _SETTLE.size)
         counts = Counts(entries, corrections, contradictions, missing, *rest)
         return Settled(counts, change, float_of(gone), float_of(new))
@@ -255,6 +255,7 @@ def _gather(values: Any, indices: Any, own: Any) -> int:
 
 
 def _note(pointer: Any) -> None:
+    entered(pointer)
     given = carray(pointer, (JOB_WORDS,))
     count, entries = np.int64(given[1]), np.int64(given[3])
     indices = carray(at_address(given[4]), (entries,), np.int64)
@@ -263,6 +264,7 @@ def _note(pointer: Any) -> None:
         given[6] = _gather(carray(at_address(given[0]), (count,), np.float64), indices, own)
     else:
         given[6] = _gather(carray(at_address(given[0]), (count,), np.float32), indices, own)
+    left(pointer)
 
 
 @kernel(nogil=True)
@@ -316,12 +318,14 @@ def _apply(pointer: Any, values: Any) -> None:
 
 
 def _settle(pointer: Any) -> None:
+    entered(pointer)
     given = carray(pointer, (JOB_WORDS,))
     last = carray(at_address(given[3]), (np.int64(given[2]),), np.int64)[np.int64(given[2]) - 1]
     if given[1] == 8:
         _apply(pointer, carray(at_address(given[0]), (last + 1,), np.float64))
     else:
         _apply(pointer, carray(at_address(given[0]), (last + 1,), np.float32))
+    left(pointer)
 
 
 _NOTING, _SETTLING = Region(_note), Region(_settle)

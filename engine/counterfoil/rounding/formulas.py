@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterfoil.definite.bitcasts import as_bits, as_float
-from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, job
+from counterfoil.definite.regions import JOB_WORDS, Region, at_address, carray, entered, job, left
 from counterfoil.kernelcache import inlined, kernel
 
 _JOIN, _NORM, _GRADIENT, _PRODUCTS, _ROOTS, _WINDOWS = range(6)
@@ -26,7 +26,7 @@ _FIRST_RESULT = 20
 
 def _formula(code: int, results: int, *arguments: int) -> tuple[float, ...]:
     _ARGUMENTS[len(arguments) + 1].pack_into(job.words, 0, code, *arguments)
-    _FORMULAS.run(job.address, 1)
+    _FORMULAS.run(1)
     return _RESULTS[results].unpack_from(job.words, 8 * _FIRST_RESULT)
 
 
@@ -280,6 +280,7 @@ def _windows(given: Any) -> None:
 
 
 def _run(pointer: Any) -> None:
+    entered(pointer)
     given = carray(pointer, (JOB_WORDS,))
     code = given[0]
     if code == _JOIN:
@@ -292,6 +293,7 @@ def _run(pointer: Any) -> None:
         _windows(given)
     else:
         _products(given)
+    left(pointer)
 
 
 _FORMULAS = Region(_run)

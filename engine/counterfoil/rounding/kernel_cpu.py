@@ -18,7 +18,17 @@ import numpy.typing as npt
 
 from counterfoil.buffers import mapped
 from counterfoil.definite.bitcasts import as_bits, as_float, float_of, trailing_zeros
-from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
+from counterfoil.definite.regions import (
+    JOB_WORDS,
+    Region,
+    add_atomically,
+    at_address,
+    carray,
+    entered,
+    job,
+    left,
+    raise_atomically,
+)
 from counterfoil.kernelcache import inlined, kernel
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
@@ -153,13 +163,17 @@ def _round_parts(pointer: Any, y: Any) -> None:
 
 
 def _round_float64(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    left(pointer)
 
 
 def _round_float32(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    left(pointer)
 
 
 @kernel(nogil=True)
@@ -173,6 +187,7 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
 
 def _mix_integers(pointer: Any) -> None:
     """Sum the fingerprint terms of parts of uint64 ``[n]``; the job is that of :data:`_MIX`."""
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     values = carray(at_address(job[3]), (np.int64(job[2]),), np.uint64)
     key = job[4]
@@ -186,6 +201,7 @@ def _mix_integers(pointer: Any) -> None:
         for i in range(mine.size):
             total += _mix(mine[i], base + np.uint64(i), key)
     add_atomically(pointer, 5, total)
+    left(pointer)
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -215,13 +231,17 @@ def _mix_parts(pointer: Any, values: Any) -> None:
 
 
 def _mix_float64(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    left(pointer)
 
 
 def _mix_float32(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    left(pointer)
 
 
 _ROUND = Struct("<5Q2QdQ3Q4Q")
@@ -316,7 +336,7 @@ class CpuKernel:
         _ROUND.pack_into(
             job.words, 0, 0, parts, count, address, first, *settings, ends, ends + 16 * parts, capacity, 0, 0, 0, 0
         )
-        _ROUNDING[item].run(job.address, min(self._threads, parts))
+        _ROUNDING[item].run(min(self._threads, parts))
         total, largest, entered, after = _SUMS.unpack_from(job.words, 96)
         if not entered:
             return (), total, largest, after
@@ -372,7 +392,7 @@ class CpuKernel:
     def _mix(self, region: Region, address: int, count: int, key: int) -> tuple[int, int]:
         parts = -(-count // PART)
         _MIX.pack_into(job.words, 0, 0, parts, count, address, key, 0, 0)
-        region.run(job.address, min(self._threads, parts))
+        region.run(min(self._threads, parts))
         total, largest = _PAIR.unpack_from(job.words, 40)
         return total, largest
 

@@ -24,7 +24,17 @@ from torch import Tensor
 
 from counterfoil.definite import loops
 from counterfoil.definite.bitcasts import as_bits, as_float
-from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job, raise_atomically
+from counterfoil.definite.regions import (
+    JOB_WORDS,
+    Region,
+    add_atomically,
+    at_address,
+    carray,
+    entered,
+    job,
+    left,
+    raise_atomically,
+)
 from counterfoil.kernelcache import kernel
 from counterfoil.rounding import formulas
 from counterfoil.rounding.formulas import joined, larger
@@ -249,7 +259,7 @@ def _largest(value: Tensor, threads: int) -> Tensor | float:
         count = value.numel()
         parts = 1 if count <= _PART else -(-count // _PART)
         _LARGEST.pack_into(job.words, 0, 0, parts, count, value.data_ptr(), 0)
-        _LARGEST_OF[value.itemsize].run(job.address, min(threads, parts))
+        _LARGEST_OF[value.itemsize].run(min(threads, parts))
         return _result()
     if not value.is_floating_point():
         value = value.to(torch.float64)
@@ -487,7 +497,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         count = first.numel()
         parts = -(-count // _PART)
         _GATE.pack_into(job.words, 0, 0, parts, count, first.data_ptr(), 0, second.data_ptr(), slope, cubic)
-        _GATE_OF[first.itemsize].run(job.address, min(_setting.get().threads, parts))
+        _GATE_OF[first.itemsize].run(min(_setting.get().threads, parts))
         return _result()
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
@@ -566,11 +576,11 @@ def _measure(
         mean.data_ptr(), factor.data_ptr(), mean.numel(), *found, alone,
     )  # fmt: skip
     region = _SIZES_OF[x.itemsize]
-    region.run(job.address, 1 if alone else min(threads, parts))
+    region.run(1 if alone else min(threads, parts))
     if not alone:
         # No part is left; what follows the last of them is.
         _WORD.pack_into(job.words, 8 * _ENDS, 1)
-        region.run(job.address, 1)
+        region.run(1)
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -589,13 +599,17 @@ def _largest_parts(pointer: Any, x: Any) -> None:
 
 
 def _largest_float64(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    left(pointer)
 
 
 def _largest_float32(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    left(pointer)
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -618,17 +632,21 @@ def _gate_parts(pointer: Any, g: Any, x: Any) -> None:
 
 
 def _gate_float64(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     count = np.int64(job[2])
     first, second = at_address(job[3]), at_address(job[5])
     _gate_parts(pointer, carray(first, (count,), np.float64), carray(second, (count,), np.float64))
+    left(pointer)
 
 
 def _gate_float32(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     count = np.int64(job[2])
     first, second = at_address(job[3]), at_address(job[5])
     _gate_parts(pointer, carray(first, (count,), np.float32), carray(second, (count,), np.float32))
+    left(pointer)
 
 
 @kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
@@ -788,15 +806,19 @@ def _join(job: Any, along_rows: Any) -> None:
 
 
 def _size_float64(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
     _size_parts(pointer, carray(at_address(job[5]), shape, np.float64))
+    left(pointer)
 
 
 def _size_float32(pointer: Any) -> None:
+    entered(pointer)
     job = carray(pointer, (JOB_WORDS,))
     shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
     _size_parts(pointer, carray(at_address(job[5]), shape, np.float32))
+    left(pointer)
 
 
 _LARGEST_OF = {8: Region(_largest_float64), 4: Region(_largest_float32)}

@@ -21,7 +21,7 @@ from torch import Tensor
 from counterfoil import buffers
 from counterfoil.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
-from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, job
+from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
 from counterfoil.kernelcache import kernel
 from counterfoil.program.chains import Chain, Code, Instruction
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
@@ -251,7 +251,7 @@ class _Table:
             check_cancelled()
             count = min(_PARTS_AT_ONCE, self._parts - start)
             _JOB.pack_into(job.words, 0, 0, count, self._words_at, start)
-            _RUN.run(job.address, min(threads, count))
+            _RUN.run(min(threads, count))
 
     def _swept(self, entries: Indices, starts: Sequence[int], own: Floats, before: Floats) -> tuple[SweptSite, ...]:
         filled = [entries[part, :n] for part, n in enumerate(self._counts.tolist()) if n]
@@ -593,7 +593,9 @@ def _run_parts(pointer: Any) -> None:
 
 
 def _run(pointer: Any) -> None:
+    entered(pointer)
     _run_parts(pointer)
+    left(pointer)
 
 
 _RUN = Region(_run)

@@ -17,6 +17,7 @@ import pytest
 
 from counterfoil.cli import main
 from counterfoil.errors import FileWriteError
+from support.capsules import record_cheat
 from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
 
@@ -27,6 +28,11 @@ STEPS = 16
 @pytest.fixture(scope="module")
 def job(trainer_key, tmp_path_factory) -> Job:
     return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=STEPS, checkpoint_every=2), trainer_key)
+
+
+@pytest.fixture(scope="module")
+def cheat_job(trainer_key, tmp_path_factory) -> Job:
+    return record_cheat(tmp_path_factory.mktemp("cheat"), digits_order(), trainer_key)
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +178,51 @@ def test_what_lies_there_although_its_writing_failed_is_the_audits_own(job, key,
     assert "The table of steps cannot be written to" in capsys.readouterr().err
     assert (tmp_path / "steps.csv").exists()
     assert main([*again, "--resume"]) == 0
+
+
+def test_a_run_that_lies_there_although_its_writing_failed_is_the_trainings_own(
+    job, key, tmp_path, capsys, monkeypatch
+):
+    run = tmp_path / "run.cfoil"
+    train = ["train", str(job.order), "--out", str(run), "--key", str(key), "--threads", "1"]
+
+    def failing(folder: Path) -> None:
+        if folder == tmp_path and run.exists():
+            raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("counterfoil.wholefiles.sync_folder", failing)
+        assert main(train) == 4
+    assert "--resume goes on from there" in capsys.readouterr().err
+    before = run.read_bytes()
+    run.write_bytes(b"mine")
+    assert main([*train, "--resume"]) == 4, "what anybody changed since is not the training's"
+    assert run.read_bytes() == b"mine"
+    run.write_bytes(before)
+    assert main([*train, "--resume"]) == 0
+    assert main([*train, "--resume"]) == 4, "what is done is the user's"
+
+
+def test_a_capsule_that_memory_was_lacking_for_is_not_said_to_be_needless(
+    cheat_job, key, tmp_path, capsys, monkeypatch
+):
+    capsule = tmp_path / "dispute.cfoil"
+    audit = [
+        "audit", str(cheat_job.run), "--order", str(cheat_job.order), "--capsule", str(capsule), "--threads", "1",
+        "--progress", str(tmp_path / "progress"),
+    ]  # fmt: skip
+
+    def failing(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("counterfoil.audit.replay.gather", failing)
+        assert main(audit) == 4
+    said = capsys.readouterr()
+    assert "The capsule was not written" in said.err
+    assert "no single step" not in said.out
+    assert main([*audit, "--resume"]) == 1
+    assert capsule.exists()
 
 
 def test_what_cannot_be_written_costs_nothing_else(job, key, tmp_path, capsys, monkeypatch):

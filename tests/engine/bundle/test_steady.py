@@ -43,6 +43,25 @@ class Share(io.FileIO):
         return count
 
 
+class Slow(Share):
+    """A file on a drive that gives a few bytes at a time, as a signal or a network can make any."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(min(3, SIZE if size is None or size < 0 else size)) or b""
+
+    def readinto(self, target: memoryview) -> int:
+        return super().readinto(memoryview(target)[:1000])
+
+
+def test_reads_that_are_cut_short_are_gone_on_with(path: Path) -> None:
+    data = path.read_bytes()
+    with SteadyFile(path, Slow(path)) as file:
+        assert file.read(5, 100) == data[5:105]
+        assert file.read(SIZE - 7, 100) == data[-7:]
+        list(file.settle())
+        assert file.read(0, SIZE) == data
+
+
 @pytest.mark.parametrize("piece", [LEAST_BLOCK, 3 * LEAST_BLOCK, 2**23])
 def test_reads_give_the_bytes_that_were_hashed(path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
     monkeypatch.setattr(steady, "_PIECE_BYTES", piece)

@@ -93,6 +93,10 @@ def segment(manifest: OrderManifest, number: int) -> Segment:
     return Segment(number, manifest.checkpoint_before(last) + 1, last)
 
 
+Spans = tuple[tuple[int, int], ...]
+"""Segments as first and last of each run of neighbours, ascending."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """Which segments of a run an audit replays.
@@ -108,7 +112,7 @@ class Sample:
     """
 
     total: int
-    spans: tuple[tuple[int, int], ...]
+    spans: Spans
     selection: Selection
     nonce: str = ""
     bad: int = 0
