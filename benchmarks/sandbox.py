@@ -29,16 +29,16 @@ _COMMAND = "import sys; from counterfoil.cli import main; sys.exit(main())"
 
 @dataclass(frozen=True)
 class Measured:
-    """The least of several times.
+    """How long an audit took.
 
     Attributes:
         start: Seconds from the start of the command to that of the first step.
-        steps: Seconds of all steps of the replay.
+        steps: Seconds of each step of the replay.
         processor: Seconds of the processor that all of it took.
     """
 
     start: float
-    steps: float
+    steps: tuple[float, ...]
     processor: float
 
 
@@ -64,12 +64,16 @@ def audited(run: Path, boxed: bool) -> Measured:
     with table.open(encoding="utf-8", newline="") as file:
         steps = [float(row["seconds"]) for row in csv.DictReader(file)]
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Measured(first - steps[0], sum(steps), used)
+    return Measured(first - steps[0], tuple(steps), used)
 
 
-def least(found: list[Measured]) -> Measured:
-    """Return the least of each time."""
-    return Measured(*(min(getattr(each, name) for each in found) for name in ("start", "steps", "processor")))
+def least(found: list[Measured]) -> dict[str, float]:
+    """Return the least of each time, and of all steps the sum of the least of each."""
+    return {
+        "start": min(each.start for each in found),
+        "steps": sum(map(min, zip(*(each.steps for each in found), strict=True))),
+        "processor": min(each.processor for each in found),
+    }
 
 
 def _environment(boxed: bool) -> dict[str, str]:
@@ -93,8 +97,8 @@ def main() -> None:
         pairs = [(audited(run, boxed=True), audited(run, boxed=False)) for _ in range(wanted.times)]
     boxed, home = least([pair[0] for pair in pairs]), least([pair[1] for pair in pairs])
     print(f"the box closes in {1e3 * closing(wanted.times):.1f} ms")
-    for name in ("start", "steps", "processor"):
-        one, other = getattr(boxed, name), getattr(home, name)
+    for name, one in boxed.items():
+        other = home[name]
         print(f"{name}: {one:.3f} s in a box, {other:.3f} s without: {one - other:+.3f} s, {one / other - 1:+.2%}")
 
 

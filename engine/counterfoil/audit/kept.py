@@ -25,7 +25,6 @@ from counterfoil.audit.values.sampling import Sample, SegmentRequest, Spans
 from counterfoil.audit.values.steptable import packed_steps
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import Digest
@@ -423,7 +422,9 @@ class Shelf:
         return load_evidence(path, audit)
 
     def put_capsule(self, path: Path, evidence: CapsuleContents) -> Digest:
-        """Write the dispute capsule beside a progress file, and return its SHA-256; raises as :func:`write_capsule`."""
+        """Write the dispute capsule beside a progress file, and return its SHA-256; raises as that does."""
+        from counterfoil.bundle.capsulewriter import write_capsule  # with HDF5's library, which most audits do without
+
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         capsule = capsule_of(path)
         write_capsule(evidence, capsule)
