@@ -6,17 +6,25 @@ thread does it (docs/adr/0007). It also keeps the window alive when the engine d
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
+from counterfoil.audit.boxed.messages import Answer as Answered
+from counterfoil.audit.boxed.messages import Question as Asked
+from counterfoil.audit.boxed.messages import Refused
 from counterfoil.frames import own_pipes, read_frame, write_frame
 from counterfoil.messages import FormError, decode, encode
+from counterfoil.sandbox import box
+from counterfoil_app.engine.enclosures import Enclosure, Inquiry
 from counterfoil_app.engine.messages import (
     MAX_BYTES,
     MOST_MESSAGES,
@@ -32,6 +40,9 @@ from counterfoil_app.engine.messages import (
 from counterfoil_app.engine.port import LibraryEngine
 from counterfoil_app.engine.sample import SampleProgress
 from counterfoil_app.engine.worker import Failure
+
+if TYPE_CHECKING:
+    from counterfoil.audit.outside import Outside
 
 FLUSH_SECONDS = 0.02
 PROGRESS = (DeliveryProgress, OperatorDone, PlanProgress, SampleProgress)
@@ -167,24 +178,85 @@ def _steer(token: CancelToken, wish: Steer) -> None:
 
 
 def main() -> None:
-    """Carry out calls until the window hangs up: what the engine's process is."""
+    """Carry out calls until the window hangs up: what the engine's process is.
+
+    With two descriptors as arguments, to ask through and to be answered through, it is a process of a broker
+    (engine/broker.py), which says in which box it is to be.
+    """
     # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
+    asking: _Asking | None = None
+    if sys.argv[1:]:
+        asks, heard = map(int, sys.argv[1:])
+        asking = _Asking(os.fdopen(asks, "wb"), os.fdopen(heard, "rb"))
+        enclosure = _enclosed(questions, answers)
+        if enclosure is None:
+            return
+        asking.scratch = Path(enclosure.scratch)
     outbox = Outbox(partial(write_frame, answers))
-    engine = LibraryEngine()
+    engine = LibraryEngine(None if asking is None else asking.outside)
     for call, token in _Inbox(questions).calls():
+        if asking is not None:
+            asking.call = call.number
         outbox.put(_carry_out(engine, call, token, outbox))
     outbox.close()
 
 
-def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox) -> Answer:
+class _Asking:
+    """Asks the broker, for the call that is carried out."""
+
+    def __init__(self, asks: BinaryIO, heard: BinaryIO) -> None:
+        self._asks = asks
+        self._heard = heard
+        self.scratch = Path()
+        self.call = 0
+
+    @property
+    def outside(self) -> Outside:
+        """How an audit reaches what lies outside of the box."""
+        from counterfoil.audit.boxed.asking import Asking
+
+        return Asking(self.ask, self.scratch)
+
+    def ask(self, question: Asked) -> object:
+        """Ask, and wait; raises the error with which it was refused."""
+        write_frame(self._asks, encode(Inquiry(self.call, question)))
+        answered: Answered | Refused = decode(read_frame(self._heard, MAX_BYTES), Answered | Refused)
+        if isinstance(answered, Refused):
+            raise answered.failure.error
+        return answered.body
+
+
+def _enclosed(questions: BinaryIO, answers: BinaryIO) -> Enclosure | None:
+    """Load what computes, close the box, and return what it is; None where the broker is gone.
+
+    Calls that read nothing of a stranger's may come before.
+    """
+    import counterfoil.audit.boxed.work  # noqa: F401  with all that an audit loads
+
+    while (frame := read_frame(questions, MAX_BYTES)) is not None:
+        message: Enclosure | Call | Steer = decode(frame, Enclosure | Call | Steer)
+        if isinstance(message, Call):
+            engine = LibraryEngine()
+            write_frame(answers, _delivery([_carry_out(engine, message, CancelToken(), None)]))
+        elif isinstance(message, Enclosure):
+            if message.open:
+                box.leave_open(message.open)
+            else:
+                box.enter(message.reads, [message.scratch], message.lists)
+            return message
+    return None
+
+
+def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox | None) -> Answer:
     try:
         method = methods()[call.method]
         arguments = decode(call.arguments, method.arguments)
         carry_out = getattr(engine, call.method)
         if not method.cancellable:
             return Returned(call.number, carry_out(*arguments))
+        assert outbox is not None, "what yields values comes behind the box"
         for value in carry_out(*arguments, token):
             outbox.put(Item(call.number, value))
         return Returned(call.number, None)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import counterfoil
 from counterfoil import (
@@ -40,6 +40,9 @@ from counterfoil import (
 from counterfoil.inputs import read_input
 from counterfoil.sentence import say
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
+
+if TYPE_CHECKING:
+    from counterfoil.audit.outside import Outside
 
 MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
@@ -201,9 +204,13 @@ class LibraryEngine:
     Its names are looked up when they are used, since the first of them imports torch, which takes seconds. The evidence
     of the last audit stays in here: it holds a whole state, which the window has no use for. Nor has it for the
     step table, whose rows it has had.
+
+    Args:
+        outside: How a process in a box reaches what lies outside; None in one that does all itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, outside: Outside | None = None) -> None:
+        self._outside = outside
         self._last: counterfoil.AuditFinished | None = None
 
     def devices(self) -> Sequence[Device]:
@@ -246,12 +253,12 @@ class LibraryEngine:
 
     def kept(self, request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
         """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
-        return counterfoil.find_progress(_keeping(request), order, run_root)
+        return counterfoil.find_progress(keeping(request), order, run_root, self._outside)
 
     def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         self._last = None
-        for event in counterfoil.run_audit(_keeping(request), cancel):
+        for event in counterfoil.run_audit(keeping(request), cancel, self._outside):
             if isinstance(event, counterfoil.AuditFinished):
                 self._last = replace(event, steps=None)
                 event = replace(self._last, evidence=None)
@@ -341,14 +348,17 @@ class LibraryEngine:
                 say("The evidence for a capsule of this dispute is no longer in memory."),
                 remedy=say("Replay the run again."),
             )
-        counterfoil.write_capsule(self._last.evidence, path)
+        if self._outside is None:
+            counterfoil.write_capsule(self._last.evidence, path)
+        else:
+            self._outside.write_capsule(self._last.evidence, path)
 
     def close(self) -> None:
         """Let go of the evidence."""
         self._last = None
 
 
-def _keeping(request: AuditRequest) -> AuditRequest:
+def keeping(request: AuditRequest) -> AuditRequest:
     """The same, with its progress kept in this user's folder, and the known keys ready to check signatures."""
     trainer, client = request.trainer_key, request.client_key
     if isinstance(request, KnownRequest):

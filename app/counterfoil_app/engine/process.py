@@ -22,6 +22,7 @@ from counterfoil import (
     StepTable,
     write_steps_csv,
 )
+from counterfoil.audit.boxed.start import why_open
 from counterfoil.messages import FormError, decode, encode
 from counterfoil.sentence import say
 from counterfoil_app.engine.link import Link
@@ -43,7 +44,8 @@ from counterfoil_app.engine.worker import ReportedError
 
 LOOK_SECONDS = 0.02
 """How often a call looks whether it was cancelled or paused."""
-PROGRAM = "counterfoil_app.engine.child"
+BOXED, OPEN = "counterfoil_app.engine.broker", "counterfoil_app.engine.child"
+"""What is started: the broker of processes in boxes, or one process that does all."""
 T = TypeVar("T")
 
 
@@ -225,7 +227,7 @@ class ProcessEngine:
     def _linked(self) -> Link:
         if self._link is None:
             try:
-                self._link = Link(PROGRAM, MAX_BYTES)
+                self._link = Link(OPEN if why_open("") else BOXED, MAX_BYTES)
             except OSError as error:
                 raise CounterfoilError(
                     say("The engine's process cannot be started: {0}.", error.strerror or error),

@@ -417,6 +417,20 @@ class Shelf:
                 return found
         return None
 
+    def find(self, place: Path, basis: Basis, run: Path) -> Kept | None:
+        """Return what is kept of an audit; see :func:`find`."""
+        return find(place, basis, run)
+
+    def remove(self, files: Iterable[Path]) -> str:
+        """Remove progress of an audit that has come to its end; returns what could not be, as a sentence."""
+        problem = ""
+        for path in files:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                problem = say("{0} could not be removed: {1}.", path, error.strerror or error)
+        return problem
+
     def evidence(self, path: Path, audit: KeptAudit) -> CapsuleContents | None:
         """Read the dispute capsule beside a progress file; see :func:`load_evidence`."""
         return load_evidence(path, audit)
@@ -520,11 +534,7 @@ class Keeper:
     def remove(self) -> None:
         """Remove what was written, since the audit has come to its end."""
         self._waiting = self.kept = None
-        for path in self.files:
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                self.problem = say("{0} could not be removed: {1}.", path, error.strerror or error)
+        self.problem = self._shelf.remove(self.files) or self.problem
 
 
 def capsule_of(path: Path) -> Path:

@@ -13,6 +13,7 @@ from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.commit.digest import Digest
 
 
@@ -27,6 +28,12 @@ class Outside:
     def nonce(self, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> KeptNonce:
         """Return the nonce that is kept of an audit; see :class:`KeptNonce`."""
         return KeptNonce(place, order, run_root, segments)
+
+    def write_capsule(self, evidence: CapsuleContents, path: Path) -> None:
+        """Write a dispute capsule; raises FileWriteError and BundleError."""
+        from counterfoil.bundle.capsulewriter import write_capsule
+
+        write_capsule(evidence, path)
 
     def executor(self, request: AuditRequest, segments: int) -> Executor:
         """Return what runs the workers of an audit, for so many segments; raises WorkerError."""

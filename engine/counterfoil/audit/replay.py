@@ -25,7 +25,6 @@ from counterfoil.audit.kept import (
     KeptAudit,
     KeptDivergence,
     all_tensors,
-    find,
     kept_divergence,
     misfit,
     place_of,
@@ -441,13 +440,16 @@ def _choose(
     return asked.resolve(manifest, claim.run_root, progress.nonce.draw()), False
 
 
-def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
+def find_progress(
+    request: AuditRequest, order: Digest, run_root: Digest, outside: Outside | None = None
+) -> Kept | None:
     """Return what an audit could go on from, as far as can be said without reading the run; None when there is none.
 
     Args:
         request: The audit; ``progress`` says where to look.
         order: Digest of the order.
         run_root: The run root that the run is signed with.
+        outside: As for :func:`run_audit`.
 
     Raises:
         DeviceError: There is no such device on this machine.
@@ -456,7 +458,7 @@ def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kep
         return None
     file = Digest(bytes(DIGEST_BYTES))  # not known: it is hashed when the audit begins
     basis = _basis(request, file, order, run_root, environment(open_device(request.device)))
-    return find(request.progress, basis, Path(request.run))
+    return (outside or Outside()).shelf.find(request.progress, basis, Path(request.run))
 
 
 def _basis(

@@ -43,6 +43,7 @@ class Closed:
         return ", ".join(self.features) + (f"; without {'; '.join(self.missing)}" if self.missing else "")
 
 
+Name = str | os.PathLike[str]
 _OPEN = Closed(missing=("not asked for",))
 _closed = _OPEN
 
@@ -68,23 +69,24 @@ def left_open(why: str) -> Iterator[None]:
         _note(before)
 
 
-def enter(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Closed:
+def enter(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Name] = ()) -> Closed:
     """Close the box around this process, for good; to be called before it starts threads, and loads what does.
 
     Args:
         reads: Files and folders of the job that it reads, beside the installation.
         writes: Folders and files of the job that it writes.
+        lists: Folders whose names it reads, and not their files.
 
     Returns:
         How far it is closed: what this kernel lacks, and what fails, is said and not raised.
     """
-    policy = policy_here(reads, writes)
+    policy = policy_here(reads, writes, lists)
     # Libraries ask for a place for temporary files, which they do not use, and fail where there is none to write to.
     tempfile.tempdir = next(iter(policy.writes), os.sep)
     return close(policy)
 
 
-def policy_here(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | os.PathLike[str]] = ()) -> Policy:
+def policy_here(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Name] = ()) -> Policy:
     """Return the policy of a job on this machine."""
     return make_policy(
         [*(os.path.abspath(each) for each in reads), *kernel_folders()],
@@ -92,6 +94,7 @@ def policy_here(reads: Iterable[str | os.PathLike[str]], writes: Iterable[str | 
         installation=installation(),
         home=os.path.realpath(os.path.expanduser("~")),
         memory=memory_available(),
+        lists=[os.path.abspath(each) for each in lists],
     )
 
 
@@ -119,7 +122,7 @@ def close(policy: Policy, environment: Mapping[str, str] = os.environ) -> Closed
         if len(os.listdir("/proc/self/task")) > 1:
             missing.append("landlock: other threads run")
         else:
-            kernel.restrict_files(version, policy.reads, policy.writes, policy.devices)
+            kernel.restrict_files(version, policy.reads, policy.writes, policy.devices, policy.lists)
             features.append(f"landlock-v{min(version, HIGHEST_LANDLOCK)}")
     except OSError as error:
         missing.append(f"landlock: {_reason(error)}")

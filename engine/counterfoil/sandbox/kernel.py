@@ -78,7 +78,14 @@ class Kernel:
             header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
             self._checked(self._library.capset(ctypes.byref(header), ctypes.byref(both)))
 
-    def restrict_files(self, version: int, reads: Iterable[str], writes: Iterable[str], devices: Iterable[str]) -> None:
+    def restrict_files(
+        self,
+        version: int,
+        reads: Iterable[str],
+        writes: Iterable[str],
+        devices: Iterable[str],
+        lists: Iterable[str] = (),
+    ) -> None:
         """Let this thread, and all that it starts, open what is listed and nothing else; with Landlock.
 
         From version 4 on no TCP port is bound or connected to either, and from version 6 on no signal is sent and no
@@ -89,7 +96,10 @@ class Kernel:
         size = 8 if version < 4 else 16 if version < 6 else 24
         ruleset = self._call("landlock_create_ruleset", ctypes.byref(attributes), size, 0)
         try:
-            for paths, rights in ((reads, _READING), (writes, _WRITING), (devices, READ_FILE | _WRITE_FILE)):
+            allowed = (
+                (reads, _READING), (writes, _WRITING), (devices, READ_FILE | _WRITE_FILE), (lists, READ_DIR)
+            )  # fmt: skip
+            for paths, rights in allowed:
                 for path in paths:
                     self._allow(ruleset, path, rights & handled)
             self._call("landlock_restrict_self", ruleset, 0)

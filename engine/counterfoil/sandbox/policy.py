@@ -28,12 +28,14 @@ class Policy:
         writes: Folders in which it may make, change and remove files, and files that it may write.
         devices: Devices that it may read and write.
         memory: Bytes of memory that it may take; None for no limit.
+        lists: Folders of which it may list what is in them, and read nothing.
     """
 
     reads: tuple[str, ...]
     writes: tuple[str, ...] = ()
     devices: tuple[str, ...] = DEVICES
     memory: int | None = None
+    lists: tuple[str, ...] = ()
 
 
 def make_policy(
@@ -43,6 +45,7 @@ def make_policy(
     installation: Iterable[str],
     home: str,
     memory: int | None = None,
+    lists: Iterable[str] = (),
 ) -> Policy:
     """Return the policy of a job.
 
@@ -53,14 +56,15 @@ def make_policy(
             as are names that are relative.
         home: The user's own folder.
         memory: Bytes of memory that the process may take.
+        lists: Folders of the job that it lists, absolute.
 
     Raises:
         ValueError: A path of the job is not absolute.
     """
-    wanted, written = tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes))
-    for path in (*wanted, *written):
+    wanted, written, listed = (tuple(dict.fromkeys(each)) for each in (reads, writes, lists))
+    for path in (*wanted, *written, *listed):
         if not path.startswith("/"):
             raise ValueError(f"{path!r} is not absolute")
     own = PurePosixPath(home)
     code = (each for each in installation if each.startswith("/") and not own.is_relative_to(PurePosixPath(each)))
-    return Policy(tuple(dict.fromkeys((*SYSTEM, *code, *wanted))), written, DEVICES, memory)
+    return Policy(tuple(dict.fromkeys((*SYSTEM, *code, *wanted))), written, DEVICES, memory, listed)

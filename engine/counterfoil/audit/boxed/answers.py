@@ -17,18 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.boxed.messages import (
+    CAPSULE_NAME,
     KEPT_NAME,
     CloseWorkers,
     Compile,
     DrawNonce,
     Earlier,
+    Find,
     FindNonce,
     Fitting,
     GiveWorker,
     Held,
     Keep,
     OpenWorkers,
+    Place,
     Question,
+    Remove,
     StartWorker,
     WaitForWorkers,
 )
@@ -56,10 +60,12 @@ class Answers:
     Args:
         scratch: The folder that both sides share.
         request: The audit; None for work that keeps nothing and has no workers.
+        target: Where a dispute capsule goes; None where none is wanted now.
     """
 
-    def __init__(self, scratch: Path, request: AuditRequest | None = None) -> None:
+    def __init__(self, scratch: Path, request: AuditRequest | None = None, target: Path | None = None) -> None:
         self._scratch = scratch
+        self._target = target
         self._request = request
         self._basis: Basis | None = None
         self._file: Digest | None = None
@@ -102,6 +108,16 @@ class Answers:
                 return self._held(basis, lambda: Shelf().fitting(self._place, basis, begin=begin))
             case Earlier(basis):
                 return self._held(basis, lambda: Shelf().earlier(place_of(self._place, basis), basis))
+            case Find(basis):
+                return Shelf().find(self._place, basis, Path(self._asked.run))
+            case Remove():
+                if self._asked.retain:
+                    raise _unasked()
+                return Shelf().remove(self.leftover)
+            case Place():
+                if self._target is None:
+                    raise _unasked()
+                take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
             case Keep(body):
                 self._keep(audit_of(body))
             case FindNonce(order, run_root):

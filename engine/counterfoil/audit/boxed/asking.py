@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from counterfoil.audit.boxed.messages import (
+    CAPSULE_NAME,
     KEPT_NAME,
     CloseWorkers,
     DrawNonce,
     Earlier,
+    Find,
     FindNonce,
     Fitting,
     GiveWorker,
     Held,
     Keep,
     OpenWorkers,
+    Place,
     Question,
+    Remove,
     StartWorker,
     WaitForWorkers,
 )
@@ -25,9 +29,11 @@ from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.result import Message
+from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.commit.digest import Digest
 from counterfoil.messages import decode
 
@@ -56,6 +62,11 @@ class Asking(Outside):
         """Return the nonce that is kept of an audit."""
         return _AskedNonce(self._ask, place, order, run_root, segments)
 
+    def write_capsule(self, evidence: CapsuleContents, _path: Path) -> None:
+        """Write a dispute capsule where the user wants it, as the other side knows; raises FileWriteError."""
+        write_capsule(evidence, self._scratch / CAPSULE_NAME)
+        self._ask(Place())
+
     def executor(self, _request: AuditRequest, segments: int) -> Executor:
         """Return what runs the workers, outside; raises WorkerError."""
         return _AskedExecutor(self._ask, segments)
@@ -75,6 +86,14 @@ class _AskedShelf(Shelf):
     def _held(self, question: Question) -> KeptAudit | None:
         held: Held = decode(self._ask(question), Held)
         return None if held.body is None else audit_of(held.body)
+
+    def find(self, _place: Path, basis: Basis, _run: Path) -> Kept | None:
+        found: Kept | None = decode(self._ask(Find(basis)), Kept | None)
+        return found
+
+    def remove(self, _files: Iterable[Path]) -> str:
+        problem: str = decode(self._ask(Remove()), str)
+        return problem
 
     def evidence(self, _path: Path, audit: KeptAudit) -> CapsuleContents | None:
         return super().evidence(self._shared, audit)
@@ -102,7 +121,7 @@ class _AskedNonce(KeptNonce):
         return nonce
 
     def remove(self) -> None:
-        """Whoever started this process removes it, when what is made of the audit is written."""
+        """Whoever started this process removes it with the progress."""
 
 
 class _AskedExecutor:

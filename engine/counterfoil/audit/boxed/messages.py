@@ -209,6 +209,23 @@ class Earlier:
 
 
 @dataclass(frozen=True)
+class Find:
+    """What is kept of audits that differ from this one in the file at most; answered by :class:`Kept`, or None."""
+
+    basis: Basis
+
+
+@dataclass(frozen=True)
+class Remove:
+    """Remove the progress and the nonce of the audit, which has come to its end; answered by what could not be."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Put the dispute capsule, which lies in the shared folder, where the user wants it."""
+
+
+@dataclass(frozen=True)
 class Keep:
     """Keep progress: what :func:`counterfoil.audit.kept.body_of` makes of it."""
 
@@ -271,7 +288,7 @@ class CloseWorkers:
 
 
 Question = (
-    Fitting | Earlier | Keep | FindNonce | DrawNonce | Compile
+    Fitting | Earlier | Find | Remove | Place | Keep | FindNonce | DrawNonce | Compile
     | OpenWorkers | StartWorker | GiveWorker | WaitForWorkers | CloseWorkers
 )  # fmt: skip
 

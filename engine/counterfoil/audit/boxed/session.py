@@ -8,7 +8,6 @@ that both sides share.
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -45,6 +44,7 @@ from counterfoil.audit.boxed.messages import (
     Task,
     ToInside,
 )
+from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import started, why_open
 from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.processes import how_ended
@@ -58,7 +58,6 @@ from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, CounterfoilError, WorkerError
 from counterfoil.messages import decode
 from counterfoil.sandbox import box
-from counterfoil.sealing import state_home
 from counterfoil.sentence import say
 
 if TYPE_CHECKING:
@@ -454,14 +453,11 @@ def _strictly() -> Iterator[None]:
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    """Provide a folder of this user alone, beside the progress of audits, or where the system has room."""
-    home: Path | None = state_home() / "boxes"
+    folder = make_scratch()
     try:
-        cast("Path", home).mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        home = None
-    with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+        yield folder
+    finally:
+        remove_scratch(folder)
 
 
 def _answer(answers: Answers, question: Question) -> ToInside:

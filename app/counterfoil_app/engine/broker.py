@@ -1,0 +1,239 @@
+"""The process between the window and those in boxes: starts them, hands calls on, and does what they may not.
+
+A process in a box computes for the files that it was started for, and for no others: a call that names another file
+gets another process. So each starts without having seen anything of a stranger's, loads what it needs, closes its box,
+and takes calls until one comes that it is not let do. A spare one is kept loaded, so that nobody waits for the loading.
+Files that are looked at beside a run have a process of their own, so that a replay's evidence stays where it is.
+
+The broker itself reads nothing of a stranger's but to copy it, and nothing of what the processes say to the window,
+which reads that as a stranger's.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from counterfoil import AuditRequest
+from counterfoil.audit.boxed.answers import Answers
+from counterfoil.audit.boxed.messages import Answer, Failure, Refused
+from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
+from counterfoil.audit.boxed.start import why_open
+from counterfoil.errors import CounterfoilError
+from counterfoil.frames import own_pipes, read_frame, write_frame
+from counterfoil.messages import FormError, decode, encode
+from counterfoil.programs import program_command, program_environment
+from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, Enclosure, Inquiry, enclosure_of
+from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
+from counterfoil_app.engine.port import keeping
+
+CHILD = "counterfoil_app.engine.child"
+SPARE_SECONDS = 3.0
+"""How long after the last start the next process is started: not while the last one loads."""
+MOST_INQUIRY = 2**30
+_KEPT_CALLS = 8
+"""So many of the last calls may still ask for something: those that nobody waits for any more come to their end."""
+
+
+@dataclass
+class _Inner:
+    """A process that computes.
+
+    Attributes:
+        process: The process.
+        asks: Where it asks.
+        heard: Where it is answered.
+        scratch: The folder that both sides share.
+        enclosure: Its box; None before it is closed.
+        answers: What answers it, by call.
+    """
+
+    process: subprocess.Popen[bytes]
+    asks: BinaryIO
+    heard: BinaryIO
+    scratch: Path
+    enclosure: Enclosure | None = None
+    answers: dict[int, Answers] = field(default_factory=dict)
+
+    def tell(self, frame: bytes) -> None:
+        """Hand on a frame; where nobody reads any more, the other pipe says so."""
+        with suppress(OSError, ValueError):
+            write_frame(cast("BinaryIO", self.process.stdin), frame)
+
+    def hang_up(self) -> None:
+        """Let it end by itself when it has done what it has."""
+        with suppress(OSError):
+            cast("BinaryIO", self.process.stdin).close()
+
+
+class Broker:
+    """Hands calls on.
+
+    Args:
+        answers: Where the window reads.
+    """
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers = answers
+        self._writing = threading.Lock()
+        self._slots: dict[bool, _Inner] = {}
+        """Who computes, and who looks at files beside it."""
+        self._called: _Inner | None = None
+        """Whom the last call went to: whatever another one says belongs to calls that nobody waits for."""
+        self._spare: _Inner | None = None
+        self._later: threading.Timer | None = None
+        self._lock = threading.Lock()
+
+    def hand_on(self, frame: bytes) -> None:
+        """Hand on what the window said; raises FormError where it is nothing that a window says."""
+        message = decode(frame, Question)
+        if isinstance(message, Call):
+            arguments = decode(message.arguments, methods()[message.method].arguments)
+            inner = self._called = self._process_for(message.method, arguments)
+            inner.answers[message.number] = _answers(inner.scratch, message.method, arguments)
+            while len(inner.answers) > _KEPT_CALLS:
+                inner.answers.pop(min(inner.answers)).close()
+        if self._called is not None:
+            self._called.tell(frame)
+
+    def close(self) -> None:
+        """End all processes, which may come to the end of what they do."""
+        with self._lock:
+            if self._later is not None:
+                self._later.cancel()
+            inners = [*self._slots.values(), *([] if self._spare is None else [self._spare])]
+        for inner in inners:
+            inner.hang_up()
+        for inner in inners:
+            inner.process.wait()
+            remove_scratch(inner.scratch)
+
+    def _process_for(self, method: str, arguments: tuple[Any, ...]) -> _Inner:
+        beside = method in BESIDE
+        current = self._slots.get(beside)
+        if method == "devices":  # asked before anybody knows which files there will be
+            return self._slots.setdefault(beside, current or self._take_spare())
+        open_for = "it reads nothing of a stranger's" if method in OWN else why_open(_device(arguments))
+        wanted = enclosure_of(method, arguments, open_for)
+        if current is not None and current.enclosure is not None and current.enclosure.lets(wanted):
+            return current
+        if current is None or current.enclosure is not None:
+            if current is not None:
+                threading.Thread(target=self._retire, args=(current,), daemon=True).start()
+            current = self._slots[beside] = self._take_spare()
+        self._enclose(current, replace(wanted, scratch=str(current.scratch)))
+        return current
+
+    def _enclose(self, inner: _Inner, enclosure: Enclosure) -> None:
+        inner.enclosure = enclosure
+        inner.tell(encode(enclosure))
+        with self._lock:
+            if self._later is not None:
+                self._later.cancel()
+            self._later = threading.Timer(SPARE_SECONDS, self._make_spare)
+            self._later.daemon = True
+            self._later.start()
+
+    def _make_spare(self) -> None:
+        with self._lock, suppress(OSError):  # it is started again when it is needed, and then somebody says what fails
+            if self._spare is None:
+                self._spare = self._started()
+
+    def _take_spare(self) -> _Inner:
+        with self._lock:
+            spare, self._spare = self._spare, None
+        return spare if spare is not None and spare.process.poll() is None else self._started()
+
+    def _retire(self, inner: _Inner) -> None:
+        inner.hang_up()
+        inner.process.wait()
+        remove_scratch(inner.scratch)
+
+    def _started(self) -> _Inner:
+        asks, theirs = os.pipe()
+        heard, ours = os.pipe()
+        try:
+            process = subprocess.Popen(
+                program_command(CHILD, str(theirs), str(heard)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=(theirs, heard),
+                env=program_environment(OPENBLAS_NUM_THREADS="1"),
+            )
+        finally:
+            os.close(theirs)
+            os.close(heard)
+        inner = _Inner(process, os.fdopen(asks, "rb"), os.fdopen(ours, "wb"), make_scratch())
+        for work in (self._relay, self._serve):
+            threading.Thread(target=work, args=(inner,), daemon=True).start()
+        return inner
+
+    def _relay(self, inner: _Inner) -> None:
+        """Hand on what a process says, as long as it is the one that calls go to; end as it ends."""
+        said = cast("BinaryIO", inner.process.stdout)
+        with suppress(OSError, ValueError):
+            while (frame := read_frame(said, MAX_BYTES)) is not None:
+                if inner is self._called:
+                    with self._writing:
+                        write_frame(self._answers, frame)
+        code = inner.process.wait()
+        if inner is self._called and not cast("BinaryIO", inner.process.stdin).closed:
+            _end_as(code)
+
+    def _serve(self, inner: _Inner) -> None:
+        """Answer what a process asks."""
+        with suppress(OSError, ValueError):
+            while (frame := read_frame(inner.asks, MOST_INQUIRY)) is not None:
+                try:
+                    inquiry: Inquiry = decode(frame, Inquiry)
+                except FormError:
+                    inner.process.kill()
+                    return
+                write_frame(inner.heard, encode(_answered(inner, inquiry)))
+
+
+def main() -> None:
+    """Hand calls on until the window hangs up."""
+    # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    questions, answers = own_pipes()
+    broker = Broker(answers)
+    while (frame := read_frame(questions, MAX_BYTES)) is not None:
+        broker.hand_on(frame)
+    broker.close()
+
+
+def _answered(inner: _Inner, inquiry: Inquiry) -> Answer | Refused:
+    answers = inner.answers.get(inquiry.call)
+    try:
+        if answers is None:
+            raise CounterfoilError("The call is over.")
+        return Answer(answers.answer(inquiry.question))
+    except CounterfoilError as error:
+        return Refused(Failure.of(error))
+
+
+def _answers(scratch: Path, method: str, arguments: tuple[Any, ...]) -> Answers:
+    request = next((each for each in arguments if isinstance(each, AuditRequest)), None)
+    target = arguments[OUTPUTS[method]] if method == "write_capsule" else None
+    return Answers(scratch, None if request is None else keeping(request), target)
+
+
+def _device(arguments: tuple[Any, ...]) -> str:
+    """Return the devices that a call names, if any."""
+    named = [each.device if isinstance(each, AuditRequest) else each for each in arguments]
+    return " ".join(each for each in named if isinstance(each, str) and each.startswith("cuda"))
+
+
+def _end_as(code: int) -> None:
+    """End this process as one ended to which a call went: the window says how."""
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+        os.kill(os.getpid(), -code)
+    os._exit(code or 1)

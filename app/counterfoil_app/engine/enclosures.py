@@ -1,0 +1,97 @@
+"""What the process in a box may read for a call of the window, and what it asks for meanwhile.
+
+The window names every file itself: as an argument of a call, or as a field of one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from counterfoil.audit.boxed.messages import Question as Asked
+
+OUTPUTS = {"write_capsule": 1, "make_sample": 0}
+"""Calls that write a file or a folder, and which of their arguments names it."""
+OWN = ("devices", "make_sample")
+"""Calls that read nothing of a stranger's."""
+BESIDE = ("client_order", "read_key", "read_verdict", "recognise")
+"""Calls that look at a file beside the run that is open."""
+STATEMENTS = ".json"
+"""How the names of statements end that lie beside a verdict."""
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """The first message to a process in a box: what it lets through.
+
+    Attributes:
+        reads: Files, and folders with all that is in them.
+        lists: Folders whose names are read, and not their files.
+        scratch: The one folder that it writes to.
+        open: Why there is to be no box; empty where there is one.
+    """
+
+    reads: tuple[str, ...]
+    lists: tuple[str, ...]
+    scratch: str
+    open: str = ""
+
+    def lets(self, other: Enclosure) -> bool:
+        """Whether a process in this box can do what another box is needed for."""
+        return self.open == other.open and set(other.reads) <= set(self.reads) and set(other.lists) <= set(self.lists)
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What a process in a box asks of whoever started it.
+
+    Attributes:
+        call: The call that it is for.
+        question: What it asks.
+    """
+
+    call: int
+    question: Asked
+
+
+def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Enclosure:
+    """Return the box that a call needs, without its folder.
+
+    Args:
+        method: Its name.
+        arguments: Its arguments.
+        why_open: Why a process that computes for it is to have no box; empty where it has one.
+    """
+    output = OUTPUTS.get(method)
+    named = [path for place, each in enumerate(arguments) if place != output for path in _paths(each)]
+    reads = [os.path.abspath(path) for path in named]
+    lists: list[str] = []
+    if method in ("read_verdict", "verify_weights"):
+        for verdict in (path for path in named if path.name.lower().endswith(STATEMENTS)):
+            folder = os.path.abspath(verdict.parent)
+            lists.append(folder)
+            reads += [os.path.join(folder, name) for name in _statements(folder)]
+    return Enclosure(tuple(sorted(set(reads))), tuple(sorted(set(lists))), "", why_open)
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """Yield the paths in a value, those of files that are written apart."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _paths(each)
+    elif is_dataclass(value):
+        for field in fields(value):
+            if field.name != "progress":
+                yield from _paths(getattr(value, field.name))
+
+
+def _statements(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.lower().endswith(STATEMENTS))
+    except OSError:  # whoever looks for them says so
+        return []
