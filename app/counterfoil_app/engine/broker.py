@@ -109,6 +109,8 @@ class Broker:
                 self._later.cancel()
             inners = [*self._slots.values(), *([] if self._spare is None else [self._spare])]
         for inner in inners:
+            if inner.enclosure is None:  # it does nothing yet
+                inner.process.kill()
             inner.hang_up()
         for inner in inners:
             inner.process.wait()
@@ -126,7 +128,7 @@ class Broker:
         if current is None or current.enclosure is not None:
             if current is not None:
                 threading.Thread(target=self._retire, args=(current,), daemon=True).start()
-            current = self._slots[beside] = self._take_spare()
+            current = self._slots[beside] = self._started(light=True) if beside else self._take_spare()
         self._enclose(current, replace(wanted, scratch=str(current.scratch)))
         return current
 
@@ -155,12 +157,13 @@ class Broker:
         inner.process.wait()
         remove_scratch(inner.scratch)
 
-    def _started(self) -> _Inner:
+    def _started(self, *, light: bool = False) -> _Inner:
+        """Start a process; ``light`` leaves out what computes."""
         asks, theirs = os.pipe()
         heard, ours = os.pipe()
         try:
             process = subprocess.Popen(
-                program_command(CHILD, str(theirs), str(heard)),
+                program_command(CHILD, str(theirs), str(heard), *(["light"] if light else [])),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 pass_fds=(theirs, heard),

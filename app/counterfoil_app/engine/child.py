@@ -181,15 +181,17 @@ def main() -> None:
     """Carry out calls until the window hangs up: what the engine's process is.
 
     With two descriptors as arguments, to ask through and to be answered through, it is a process of a broker
-    (engine/broker.py), which says in which box it is to be.
+    (engine/broker.py), which says in which box it is to be; ``light`` behind them leaves out what computes.
     """
     # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     asking: _Asking | None = None
     if sys.argv[1:]:
-        asks, heard = map(int, sys.argv[1:])
+        asks, heard = map(int, sys.argv[1:3])
         asking = _Asking(os.fdopen(asks, "wb"), os.fdopen(heard, "rb"))
+        if not sys.argv[3:]:
+            import counterfoil.audit.boxed.work  # noqa: F401  with all that an audit loads
         enclosure = _enclosed(questions, answers)
         if enclosure is None:
             return
@@ -229,12 +231,10 @@ class _Asking:
 
 
 def _enclosed(questions: BinaryIO, answers: BinaryIO) -> Enclosure | None:
-    """Load what computes, close the box, and return what it is; None where the broker is gone.
+    """Close the box, and return what it is; None where the broker is gone.
 
     Calls that read nothing of a stranger's may come before.
     """
-    import counterfoil.audit.boxed.work  # noqa: F401  with all that an audit loads
-
     while (frame := read_frame(questions, MAX_BYTES)) is not None:
         message: Enclosure | Call | Steer = decode(frame, Enclosure | Call | Steer)
         if isinstance(message, Call):

@@ -17,8 +17,8 @@ OUTPUTS = {"write_capsule": 1, "make_sample": 0}
 """Calls that write a file or a folder, and which of their arguments names it."""
 OWN = ("devices", "make_sample")
 """Calls that read nothing of a stranger's."""
-BESIDE = ("client_order", "read_key", "read_verdict", "recognise")
-"""Calls that look at a file beside the run that is open."""
+BESIDE = ("read_key", "read_verdict", "recognise")
+"""Calls that look at a file beside the run that is open, and compute nothing."""
 STATEMENTS = ".json"
 """How the names of statements end that lie beside a verdict."""
 

@@ -1,0 +1,175 @@
+"""The window's engine where processes close boxes: the same calls, and a process for the files that each names."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from counterfoil import (
+    AuditFinished,
+    AuditReport,
+    AuditRequest,
+    AuditStarted,
+    CancelToken,
+    CounterfoilError,
+    Outcome,
+    Plan,
+    ProgressRestored,
+    SegmentRequest,
+    StepReplayed,
+)
+from counterfoil.audit.recognition import FileUse
+from counterfoil.signing import SigningKey, generate_key
+from counterfoil.training.tamper import LabelFlip
+from counterfoil_app.engine.enclosures import Enclosure, enclosure_of
+from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.sample import SampleKind
+from support.boxes import closed
+from support.job_fixtures import digits_job, trainer_key
+from support.jobs import Job, record_run
+
+__all__ = ["closed", "digits_job", "trainer_key"]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
+
+
+@pytest.fixture(scope="module")
+def tampered(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tampered") / "run.cfoil"
+    return record_run(digits_job.order, path, trainer_key, tamper=LabelFlip(3))
+
+
+@pytest.fixture
+def engine() -> Iterator[ProcessEngine]:
+    engine = ProcessEngine()
+    yield engine
+    engine.close()
+
+
+def audited(engine: ProcessEngine, request: AuditRequest, stop_after: int = -1) -> list[object]:
+    token, said, seen = CancelToken(), [], 0
+    for event in engine.audit(request, token):
+        said.append(event)
+        seen = 0 if isinstance(event, ProgressRestored) else seen + isinstance(event, StepReplayed)
+        if seen == stop_after:
+            token.cancel()
+    return said
+
+
+def report_of(said: list[object]) -> AuditReport:
+    last = said[-1]
+    assert isinstance(last, AuditFinished)
+    return last.report
+
+
+def test_a_run_is_opened_planned_replayed_and_previewed(engine: ProcessEngine, digits_job: Job, tmp_path: Path) -> None:
+    token = CancelToken()
+    assert engine.devices()[0].name == "cpu"
+    assert engine.recognise(digits_job.run).kind is FileUse.RUN
+    assert engine.outline(digits_job.run).order is not None
+    *_, summary = engine.inspect(digits_job.run, digits_job.order, (), token)
+    assert engine.client_order(digits_job.order, digits_job.run).order == summary.order
+    request = AuditRequest(digits_job.run, digits_job.order, threads=1)
+    *_, plan = engine.plan(request, 0.05, token)
+    assert isinstance(plan, Plan)
+    report = report_of(audited(engine, request))
+    assert report.outcome is Outcome.VERIFIED
+    words = dict(report.environment)["sandbox"]
+    assert "seccomp" in words or words.startswith("none")
+    assert b'"VERIFIED"' in engine.preview(report, datetime.now(UTC))
+    generate_key(tmp_path / "key.pem", None)
+    assert len(engine.read_key(tmp_path / "key.pub.pem")) == 64
+    with pytest.raises(CounterfoilError, match="no file"):
+        engine.outline(tmp_path / "gone.cfoil")
+
+
+def test_a_dispute_stays_where_it_is_while_files_are_looked_at(
+    engine: ProcessEngine, digits_job: Job, tampered: Path, tmp_path: Path
+) -> None:
+    report = report_of(audited(engine, AuditRequest(tampered, digits_job.order, threads=1)))
+    assert report.outcome is Outcome.DISPUTED
+    assert engine.recognise(digits_job.run).kind is FileUse.RUN
+    capsule = tmp_path / "dispute.cfoil"
+    engine.write_capsule(report, capsule)
+    *_, found = engine.adjudicate(capsule, digits_job.order, "cpu", 1, CancelToken())
+    assert found.outcome.value == "CONFIRMED"
+
+
+def test_a_replay_is_gone_on_with(engine: ProcessEngine, digits_job: Job) -> None:
+    request = AuditRequest(digits_job.run, digits_job.order, threads=1, segments=SegmentRequest(numbers=(1, 2)))
+    stopped = audited(engine, request, stop_after=3)
+    report = report_of(stopped)
+    assert report.outcome is Outcome.INCONCLUSIVE
+    assert report.order_digest is not None
+    assert report.run_root is not None
+    kept = engine.kept(request, report.order_digest, report.run_root)
+    assert kept is not None
+    resumed = audited(engine, replace(request, resume=True))
+    assert any(isinstance(event, ProgressRestored) for event in resumed)
+    assert report_of(resumed).outcome is Outcome.VERIFIED
+    assert engine.kept(request, report.order_digest, report.run_root) is None
+    assert not kept.path.exists()
+
+
+def test_the_sample_is_recorded_outside(engine: ProcessEngine, tmp_path: Path) -> None:
+    *_, last = engine.make_sample(tmp_path / "sample", SampleKind.HONEST, CancelToken())
+    assert last.done == last.total
+    assert report_of(audited(engine, AuditRequest(tmp_path / "sample" / "sample-honest.cfoil"))).outcome.value
+
+
+def test_the_end_of_a_process_is_told_and_survived(engine: ProcessEngine, digits_job: Job) -> None:
+    request = AuditRequest(digits_job.run, digits_job.order, threads=1)
+    said = engine.audit(request, CancelToken())
+    while not isinstance(next(said), AuditStarted):
+        pass
+    broker = engine.process_id
+    assert broker is not None
+    inner = [int(each) for each in Path(f"/proc/{broker}/task/{broker}/children").read_text().split()]
+    inner += [int(each) for task in Path(f"/proc/{broker}/task").iterdir() for each in
+              (task / "children").read_text().split() if int(each) not in inner]  # fmt: skip
+    for each in inner:
+        os.kill(each, signal.SIGKILL)
+    with pytest.raises(CounterfoilError, match="signal 9"):
+        list(said)
+    assert engine.outline(digits_job.run).order is not None
+
+
+def test_the_processes_end_with_the_window(digits_job: Job) -> None:
+    engine = ProcessEngine()
+    engine.outline(digits_job.run)
+    broker = engine.process_id
+    assert broker is not None
+    inner = [each for task in Path(f"/proc/{broker}/task").iterdir() for each in
+             (task / "children").read_text().split()]  # fmt: skip
+    assert inner
+    os.kill(broker, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while any(Path("/proc", each).exists() for each in inner):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    with pytest.raises(CounterfoilError):
+        engine.outline(digits_job.run)
+    engine.close()
+
+
+def test_a_call_is_let_read_what_it_names(tmp_path: Path) -> None:
+    run, order, verdict = (tmp_path / name for name in ("run.cfoil", "job.cfoil", "verdict.json"))
+    for name in ("other.json", "notes.txt"):
+        (tmp_path / name).touch()
+    audit = enclosure_of("audit", (AuditRequest(run, order, progress=tmp_path),), "")
+    assert audit.reads == (str(order), str(run))
+    assert enclosure_of("inspect", (run, None, ()), "").reads == (str(run),)
+    assert enclosure_of("write_capsule", (None, tmp_path / "out.cfoil"), "").reads == ()
+    reading = enclosure_of("read_verdict", (verdict, (), run, ()), "")
+    assert reading.reads == (str(tmp_path / "other.json"), str(run), str(verdict))
+    assert reading.lists == (str(tmp_path),)
+    assert audit.lets(enclosure_of("outline", (run,), ""))
+    assert not audit.lets(reading)
+    assert not audit.lets(Enclosure((), (), "", "CUDA"))
