@@ -23,7 +23,6 @@ from counterfoil import (
     Outcome,
     Plan,
     ProgressRestored,
-    SegmentRequest,
     StepReplayed,
 )
 from counterfoil.audit.recognition import FileUse
@@ -34,7 +33,7 @@ from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key
-from support.jobs import Job, record_run
+from support.jobs import Job, digits_order, record_job, record_run
 
 __all__ = ["closed", "digits_job", "trainer_key"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
@@ -75,7 +74,10 @@ def test_a_run_is_opened_planned_replayed_and_previewed(engine: ProcessEngine, d
     assert engine.recognise(digits_job.run).kind is FileUse.RUN
     assert engine.outline(digits_job.run).order is not None
     *_, summary = engine.inspect(digits_job.run, digits_job.order, (), token)
-    assert engine.client_order(digits_job.order, digits_job.run).order == summary.order
+    order = engine.client_order(digits_job.order, digits_job.run).order
+    assert order is not None
+    assert summary.order is not None
+    assert order.digest == summary.order.digest
     request = AuditRequest(digits_job.run, digits_job.order, threads=1)
     *_, plan = engine.plan(request, 0.05, token)
     assert isinstance(plan, Plan)
@@ -102,8 +104,9 @@ def test_a_dispute_stays_where_it_is_while_files_are_looked_at(
     assert found.outcome.value == "CONFIRMED"
 
 
-def test_a_replay_is_gone_on_with(engine: ProcessEngine, digits_job: Job) -> None:
-    request = AuditRequest(digits_job.run, digits_job.order, threads=1, segments=SegmentRequest(numbers=(1, 2)))
+def test_a_replay_is_gone_on_with(engine: ProcessEngine, trainer_key: SigningKey, tmp_path: Path) -> None:
+    long = record_job(tmp_path, digits_order(steps=60, checkpoint_every=2), trainer_key)
+    request = AuditRequest(long.run, long.order, threads=1)
     stopped = audited(engine, request, stop_after=3)
     report = report_of(stopped)
     assert report.outcome is Outcome.INCONCLUSIVE
