@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from counterfoil.audit.boxed import session, start
@@ -24,11 +25,18 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers
 from counterfoil.cancel import CancelToken
+from counterfoil.frames import read_frame
+from counterfoil.messages import decode, encode
+from counterfoil_app.engine import broker, link
+from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
+from counterfoil_app.verdict import report_process
 from support import escapes
 from support import taken_over as taker
 from support.boxes import closed
+from support.fake_engine import FakeEngine
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
+from support.pages import contents
 from support.resuming import ended, request_of, whole
 
 __all__ = ["closed", "digits_job", "trainer_key"]
@@ -213,6 +221,35 @@ def test_nobody_gets_out_of_a_worker(digits_job: Job, tmp_path: Path) -> None:
         finally:
             processes.close()
         assert any(isinstance(each, SegmentDone) for each in answers), said()
+        nobody_got_out(said())
+
+
+def test_nobody_gets_out_of_a_process_of_the_windows_engine(digits_job: Job, tmp_path: Path) -> None:
+    read, write = os.pipe()
+    with (
+        taken_over(tmp_path, broker.CHILD, digits_job.run) as (command, run, said),
+        os.fdopen(read, "rb") as brought,
+        os.fdopen(write, "wb") as answers,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(broker, "program_command", lambda _, *more: [*command, *more])
+        between = broker.Broker(answers)
+        arguments = msgspec.Raw(encode((run, None, ())))
+        between.hand_on(encode(Call(1, "inspect", arguments)))
+        delivered: list[object] = []
+        while not any(isinstance(each, Returned) for each in delivered):
+            delivered += decode(read_frame(brought, MAX_BYTES), Delivery)
+        between.close()
+        nobody_got_out(said())
+
+
+def test_nobody_gets_out_of_the_process_that_prints(
+    digits_job: Job, tmp_path: Path, qapp: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = contents(FakeEngine())
+    with taken_over(tmp_path, report_process.__name__, digits_job.run) as (command, _, said):
+        monkeypatch.setattr(link, "program_command", lambda _: command)
+        assert report_process.print_report(page).startswith(b"%PDF-")
         nobody_got_out(said())
 
 

@@ -64,9 +64,38 @@ def after_a_segment(then: Callable[[], None]) -> None:
     Workplace.replay = replaying  # type: ignore[method-assign]
 
 
+def after_an_inspection(then: Callable[[], None]) -> None:
+    """A process of the window's engine: when it has inspected a run."""
+    from counterfoil_app.engine.port import LibraryEngine
+
+    before: Any = LibraryEngine.inspect
+
+    def inspecting(*arguments: Any) -> Iterator[object]:
+        yield from before(*arguments)
+        then()
+
+    LibraryEngine.inspect = inspecting  # type: ignore[method-assign, assignment]
+
+
+def after_the_report(then: Callable[[], None]) -> None:
+    """The process that prints: when it has made the report."""
+    from counterfoil_app.verdict import report_process
+
+    before = report_process.make_pdf
+
+    def making(*arguments: Any) -> bytes:
+        made = before(*arguments)
+        then()
+        return made
+
+    report_process.make_pdf = making
+
+
 TAKEN: dict[str, Callable[[Callable[[], None]], None]] = {
     "counterfoil.audit.boxed.inside": after_the_replay,
     "counterfoil.audit.parts.worker": after_a_segment,
+    "counterfoil_app.engine.child": after_an_inspection,
+    "counterfoil_app.verdict.report_process": after_the_report,
 }
 
 
@@ -75,9 +104,9 @@ def main() -> int:
     described, module, *rest = sys.argv[1:]
     before = box.enter
 
-    def enter(reads: Any, writes: Any = ()) -> box.Closed:
+    def enter(reads: Any, writes: Any = (), lists: Any = ()) -> box.Closed:
         writes = list(writes)
-        closed = before(reads, writes)
+        closed = before(reads, writes, lists)
         print(json.dumps({"sandbox": closed.words}), file=sys.stderr, flush=True)
         TAKEN[module](escaping(world, writes[0] if writes else ""))
         return closed

@@ -36,7 +36,8 @@ class Link:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            env=program_environment(),
+            # Else numpy starts threads when it is loaded, and a box binds none that were there before.
+            env=program_environment(OPENBLAS_NUM_THREADS="1"),
         )
         self._most = most
         self._said: queue.SimpleQueue[bytes | ValueError | None] = queue.SimpleQueue()

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QLocale
 
+from counterfoil.audit.boxed.start import why_open
 from counterfoil.frames import own_pipes, read_frame, write_frame
 from counterfoil.messages import decode, encode
+from counterfoil.sandbox import box
 from counterfoil.sentence import say
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.link import Link
@@ -33,6 +35,8 @@ class _Order:
 
 
 _Printed = bytes | Failure
+FONTS = ("/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/var/cache/fontconfig")
+"""What a system says of its fonts, for texts in scripts that our own fonts lack."""
 
 
 def print_report(contents: Contents) -> bytes:
@@ -66,6 +70,8 @@ def _unprinted(why: str, detail: str = "") -> Failure:
 def main() -> None:
     """Print the report that standard input holds: what the process is."""
     questions, answers = own_pipes()
+    if not why_open(""):
+        box.enter(FONTS)
     asked = read_frame(questions, MAX_BYTES)
     if asked is not None:
         order: _Order = decode(asked, _Order)
