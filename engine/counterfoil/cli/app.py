@@ -32,6 +32,7 @@ from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
 from counterfoil.obstacles import memory_shortage
 from counterfoil.programs import is_program, run_program
+from counterfoil.raised import theirs, told
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -140,13 +141,13 @@ def _main(arguments: Sequence[str] | None) -> int:
         return show_error(error)
     except KeyboardInterrupt:
         return show_error(CancelledError("Stopped; nothing was concluded."))
-    except Exception as error:
+    except BaseException as error:
         _LOG.debug("unexpected", exc_info=True)
-        return show_error(_machines_own(error) or _bug(error))
+        return show_error(_machines_own(theirs(error)) or _bug(error))
     return 0
 
 
-def _machines_own(error: Exception) -> CounterfoilError | None:
+def _machines_own(error: BaseException) -> CounterfoilError | None:
     """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
     if "torch" in sys.modules:
         from counterfoil.execution.trouble import obstacle_behind
@@ -155,9 +156,9 @@ def _machines_own(error: Exception) -> CounterfoilError | None:
     return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None
 
 
-def _bug(error: Exception) -> CounterfoilError:
+def _bug(error: BaseException) -> CounterfoilError:
     return CounterfoilError(
-        f"Counterfoil failed: {type(error).__name__}: {error}",
+        f"Counterfoil failed: {told(error)}.",
         remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
     )
 
