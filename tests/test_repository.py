@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -249,6 +250,69 @@ def test_no_path_of_somebodys_machine_is_in_the_repository() -> None:
             continue
         found = forbidden.search(text)
         assert found is None, f"{path.relative_to(ROOT)} holds {found.group() if found else ''}"
+
+
+UNPICKLERS = {"_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "multiprocessing", "pickle", "shelve"}
+"""Modules that make whatever a file or a pipe names; contracts in pyproject.toml forbid to import them."""
+SENDERS = {
+    "counterfoil_app/desktop/taskbar.py",  # a message of the desktop's bus
+    "counterfoil_app/engine/process.py",  # bytes, through a link
+    "counterfoil_app/verdict/report_process.py",
+}
+"""Files in which anything has a method ``send``: that of a multiprocessing.Connection pickles."""
+
+
+def unpickling(source: str) -> list[str]:
+    """What of a program reads a pickle, or may, that no list of imports shows: as it stands there."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value.partition(".")[0] in UNPICKLERS:
+                found.append(node.value)
+        elif isinstance(node, ast.Attribute) and node.attr in ("recv", "ProcessPoolExecutor", "read_pickle"):
+            found.append(node.attr)
+        elif isinstance(node, ast.ImportFrom) and {each.name for each in node.names} & {"ProcessPoolExecutor"}:
+            found.append("ProcessPoolExecutor")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            named = f"{ast.unparse(node.func.value)}.{node.func.attr}"
+            said = {each.arg: ast.unparse(each.value) for each in node.keywords}
+            careless = named == "torch.load" and said.get("weights_only") != "True"
+            careless |= named in ("np.load", "numpy.load") and said.get("allow_pickle") != "False"
+            if careless or said.get("allow_pickle") == "True" or said.get("trust_remote_code", "False") != "False":
+                found.append(named)
+    return found
+
+
+def test_nothing_of_the_program_reads_a_pickle() -> None:
+    senders = set()
+    for root in ("engine", "app", "resources"):
+        for path in (ROOT / root).rglob("*.py"):
+            name, source = path.relative_to(ROOT / root).as_posix(), path.read_text(encoding="utf-8")
+            assert unpickling(source) == [], name
+            if re.search(r"\w\.send\(", source):
+                senders.add(name)
+    assert senders == SENDERS
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "importlib.import_module('pickle')",
+        "__import__('multiprocessing.connection')",
+        "link.recv()",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "torch.load(path, weights_only=safe)",
+        "np.load(path)",
+        "np.lib.format.read_array(file, allow_pickle=True)",
+        "from concurrent.futures import ProcessPoolExecutor",
+        "concurrent.futures.ProcessPoolExecutor(2)",
+        "Model.from_pretrained(folder, trust_remote_code=True)",
+    ],
+)
+def test_control_what_reads_a_pickle_is_found(source: str) -> None:
+    assert unpickling(source)
+    assert not unpickling("torch.load(path, weights_only=True)\nnp.load(path, allow_pickle=False)\n'a pickle'")
 
 
 def test_tests_leave_nothing_in_the_temporary_folder(tmp_path: Path) -> None:

@@ -9,6 +9,10 @@ Folders are, in this order: what ``NUMBA_CACHE_DIR`` says, ``__pycache__`` of th
 Where none of these can be written, or the disk is full, or what is kept is damaged, kernels are compiled anew and live
 in memory: this is nothing that an audit depends on.
 
+numba keeps compiled functions as pickles. They lie beside Python's own ``.pyc`` files, or in a folder of the user's,
+and are run as these are: whoever can write there can change the program itself. No folder of a stranger's is among
+them.
+
 numba reads settings from a file in the folder that one is in, where files of strangers lie, and one of them says where
 compiled code is taken from. So it is loaded here first, without that file, and others take it from here.
 """

@@ -23,19 +23,26 @@ from counterfoil import (
     CounterfoilError,
     DeliveryOutcome,
     DeliveryReport,
+    Digest,
     Event,
     FileUse,
+    LocalWorkers,
     OperatorDone,
     Outcome,
     Plan,
     StepReplayed,
     Withdrawal,
+    WorkerState,
 )
 from counterfoil.audit.statement.afterwards import sign_withdrawal
+from counterfoil.messages import decode, encode
+from counterfoil.program.limits import LARGE
 from counterfoil.sentence import Sentence
-from counterfoil_app.engine.child import Item, Outbox, Returned
-from counterfoil_app.engine.messages import loads
+from counterfoil_app.engine.child import Outbox
+from counterfoil_app.engine.messages import Answer, Delivery, Item, Returned, methods
+from counterfoil_app.engine.port import KnownRequest
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import Failure, ReportedError
 from support.fake_engine import FakeEngine
 from support.memory import holds
@@ -216,16 +223,54 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+RUN, CAPSULE = Path("run.cfoil"), Path("a.capsule.cfoil")
+ASKED = KnownRequest(RUN, Path("job.cfoil"), workers=LocalWorkers(2), limits=LARGE, trainer="ab" * 32)
+NEEDED = FakeEngine(disputed=37).report(AuditRequest(RUN), {}, 60, Outcome.DISPUTED)
+ARGUMENTS: dict[str, tuple[object, ...]] = {
+    "adjudicate": (CAPSULE, None, "cpu", 2),
+    "audit": (ASKED,),
+    "client_order": (Path("job.cfoil"), RUN),
+    "devices": (),
+    "inspect": (RUN, None, ("ab" * 32,)),
+    "kept": (ASKED, Digest.of(b"order"), Digest.of(b"run")),
+    "make_sample": (Path("sample"), SampleKind.TAMPERED),
+    "outline": (RUN,),
+    "plan": (ASKED, 0.5),
+    "preview": (NEEDED, datetime(2026, 1, 31, tzinfo=UTC)),
+    "read_key": (Path("auditor.pem"),),
+    "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
+    "recognise": (RUN,),
+    "verify_weights": (Path("model"), RUN, None, (), NEEDED),
+    "write_capsule": (NEEDED, CAPSULE),
+}
+
+
+@pytest.mark.parametrize("name", methods())
+def test_what_goes_to_a_method_and_comes_back_passes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v.json").write_text("{}")
+    engine = FakeEngine(disputed=37, lying_log=12, crew=(WorkerState(1, trouble="No."),), data_file="d.h5")
+    method, given = methods()[name], ARGUMENTS[name]
+    assert repr(decode(encode(given), method.arguments)) == repr(given)
+    brought = getattr(engine, name)(*given, *([CancelToken()] if method.cancellable else []))
+    values = list(brought) if method.cancellable else [brought]
+    assert values
+    for value in values:
+        assert repr(decode(encode(value), method.brings)) == repr(value)
+
+
 class SlowReader:
     """Sends to another side that is slow."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()
-        self.batches: list[list[object]] = []
+        self.batches: list[tuple[Answer, ...]] = []
 
     def __call__(self, data: bytes) -> None:
         assert self.gate.wait(30)
-        self.batches.append(loads(data))
+        self.batches.append(decode(data, Delivery))
 
 
 def test_a_million_progress_events_do_not_pile_up() -> None:
@@ -238,8 +283,12 @@ def test_a_million_progress_events_do_not_pile_up() -> None:
     outbox.put(Returned(1, None))
     outbox.close()
     sent = [message for batch in reader.batches for message in batch]
-    assert sent[0] == Item(1, "first")
-    assert sent[-2:] == [Item(1, OperatorDone(1, 999_999, 1_000_000)), Returned(1, None)]
+    assert isinstance(sent[0], Item)
+    assert decode(sent[0].value, str) == "first"
+    last, end = sent[-2:]
+    assert isinstance(last, Item)
+    assert decode(last.value, OperatorDone) == OperatorDone(1, 999_999, 1_000_000)
+    assert isinstance(end, Returned)
     assert len(sent) < 1000
 
 

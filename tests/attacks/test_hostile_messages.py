@@ -1,161 +1,346 @@
-"""A process that reads files and was taken over sends the window messages that would run code there."""
+"""A process that computes for a stranger and was taken over sends messages that would change what its reader says."""
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
+import struct
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from counterfoil import Digest
-from counterfoil.audit.statement.model import VerdictStatement, json_of, read_statement
+from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, StepReplayed
+from counterfoil.audit.parts import rayexec
+from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.result import Died, Identity, Message, Ready, Said, SegmentDone, SegmentResult, Unable
+from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.steptable import Recorded
-from counterfoil.cli import main
+from counterfoil.audit.values.workers import Place
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError
-from counterfoil.sentence import say
-from counterfoil_app.engine import link, messages
-from counterfoil_app.engine import process as engine_process
-from counterfoil_app.engine.child import Item, Returned
-from counterfoil_app.engine.messages import MessageError, dumps, loads
+from counterfoil.messages import FormError, decode, encode
+from counterfoil_app.engine import link
+from counterfoil_app.engine.messages import MAX_BYTES, MOST_MESSAGES, Delivery, Item, Raised, Returned, methods
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.worker import Failure
+from support.fake_engine import FakeEngine
 from support.reports import disputed_report
 
-
-class Runs:
-    """Unpickled as any pickle is, it calls a function."""
-
-    def __init__(self, function: Any, *arguments: Any) -> None:
-        self._call = function, arguments
-
-    def __reduce__(self) -> Any:
-        return self._call
+BUILD = b"ccounterfoil.audit.values.outcome\nOutcome\n(VDISPUTED\ntR}(V_value_\nVVERIFIED\nub."
+"""A pickle that names nothing but a member of an enumeration of ours, and gives it another value (opcode BUILD)."""
+REPORT = disputed_report()
+FINISHED: Any = msgspec.msgpack.decode(encode(AuditFinished(REPORT)))
+"""What a window hears of it, as maps and lists."""
 
 
-@dataclass(frozen=True)
-class NotOurs:
-    value: int
+@pytest.fixture
+def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], ProcessEngine]:
+    """Returns an engine whose process says certain bytes, whatever it is asked."""
+
+    def engine(said: bytes) -> ProcessEngine:
+        (tmp_path / "said").write_bytes(said)
+        code = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read()); sys.stdout.flush(); input()"
+        command = [sys.executable, "-P", "-c", code, str(tmp_path / "said")]
+        monkeypatch.setattr(link, "program_command", lambda _program: command)
+        return ProcessEngine()
+
+    return engine
 
 
-HOSTILE = {
-    "a shell": Runs(os.system, "touch taken"),
-    "a program": Runs(subprocess.Popen, ["touch", "taken"]),
-    "code": Runs(eval, "open('taken', 'w')"),
-    "our command line": Runs(main, ["keygen", "taken"]),
-    "an import": Runs(__import__, "torch"),
-    "an attribute": Runs(getattr, Outcome, "__class__"),
-    "a function of ours": Runs(engine_process.write_steps_csv, [], "taken"),
-    "a class of another's": NotOurs(1),
-    "the reader of statements": Runs(msgspec.json.decode, b"1"),
-    "a function beside a statement": Runs(json_of, 1),
-    "numpy's own": Runs(np._core.multiarray._reconstruct, np.ndarray, (0,), b"b"),
-    "a class of ours that is no value": Runs(ProcessEngine),
+def framed(body: bytes) -> bytes:
+    return struct.pack("<I", len(body)) + body
+
+
+def changed(value: Any, *path: Any, to: Any) -> Any:
+    """The same maps and lists with another value in one place; a function is asked for it."""
+    if not path:
+        return to(value) if callable(to) else to
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = changed(value.get(path[0]) if isinstance(value, dict) else value[path[0]], *path[1:], to=to)
+    return copy
+
+
+def test_control_a_pickle_made_disputed_say_verified() -> None:
+    try:
+        assert pickle.loads(BUILD) is Outcome.DISPUTED
+        assert Outcome.DISPUTED.value == "VERIFIED"
+    finally:
+        Outcome.DISPUTED._value_ = "DISPUTED"
+
+
+@pytest.mark.parametrize("kind", [Delivery, AuditReport, Outcome, Event, Said])
+def test_no_pickle_is_read(kind: Any) -> None:
+    for data in (BUILD, pickle.dumps(Outcome.VERIFIED), pickle.dumps(REPORT)):
+        with pytest.raises(FormError):
+            decode(data, kind)
+    assert Outcome.DISPUTED.value == "DISPUTED"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BUILD,
+        b"",
+        b"\xc1",
+        b"\x91" * 100_000,
+        encode((Returned(1, 1),))[:-1],
+        encode((Returned(1, 1),)) + b"\x00",
+        encode(REPORT),
+        encode(((Device("cpu", "", ""),),)),
+        encode((Returned(1, (Device("cpu", "", ""),)),) * (MOST_MESSAGES + 1)),
+        encode((Returned(1, REPORT),)),
+        encode((Returned(1, ({"is": "Outcome", "name": "cpu", "title": "", "float64_note": ""},)),)),
+    ],
+)
+def test_the_window_ends_a_process_that_says_anything_else(body: bytes, says: Callable[[bytes], ProcessEngine]) -> None:
+    engine = says(framed(body))
+    with pytest.raises(CounterfoilError, match="cannot be read") as caught:
+        engine.devices()
+    assert "may have taken it over" in caught.value.remedy
+    assert engine.process_id is None
+    assert Outcome.DISPUTED.value == "DISPUTED"
+
+
+def test_control_the_window_takes_what_was_asked_for(says: Callable[[bytes], ProcessEngine]) -> None:
+    engine = says(framed(encode((Returned(1, (Device("cpu", "a", "b"),)),))))
+    assert engine.devices() == (Device("cpu", "a", "b"),)
+    engine.close()
+
+
+def test_a_message_that_is_too_large(says: Callable[[bytes], ProcessEngine]) -> None:
+    with pytest.raises(CounterfoilError, match="cannot be read"):
+        says(struct.pack("<I", MAX_BYTES + 1)).devices()
+
+
+def test_a_failure_is_told_in_sentences(says: Callable[[bytes], ProcessEngine]) -> None:
+    engine = says(framed(encode((Raised(1, Failure("No.", "Wait.", "", True)),))))
+    with pytest.raises(CounterfoilError, match=r"No\.") as caught:
+        engine.devices()
+    assert caught.value.remedy == "Wait."
+    engine.close()
+
+
+OUTCOME = "report", "outcome"
+DISPUTE = "report", "dispute"
+HOSTILE: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "an outcome that there is not": (OUTCOME, "BUILD"),
+    "an outcome in small letters": (OUTCOME, "verified"),
+    "the name of a member": ((*DISPUTE, "finding", "right"), "REPLAY"),
+    "an outcome with more in it": (OUTCOME, {"is": "Outcome", "_value_": "VERIFIED"}),
+    "an outcome of another enumeration": (OUTCOME, "CONFIRMED"),
+    "no outcome": (OUTCOME, None),
+    "a number for an outcome": (OUTCOME, 0),
+    "a list of outcomes": (OUTCOME, ["VERIFIED"]),
+    "a field that there is not": (("report",), lambda report: {**report, "headline": "VERIFIED"}),
+    "an attribute of a class": (("report",), lambda report: {**report, "__class__": "AuditReport"}),
+    "a field that is missing": (("report",), lambda r: {name: r[name] for name in r if name != "dispute"}),
+    "another class": (("report", "is"), "AdjudicationReport"),
+    "a class of nobody": (("report", "is"), "Popen"),
+    "a digest of 31 bytes": (("report", "bundle_digest", "value"), bytes(31)),
+    "a digest in digits": (("report", "bundle_digest", "value"), "0" * 64),
+    "a number as text": (("report", "steps_ordered"), "60"),
+    "a fraction of a step": (("report", "steps_ordered"), 60.5),
+    "a number for whether": ((*DISPUTE, "confirmed"), 1),
+    "text for whether": ((*DISPUTE, "confirmed"), "no"),
+    "bytes for text": (("report", "title"), b"Digits"),
+    "a text that is too long": (("report", "title"), "a" * (2**24 + 1)),
+    "a source that there is not": (("report", "order_source"), "trainer"),
+    "a check that there is not": (("report", "checks", 0, "number"), 11),
+    "evidence": (("evidence",), {"is": "CapsuleContents"}),
+    "a table of steps": (("steps",), {}),
+    "a template that looks into its values": (
+        ("report", "reason"),
+        {"is": "spoken", "template": "{0.__class__}", "values": ["a"]},
+    ),
+    "a number of a thousand million digits": (
+        ("report", "reason"),
+        {"is": "spoken", "template": "{0:999999999}", "values": [1]},
+    ),
+    "a place without a value": (("report", "reason"), {"is": "spoken", "template": "{1}", "values": ["a"]}),
+    "a value that is a list": (("report", "reason"), {"is": "spoken", "template": "{0}", "values": [[]]}),
+    "a template that is none": (("report", "reason"), {"is": "spoken", "template": 1, "values": []}),
+    "an integer of endless digits": (
+        ("report", "steps_ordered"),
+        {"is": "large", "digits": "9" * 5000},
+    ),
+    "an integer of no digits": (("report", "steps_ordered"), {"is": "large", "digits": "__import__('os')"}),
 }
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_message_that_names_something_else(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for message in (HOSTILE[what], [Item(1, HOSTILE[what])], [Returned(1, (HOSTILE[what],))]):
-        with pytest.raises(MessageError, match="which no plain value is made of"):
-            loads(pickle.dumps(message))
-    assert not list(tmp_path.iterdir())
-
-
-def test_control_any_other_reader_would_run_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    pickle.loads(pickle.dumps(HOSTILE["code"]))
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
-def test_dotted_names_and_junk() -> None:
-    dotted = b"\x80\x04\x8c\x20counterfoil.audit.values.outcome\x8c\x0fOutcome.__doc__\x93."
-    for data in (dotted, b"", b"junk", pickle.dumps([1])[:-3], b"\x80\x04\x8c\x01xQ."):
-        with pytest.raises(MessageError):
-            loads(data)
-
-
-def test_control_plain_values_pass() -> None:
-    value = (
-        Check(CheckNumber.FORMAT, CheckState.PASSED, "x"), Digest.of(b""), Path("a"), datetime.now(UTC), 1, 2.5, None,
-        [True], {"a": (1,)}, b"x", Outcome.VERIFIED, Recorded.of([0.5, float("nan")], [1, 2], [3, 4]),
-    )  # fmt: skip
-    assert loads(dumps(value)) == value
-    for array in (np.arange(6.0).reshape(2, 3), np.array(3, np.uint64), np.zeros((0, 2), np.bool_)):
-        found = loads(dumps(array))
-        assert found.dtype == array.dtype
-        assert (found == array).all()
-        assert found.shape == array.shape
-    assert loads(dumps(np.float32(0.1))) == np.float32(0.1)
-
-
-def test_sentences_pass_with_their_parts() -> None:
-    value = say("Step {0} {1}.", 3, say("differs"))
-    found = loads(dumps([value, Check(CheckNumber.FORMAT, CheckState.PASSED, value)]))
-    assert found == [value, Check(CheckNumber.FORMAT, CheckState.PASSED, value)]
-    for sentence in (found[0], found[1].detail):
-        assert (sentence.template, sentence.values) == (value.template, value.values)
-        assert sentence.values[1].template == "differs"
-
-
-class Claims:
-    """Unpickled by the window, it asks for a sentence."""
-
-    def __init__(self, *parts: Any) -> None:
-        self._parts = parts
-
-    def __reduce__(self) -> Any:
-        return messages.sentence, self._parts
-
-
-@pytest.mark.parametrize(
-    ("template", "values"),
-    [("{0.__class__}", ("a",)), ("{0:999999999}", (1,)), ("{0}", ([],)), ("{1}", ("a",)), (1, ()), ("a", 1)],
-)
-def test_sentences_that_are_none(template: Any, values: Any) -> None:
-    with pytest.raises(MessageError, match="cannot be read"):
-        loads(pickle.dumps(Claims(template, values)))
+def test_a_report_that_is_none(what: str) -> None:
+    path, to = HOSTILE[what]
+    with pytest.raises(FormError):
+        decode(msgspec.msgpack.encode(changed(FINISHED, *path, to=to)), Event)
+    control = decode(msgspec.msgpack.encode(FINISHED), Event)
+    assert repr(control) == repr(AuditFinished(REPORT)), "which holds what is not a number, and equals nothing"
 
 
 def test_sentences_that_repeat_each_other_do_not_fill_the_memory() -> None:
     value: Any = "a" * 1000
     for _ in range(40):
-        value = Claims("{0}{1}", (value, value))
-    with pytest.raises(MessageError, match="too long"):
-        loads(pickle.dumps(value))
+        value = {"is": "spoken", "template": "{0}" * 1000, "values": [value]}
+    with pytest.raises(FormError, match="too long"):
+        decode(msgspec.msgpack.encode(value), str)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "data"),
+    [
+        ("|O8", [1], bytes(8)),
+        ("<U1", [1], bytes(4)),
+        ("<M8", [1], bytes(8)),
+        ("<f4", [1], bytes(4)),
+        ("<f8", [2], bytes(8)),
+        ("<f8", [-1], bytes(8)),
+        ("<f8", [2**40, 2**40], bytes(8)),
+        ("<f8,<f8", [1], bytes(16)),
+        ("<f8", [1] * 100, bytes(8)),
+    ],
+)
+def test_arrays_of_anything_else_than_numbers(dtype: str, shape: list[int], data: bytes) -> None:
+    summary = FakeEngine().summary(Path("run.cfoil"), None)
+    said: Any = msgspec.msgpack.decode(encode(summary))
+    numbers = {"is": "numbers", "dtype": dtype, "shape": shape, "data": data}
+    with pytest.raises(FormError):
+        decode(
+            msgspec.msgpack.encode(changed(said, "run", "recorded", "trainer_loss", to=numbers)),
+            methods()["outline"].brings,
+        )
+    assert decode(msgspec.msgpack.encode(said), methods()["outline"].brings) == summary, "the control"
+
+
+MESSAGE = encode((Item(1, StepReplayed(FakeEngine().row(1))), Returned(1, AuditFinished(REPORT))))
+OUTCOMES = {each.name: each.value for each in Outcome}
+
+
+@given(st.data())
+def test_a_damaged_message_is_refused_or_says_what_it_says(data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(MESSAGE) - 1))
+    piece = data.draw(st.binary(max_size=8))
+    said = MESSAGE[:place] + piece + MESSAGE[place + data.draw(st.integers(0, 8)) :]
+    try:
+        answers = decode(said, Delivery)
+        found = [decode(one.value, Event) for one in answers if not isinstance(one, Raised)]
+    except FormError:
+        found = []
+    for event in found:
+        assert isinstance(event, Event)
+        if isinstance(event, AuditFinished):
+            assert type(event.report) is AuditReport
+            assert event.report.outcome in Outcome
+    assert {each.name: each.value for each in Outcome} == OUTCOMES
 
 
 def test_control_a_verdict_passes() -> None:
     statement = verdict_statement(disputed_report(), datetime(2026, 1, 31, tzinfo=UTC))
     verdict = Verdict(read_statement(statement, VerdictStatement), "ab" * 32)
-    found = loads(dumps([Returned(1, verdict)]))[0].value
+    found = decode(encode(verdict), Verdict)
     assert found == verdict
     assert found.predicate == statement["predicate"]
+    said: Any = msgspec.msgpack.decode(encode(verdict))
+    for path, to in (
+        (("statement", "predicate", "result"), "BUILD"),
+        (("statement", "predicate", "counts", "corrections"), 1),
+        (("statement", "predicate", "counts", "corrections"), "1e9"),
+        (("statement", "predicate", "more"), "x"),
+    ):
+        with pytest.raises(FormError):
+            decode(msgspec.msgpack.encode(changed(said, *path, to=to)), Verdict)
 
 
-def test_arrays_of_objects_are_none() -> None:
-    with pytest.raises(MessageError):
-        loads(dumps(np.array([object()])))
+# A cluster
+
+PLACE = Place("m", (("device", "cpu"),))
+IDENTITY = Identity(*(Digest.of(bytes([number])) for number in range(3)))
+ANSWERS: dict[str, object] = {
+    "a pickle": BUILD,
+    "no bytes": Outcome.VERIFIED,
+    "bytes that can be changed": bytearray(encode(Ready(1, IDENTITY, PLACE))),
+    "of another worker": encode(Ready(2, IDENTITY, PLACE)),
+    "that it died": encode(Died(1, "\x1b[2J")),
+    "one field more": encode({"is": "Unable", "worker": 1, "reason": "", "more": 1}),
+    "a place with one field more": msgspec.msgpack.encode(
+        changed(msgspec.msgpack.decode(encode(Ready(1, IDENTITY, PLACE))), "place", "trusted", to=True)
+    ),
+    "counts without end": encode(
+        SegmentDone(1, msgspec.structs.replace(SegmentResult(1, (), ()), sums=((0,) * 10_000,)))
+    ),
+    "trouble without end": encode(SegmentDone(1, SegmentResult(1, (), (), "a" * 2**21))),
+}
 
 
-def test_the_window_ends_such_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "said").write_bytes(pickle.dumps([Returned(1, HOSTILE["a shell"])]))
-    code = "from counterfoil.frames import *; write_frame(own_pipes()[1], open('said', 'rb').read()); input()"
-    monkeypatch.setattr(link, "program_command", lambda _program: [sys.executable, "-P", "-c", code])
-    engine = ProcessEngine()
-    with pytest.raises(CounterfoilError, match=r"names posix\.system") as caught:
-        engine.devices()
-    assert "may have taken it over" in caught.value.remedy
-    assert engine.process_id is None
-    assert not Path("taken").exists()
+class OwnError(Exception):
+    """\x1b[2JVERIFIED"""
+
+
+OwnError.__name__ = "\x1b[2JVERIFIED"
+
+
+class Ray(SimpleNamespace):
+    """Stands for the library: one actor, which says one thing or raises."""
+
+    class exceptions:  # noqa: N801, as the library's
+        class RayError(Exception):
+            pass
+
+        class ActorDiedError(RayError):
+            pass
+
+    def __init__(self, said: object) -> None:
+        super().__init__()
+        self._said = said
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 1.0}
+
+    def remote(self, **_needs: object) -> Callable[[type], Any]:
+        method = SimpleNamespace(remote=lambda *_arguments: "handle")
+        actor = SimpleNamespace(open=method, replay=method)
+        return lambda _kind: SimpleNamespace(remote=lambda *_arguments: actor)
+
+    def wait(self, asked: list[str], **_settings: object) -> tuple[list[str], list[str]]:
+        return asked, []
+
+    def get(self, _handle: str) -> object:
+        if isinstance(self._said, Exception):
+            raise self._said
+        return self._said
+
+    def kill(self, _actor: object) -> None:
+        pass
+
+
+def heard(said: object, monkeypatch: pytest.MonkeyPatch) -> list[Message]:
+    monkeypatch.setattr(rayexec, "_ray", lambda: Ray(said))
+    actors = rayexec.RayActors("auto", Task("run.cfoil"), None, 1)
+    actors.start(1)
+    return actors.wait(0)
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_an_actor_that_says_anything_else_is_as_good_as_dead(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (message,) = heard(ANSWERS[what], monkeypatch)
+    assert isinstance(message, Died)
+    assert message.how.isprintable()
+
+
+def test_an_error_of_an_actor_names_itself_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(OwnError(), monkeypatch) == [Died(1, "an error that is none of Ray's")]
+    assert heard(Ray.exceptions.ActorDiedError(), monkeypatch) == [Died(1, "ActorDiedError")]
+
+
+def test_control_an_actor_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    for message in (Ready(1, IDENTITY, PLACE), Unable(1, "No."), SegmentDone(1, SegmentResult(1, (), ()))):
+        assert heard(encode(message), monkeypatch) == [message]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import msgspec
@@ -13,6 +14,7 @@ from counterfoil.audit.parts.result import Died, SegmentDone, SegmentResult, Ste
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import Place
+from counterfoil.messages import encode
 from counterfoil.rounding.log import SiteLog
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
@@ -147,7 +149,7 @@ def test_a_worker_that_says_what_cannot_be_of_its_machine_is_not_asked(place, di
         def start(self, worker: int) -> None:
             super().start(worker)
             ready = self._said.pop()
-            self._said.append(msgspec.structs.replace(ready, place=place) if worker == 1 else ready)
+            self._said.append(replace(ready, place=place) if worker == 1 else ready)
 
     with crewed(monkeypatch, lambda workplace: Boasting(workplace, 2)) as made:
         report = ended(whole(request_of(digits_job))).report
@@ -161,8 +163,8 @@ def test_an_answer_of_an_actor_that_is_none_ends_the_actor(answer):
 
     result = SegmentResult(1, (), ())
     if answer == "of another":
-        answer = msgspec.msgpack.encode(SegmentDone(2, result))
+        answer = encode(SegmentDone(2, result))
     elif answer == "not asked":
-        answer = msgspec.msgpack.encode(StepDone(1, 1))
+        answer = encode(StepDone(1, 1))
     assert isinstance(answered(answer, 1), Died)
-    assert answered(msgspec.msgpack.encode(SegmentDone(1, result)), 1) == SegmentDone(1, result)
+    assert answered(encode(SegmentDone(1, result)), 1) == SegmentDone(1, result)

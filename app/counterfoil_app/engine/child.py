@@ -6,87 +6,36 @@ thread does it (docs/adr/0007). It also keeps the window alive when the engine d
 
 from __future__ import annotations
 
-import pickle
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
 from counterfoil.frames import own_pipes, read_frame, write_frame
-from counterfoil_app.engine.messages import MAX_BYTES, dumps
+from counterfoil.messages import FormError, decode, encode
+from counterfoil_app.engine.messages import (
+    MAX_BYTES,
+    MOST_MESSAGES,
+    Answer,
+    Call,
+    Item,
+    Question,
+    Raised,
+    Returned,
+    Steer,
+    methods,
+)
 from counterfoil_app.engine.port import LibraryEngine
 from counterfoil_app.engine.sample import SampleProgress
 from counterfoil_app.engine.worker import Failure
 
 FLUSH_SECONDS = 0.02
-MOST_MESSAGES = 500
-"""Most messages of one delivery: the window unpickles a delivery in one go, holding its interpreter."""
 PROGRESS = (DeliveryProgress, OperatorDone, PlanProgress, SampleProgress)
 """Kinds of values of which only the newest matters."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """Asks for a method of the engine.
-
-    Attributes:
-        number: Number of the call; what it brings carries it too.
-        method: Name of the method.
-        arguments: Its arguments, without a cancel token.
-        cancellable: Whether the method takes a cancel token as its last argument.
-    """
-
-    number: int
-    method: str
-    arguments: tuple[Any, ...]
-    cancellable: bool
-
-
-@dataclass(frozen=True)
-class Steer:
-    """Asks a call that runs to stop or to wait; ignored when that call is over.
-
-    Attributes:
-        number: Number of the call.
-        cancelled: Stop for good.
-        paused: Wait.
-    """
-
-    number: int
-    cancelled: bool
-    paused: bool
-
-
-@dataclass(frozen=True)
-class Item:
-    """A value that an iterating call yielded."""
-
-    number: int
-    value: object
-
-
-@dataclass(frozen=True)
-class Returned:
-    """The end of a call, with its result; None for an iterating one."""
-
-    number: int
-    value: object
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The end of a call that failed."""
-
-    number: int
-    failure: Failure
-
-
-Message = Item | Returned | Raised
 
 
 class Outbox:
@@ -101,12 +50,12 @@ class Outbox:
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self._write = write
         self._changed = threading.Condition()
-        self._waiting: list[Message] = []
+        self._waiting: list[Answer] = []
         self._closed = False
         self._thread = threading.Thread(target=self._send, name="outbox", daemon=True)
         self._thread.start()
 
-    def put(self, message: Message) -> None:
+    def put(self, message: Answer) -> None:
         """Queue a message; waits while too many are queued."""
         with self._changed:
             if self._waiting and _supersedes(message, self._waiting[-1]):
@@ -132,7 +81,7 @@ class Outbox:
             if not batch:
                 return
             try:
-                self._write(dumps(batch))
+                self._write(_delivery(batch))
             except OSError:  # the window is gone: nobody will read the rest
                 with self._changed:
                     self._closed = True
@@ -141,7 +90,23 @@ class Outbox:
             time.sleep(FLUSH_SECONDS)
 
 
-def _supersedes(new: Message, old: Message) -> bool:
+def _delivery(batch: list[Answer]) -> bytes:
+    """Write answers; one that no message carries is the failure of its call, and the others are sent all the same."""
+    try:
+        return encode(batch)
+    except FormError:
+        return encode([_sendable(answer) for answer in batch])
+
+
+def _sendable(answer: Answer) -> Answer:
+    try:
+        encode(answer)
+    except FormError as error:
+        return Raised(answer.number, Failure.of(error))
+    return answer
+
+
+def _supersedes(new: Answer, old: Answer) -> bool:
     return (
         isinstance(new, Item)
         and isinstance(old, Item)
@@ -169,20 +134,27 @@ class _Inbox:
 
     def _receive(self) -> None:
         while True:
-            data = read_frame(self._questions, MAX_BYTES)
-            if data is None:  # the window hung up, or is gone
-                with self._lock:
+            message = self._next()
+            with self._lock:
+                if message is None:
                     for token in self._tokens.values():
                         token.cancel()
-                self._calls.put(None)
-                return
-            message = pickle.loads(data)
-            with self._lock:
+                    self._calls.put(None)
+                    return
                 if isinstance(message, Call):
                     self._tokens[message.number] = CancelToken()
                     self._calls.put(message)
                 elif message.number in self._tokens:
                     _steer(self._tokens[message.number], message)
+
+    def _next(self) -> Call | Steer | None:
+        """Return what the window says next; None when it hung up, is gone, or says what no window does."""
+        try:
+            data = read_frame(self._questions, MAX_BYTES)
+            message: Call | Steer | None = None if data is None else decode(data, Question)
+        except (OSError, ValueError):
+            return None
+        return message
 
 
 def _steer(token: CancelToken, wish: Steer) -> None:
@@ -206,12 +178,14 @@ def main() -> None:
     outbox.close()
 
 
-def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox) -> Message:
-    method = getattr(engine, call.method)
+def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox) -> Answer:
     try:
-        if not call.cancellable:
-            return Returned(call.number, method(*call.arguments))
-        for value in method(*call.arguments, token):
+        method = methods()[call.method]
+        arguments = decode(call.arguments, method.arguments)
+        carry_out = getattr(engine, call.method)
+        if not method.cancellable:
+            return Returned(call.number, carry_out(*arguments))
+        for value in carry_out(*arguments, token):
             outbox.put(Item(call.number, value))
         return Returned(call.number, None)
     except Exception as error:  # the window shows every failure; none may end the process

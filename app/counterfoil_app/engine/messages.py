@@ -1,141 +1,133 @@
-"""What the engine's process sends to the window: plain values only.
+"""What window and engine's process say to each other.
 
-That process reads files of strangers. Should one of them take it over, its messages must not take over the window,
-where passphrases are typed: a pickle can name any function of any library. So only frozen values of ours are let in,
-by name of their class, and columns of numbers.
+That process computes for strangers. Should one of them take it over, its messages must not take over the window, where
+passphrases are typed: they are bytes that :mod:`counterfoil.messages` reads. What a call brings is read by the type
+that the :class:`Engine` promises of that very call.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
-from dataclasses import is_dataclass
-from enum import Enum
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, get_args, get_type_hints
 
-import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
+from msgspec import Meta
 
 from counterfoil import CounterfoilError
-from counterfoil.sentence import Sentence, Value, say
+from counterfoil.sentence import say
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.worker import Failure
 
 MAX_BYTES = 2**31
 """Longest message; the overview of ten million steps has 240 MB."""
-MAX_NUMBER = 4300
-"""Most characters of a number in a sentence: Python writes no longer integer (sys.get_int_max_str_digits)."""
-MAX_SPOKEN = 2**24
-"""Most characters in all sentences of a message; parts that are named again and again would make them endless."""
-_MODULES = (
-    "counterfoil.audit.",
-    "counterfoil.commit.",
-    "counterfoil.execution.listing",
-    "counterfoil.program.limits",
-    "counterfoil_app.engine.child",
-    "counterfoil_app.engine.port",
-    "counterfoil_app.engine.sample",
-    "counterfoil_app.engine.worker",
-)
-"""Where the classes of values are defined that an engine may send."""
-_OTHERS = frozenset(
-    (module, name)
-    for module, names in {
-        "pathlib": ("PosixPath", "WindowsPath"),
-        "pathlib._local": ("PosixPath", "WindowsPath"),
-        "datetime": ("datetime", "timedelta", "timezone"),
-        "msgspec._core": ("UNSET",),  # a field that a statement lacks
-        __name__: ("array", "scalar"),
-    }.items()
-    for name in names
-)
-_PLAIN = (Enum, Struct, int, str)
-"""What a class of values is otherwise: an enumeration, fields of a statement, numbers or texts of some kind."""
-_KINDS = "biuf"
-"""Kinds of numpy dtypes that hold numbers and nothing else."""
+MOST_MESSAGES = 500
+"""Most messages of one delivery: it is read in one go, and holds the window's interpreter for as long."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Asks for a method of the engine.
+
+    Attributes:
+        number: Number of the call; what it brings carries it too.
+        method: Name of the method.
+        arguments: Its arguments, without a cancel token.
+    """
+
+    number: int
+    method: str
+    arguments: object
+
+
+@dataclass(frozen=True)
+class Steer:
+    """Asks a call that runs to stop or to wait; ignored when that call is over.
+
+    Attributes:
+        number: Number of the call.
+        cancelled: Stop for good.
+        paused: Wait.
+    """
+
+    number: int
+    cancelled: bool
+    paused: bool
+
+
+@dataclass(frozen=True)
+class Item:
+    """A value that an iterating call yielded."""
+
+    number: int
+    value: object
+
+
+@dataclass(frozen=True)
+class Returned:
+    """The end of a call, with its result; None for an iterating one."""
+
+    number: int
+    value: object
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The end of a call that failed."""
+
+    number: int
+    failure: Failure
+
+
+Question = Call | Steer
+"""What the window says."""
+Answer = Item | Returned | Raised
+"""What the engine's process says."""
+Delivery = Annotated[tuple[Answer, ...], Meta(max_length=MOST_MESSAGES)]
+"""In which form it does."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """What goes to a method of the engine and comes back from it.
+
+    Attributes:
+        arguments: The type of its arguments, a tuple, without a cancel token.
+        brings: The type of what it returns, or of what it yields if it can be cancelled.
+        cancellable: Whether it takes a cancel token as its last argument, and yields.
+    """
+
+    arguments: Any
+    brings: Any
+    cancellable: bool
+
+
+CALLS = (
+    "adjudicate", "audit", "client_order", "devices", "inspect", "kept", "make_sample", "outline", "plan", "preview",
+    "read_key", "read_verdict", "recognise", "verify_weights", "write_capsule",
+)  # fmt: skip
+"""The methods that the engine's process carries out."""
+
+
+@cache
+def methods() -> Mapping[str, Method]:
+    """Return what the engine's process can be asked for, by name, as the port says it."""
+    return {name: _method(name) for name in CALLS}
+
+
+def _method(name: str) -> Method:
+    hints = get_type_hints(getattr(Engine, name))
+    brings = hints.pop("return")
+    cancellable = hints.pop("cancel", None) is not None
+    return Method(tuple[tuple(hints.values())], get_args(brings)[0] if cancellable else brings, cancellable)  # type: ignore[misc]
 
 
 class MessageError(CounterfoilError):
-    """A message holds something else than plain values."""
+    """A message is none that the engine's process sends."""
 
-
-def dumps(value: object) -> bytes:
-    """Write a value for :func:`loads`."""
-    out = io.BytesIO()
-    _Writer(out).dump(value)
-    return out.getvalue()
-
-
-def loads(data: bytes) -> Any:
-    """Read a message of a process that may be hostile.
-
-    Raises:
-        MessageError: It names another class or function than those that plain values are made of, or is none.
-    """
-    try:
-        return _Reader(io.BytesIO(data)).load()
-    except MessageError:
-        raise
-    except Exception as error:  # a broken pickle raises anything
-        raise MessageError(say("A message of the engine's process cannot be read."), detail=repr(error)) from error
-
-
-def array(dtype: str, shape: tuple[int, ...], data: bytes) -> NDArray[Any]:
-    """Return numbers as an array."""
-    kind = np.dtype(str(dtype))
-    if kind.kind not in _KINDS:
-        raise MessageError(say("A message of the engine's process holds an array of something else than numbers."))
-    return np.frombuffer(bytes(data), kind).reshape([int(length) for length in shape]).copy()
-
-
-def scalar(dtype: str, data: bytes) -> Any:
-    """Return a number of numpy's."""
-    return array(dtype, (1,), data)[0]
-
-
-def sentence(template: str, values: tuple[Value, ...]) -> Sentence:
-    """Return a sentence, put together again."""
-    return Sentence(template, values)
-
-
-class _Writer(pickle.Pickler):
-    def reducer_override(self, value: Any) -> Any:
-        """Write arrays without numpy's own functions, which trust what they read, and sentences by their parts."""
-        if type(value) is np.ndarray:
-            return array, (value.dtype.str, value.shape, value.tobytes())
-        if isinstance(value, np.generic):
-            return scalar, (value.dtype.str, value.tobytes())
-        if type(value) is Sentence:
-            return sentence, (value.template, value.values)
-        return NotImplemented
-
-
-class _Reader(pickle.Unpickler):
-    _spoken = 0
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return the class of a plain value; raises MessageError for anything else."""
-        if (module, name) == (__name__, "sentence"):
-            return self._sentence
-        if (module, name) in _OTHERS:
-            return super().find_class(module, name)
-        if module.startswith(_MODULES) and name.isidentifier():
-            found = super().find_class(module, name)
-            plain = isinstance(found, type) and (is_dataclass(found) or issubclass(found, _PLAIN))
-            if plain and found.__module__ == module:
-                return found
-        raise MessageError(
-            say("A message of the engine's process names {0}.{1}, which no plain value is made of.", module, name),
+    def __init__(self, error: Exception) -> None:
+        super().__init__(
+            say("A message of the engine's process cannot be read."),
             remedy=say("The process was ended. Do not use its results: the file that was open may have taken it over."),
+            detail=str(error),
         )
-
-    def _sentence(self, template: str, values: tuple[Value, ...]) -> Sentence:
-        """Return a sentence as :func:`sentence` does, unless the message has too much of it."""
-        longest = max((len(value) if isinstance(value, str) else MAX_NUMBER for value in values), default=0)
-        self._spoken += len(template) + template.count("{") * longest
-        if self._spoken > MAX_SPOKEN:
-            raise MessageError(say("A message of the engine's process holds sentences that are too long."))
-        return sentence(template, values)
-
-    def persistent_load(self, _pid: Any) -> NoReturn:
-        """Refuse references to anything outside of the message."""
-        raise MessageError(say("A message of the engine's process points outside of itself."))

@@ -80,6 +80,10 @@ class KnownRequest(AuditRequest):
     client: str = ""
 
 
+Asked = AuditRequest | KnownRequest
+"""What an audit can be asked for with; keys that a process has loaded stay in it."""
+
+
 @dataclass(frozen=True)
 class HearingStarted:
     """The capsule holds what it should; its steps ``first`` to ``last`` are replayed now."""
@@ -129,13 +133,13 @@ class Engine(Protocol):
             CounterfoilError: It is no order, or that very file.
         """
 
-    def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+    def plan(self, request: Asked, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
 
-    def kept(self, request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
+    def kept(self, request: Asked, order: Digest, run_root: Digest) -> Kept | None:
         """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
 
-    def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
 
     def recognise(self, path: Path) -> Recognised:

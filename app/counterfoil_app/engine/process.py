@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any, TypeVar
 
 from counterfoil import (
     AuditReport,
-    AuditRequest,
     BundleSummary,
     CancelToken,
     CounterfoilError,
@@ -24,11 +22,22 @@ from counterfoil import (
     StepTable,
     write_steps_csv,
 )
+from counterfoil.messages import FormError, decode, encode
 from counterfoil.sentence import say
-from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer
 from counterfoil_app.engine.link import Link
-from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
-from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, Signable, VerdictReading
+from counterfoil_app.engine.messages import (
+    MAX_BYTES,
+    Answer,
+    Call,
+    Delivery,
+    Item,
+    MessageError,
+    Raised,
+    Returned,
+    Steer,
+    methods,
+)
+from counterfoil_app.engine.port import Asked, DeliveryEvent, HearingEvent, Signable, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress
 from counterfoil_app.engine.worker import ReportedError
 
@@ -71,16 +80,16 @@ class ProcessEngine:
         """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""
         return self._call(BundleSummary, "client_order", path, audited)
 
-    def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+    def plan(self, request: Asked, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         return self._iterate("plan", request, bad_fraction, cancel=cancel)
 
-    def kept(self, request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
+    def kept(self, request: Asked, order: Digest, run_root: Digest) -> Kept | None:
         """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
         found = self._call(object, "kept", request, order, run_root)
         return found if isinstance(found, Kept) else None
 
-    def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         return self._iterate("audit", request, cancel=cancel)
 
@@ -140,21 +149,22 @@ class ProcessEngine:
 
     def _call(self, _kind: type[T], method: str, *arguments: Any) -> T:
         link = self._linked()
-        self._send(link, Call(self._next(), method, arguments, cancellable=False))
+        self._send(link, Call(self._next(), method, arguments))
         for message in self._messages(link, None):
             if isinstance(message, Returned):
-                return message.value  # type: ignore[return-value]
+                found: T = self._read(link, message.value, methods()[method].brings)
+                return found
         raise AssertionError("a call ends by returning or raising")
 
     def _iterate(self, method: str, *arguments: Any, cancel: CancelToken) -> Iterator[Any]:
         link = self._linked()
         number = self._next()
-        self._send(link, Call(number, method, arguments, cancellable=True))
+        self._send(link, Call(number, method, arguments))
         ended = False
         try:
             for message in self._messages(link, cancel):
                 if isinstance(message, Item):
-                    yield message.value
+                    yield self._read(link, message.value, methods()[method].brings)
             ended = True
         except CounterfoilError:
             ended = True
@@ -180,25 +190,31 @@ class ProcessEngine:
                 if isinstance(message, Returned):
                     return
 
-    def _receive(self, link: Link) -> list[Item | Returned | Raised]:
+    def _receive(self, link: Link) -> tuple[Answer, ...]:
         try:
             data = link.receive(LOOK_SECONDS)
-            if data is None:
-                return []
-            messages = loads(data)
-            if isinstance(messages, list) and all(isinstance(each, (Item, Returned, Raised)) for each in messages):
-                return messages
-            raise MessageError(say("The engine's process sent something else than messages."))
         except EOFError as error:
             raise self._died(link) from error
-        except (MessageError, ValueError) as error:
-            link.end(now=True)
-            self._link = None
-            raise _broken(error) from error
+        except ValueError as error:  # too large
+            raise self._broken(link, error) from error
+        found: tuple[Answer, ...] = () if data is None else self._read(link, data, Delivery)
+        return found
+
+    def _read(self, link: Link, data: Any, kind: Any) -> Any:
+        """Read what the process said; it is ended if that is none of ours."""
+        try:
+            return decode(data, kind)
+        except FormError as error:
+            raise self._broken(link, error) from error
+
+    def _broken(self, link: Link, error: Exception) -> MessageError:
+        link.end(now=True)
+        self._link = None
+        return MessageError(error)
 
     def _send(self, link: Link, message: Call | Steer) -> None:
         try:
-            link.send(pickle.dumps(message))
+            link.send(encode(message))
         except OSError as error:
             raise self._died(link) from error
 
@@ -225,10 +241,3 @@ class ProcessEngine:
             say("The engine's process {0} before its work was done. Nothing was concluded.", how),
             remedy=say("Most often the machine ran out of memory. Close other programs, and try again."),
         )
-
-
-def _broken(error: MessageError | ValueError) -> MessageError:
-    """Say that a message is none of ours."""
-    if isinstance(error, MessageError):
-        return error
-    return MessageError(say("A message of the engine's process is too large."), detail=repr(error))

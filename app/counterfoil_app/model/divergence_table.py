@@ -5,9 +5,7 @@ Checkpoints at which all tensors are equal, nearly all of them, take no room bey
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +30,23 @@ class Scale:
         levels = np.full(values.shape, np.nan)
         levels[usable] = (np.log10(values[usable]) - self.low) / (self.high - self.low)
         return np.asarray(np.clip(levels, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class DivergenceColumns:
+    """Everything that a divergence table holds.
+
+    Attributes:
+        names: Names of the tensors, in the order of the table.
+        steps: The compared steps, int64 ``[checkpoints]``.
+        differing: Places among these at which anything differs, ascending, int64 ``[n]``.
+        values: The largest absolute differences there, float64 ``[tensors, n]``.
+    """
+
+    names: tuple[str, ...]
+    steps: npt.NDArray[np.int64]
+    differing: npt.NDArray[np.int64]
+    values: Floats
 
 
 def module_and_tensor(name: str) -> tuple[str, str]:
@@ -80,24 +95,20 @@ class DivergenceTable:
             self._differing.append(self._count)
         self._count += 1
 
-    def columns(self) -> dict[str, object]:
+    def columns(self) -> DivergenceColumns:
         """Return everything that the table holds, for :meth:`of_columns`."""
         count = len(self._differing)
-        return {
-            "names": self.names,
-            "steps": self.steps.copy(),
-            "differing": np.array(self._differing, np.int64),
-            "values": self._values[:, :count].copy(),
-        }
+        differing = np.array(self._differing, np.int64)
+        return DivergenceColumns(self.names, self.steps.copy(), differing, self._values[:, :count].copy())
 
     @classmethod
-    def of_columns(cls, columns: Mapping[str, Any]) -> DivergenceTable:
+    def of_columns(cls, columns: DivergenceColumns) -> DivergenceTable:
         """Return the table that :meth:`columns` gave; raises ValueError for anything else."""
-        names, steps, differing, values = (columns[name] for name in ("names", "steps", "differing", "values"))
+        names, steps, differing, values = columns.names, columns.steps, columns.differing, columns.values
         if values.shape != (len(names), len(differing)) or steps.ndim != 1 or differing.ndim != 1:
             raise ValueError("other columns than those of a divergence table")
         result = cls()
-        result.names, result._count = tuple(names), len(steps)
+        result.names, result._count = names, len(steps)
         result._steps = np.concatenate([steps, np.zeros(64, np.int64)])
         result._values = np.concatenate([values, np.zeros((len(names), 16))], axis=1)
         result._differing = differing.tolist()

@@ -11,33 +11,66 @@ import secrets
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, CounterfoilError, Outcome, StepTable, Trust, write_whole
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    CounterfoilError,
+    Dispute,
+    Outcome,
+    Sample,
+    StepTable,
+    Trust,
+    write_whole,
+)
 from counterfoil.errors import SealError
+from counterfoil.messages import decode, encode
 from counterfoil.sealing import SEAL_BYTES, check_seal, seal
 from counterfoil.sentence import say
-from counterfoil_app.engine.messages import MessageError, dumps, loads
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
-from counterfoil_app.model.divergence_table import DivergenceTable
+from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
 
-MARK = b"counterfoil result 2\n"
+MARK = b"counterfoil result 3\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
-_WHOLE = (
-    "path", "order", "data", "summary", "client", "dispute", "resumed_from", "sample", "report", "verdict_file",
-    "stopped", "begun", "ended",
-)  # fmt: skip
-"""Those parts of a result that are kept as they are."""
+MAX_BYTES = 2**31
+"""Most bytes of a result."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What a file holds of a result, as :class:`Finished`; the tables are columns."""
+
+    path: Path
+    order: Path | None
+    data: Path | None
+    summary: BundleSummary | None
+    client: BundleSummary | None
+    dispute: Dispute | None
+    resumed_from: int | None
+    sample: Sample | None
+    report: AuditReport | None
+    stopped: bool
+    begun: datetime | None
+    ended: datetime | None
+    steps: dict[str, npt.NDArray[Any]]
+    last: int
+    divergence: DivergenceColumns
+
+
+_SAME = tuple(item.name for item in fields(_Held) if item.name not in ("steps", "last", "divergence"))
+"""Those of the fields that are the same in both."""
 
 
 @dataclass(frozen=True)
@@ -154,25 +187,14 @@ def _list(folder: Path) -> tuple[Past, ...]:
     found = []
     with suppress(OSError):
         for path in folder.glob(f"*{SUFFIX}"):
-            with suppress(OSError, CounterfoilError, ValueError, TypeError, KeyError):
+            with suppress(OSError, CounterfoilError, ValueError):
                 found.append(_past(path, _parts(path)[0]))
     return tuple(sorted(found, key=lambda past: (past.when, past.file.name), reverse=True))
 
 
 def _past(path: Path, head: bytes) -> Past:
-    held = loads(head)
-    past = Past(path, datetime.fromisoformat(held["when"]), *(held[name] for name in _HEAD))
-    kinds = (past.path, Path), (past.outcome, Outcome), (past.trust, Trust)
-    if not all(isinstance(value, kind) for value, kind in kinds):
-        raise MessageError(say("{0} is no result of a replay.", path))
-    return past
-
-
-_HEAD = ("path", "order", "outcome", "headline", "judged", "ordered", "verdict", "trust")
-
-
-def _head(past: Past) -> bytes:
-    return dumps({"when": past.when.isoformat(), **{name: getattr(past, name) for name in _HEAD}})
+    past: Past = decode(head, Past)
+    return replace(past, file=path)  # which may have been moved
 
 
 def _parts(path: Path) -> tuple[bytes, bytes]:
@@ -182,7 +204,7 @@ def _parts(path: Path) -> tuple[bytes, bytes]:
     start = sealed + _LENGTH_BYTES
     length = int.from_bytes(data[sealed:start], "little")
     if not data.startswith(MARK) or len(data) <= start + length:
-        raise MessageError(
+        raise CounterfoilError(
             say("{0} is no result of a replay, or one of another version.", path),
             remedy=say("Replay the run again."),
         )
@@ -190,7 +212,7 @@ def _parts(path: Path) -> tuple[bytes, bytes]:
     try:
         check_seal(MARK + data[sealed:], data[len(MARK) : sealed])
     except SealError as error:
-        raise MessageError(
+        raise CounterfoilError(
             say("The result {0} is not used. {1}", path, error.sentence), remedy=say("Replay the run again.")
         ) from error
     return data[start : start + length], data[start + length :]
@@ -225,7 +247,7 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         finished.verdict_file,
         report.trust,
     )
-    _write(file, _head(past), zlib.compress(dumps(_body(finished)), 1))
+    _write(file, encode(past), zlib.compress(encode(_held(finished)), 1))
 
 
 def _keep_capsule(engine: Engine, report: AuditReport, file: Path) -> None:
@@ -234,29 +256,29 @@ def _keep_capsule(engine: Engine, report: AuditReport, file: Path) -> None:
             engine.write_capsule(report, capsule_of(file))
 
 
-def _body(finished: Finished) -> dict[str, object]:
-    return {
-        **{name: getattr(finished, name) for name in _WHOLE},
-        "steps": finished.steps.columns(),
-        "last": finished.steps.last,
-        "divergence": finished.divergence.columns(),
-    }
+def _held(finished: Finished) -> _Held:
+    return _Held(
+        **{name: getattr(finished, name) for name in _SAME},
+        steps=finished.steps.columns(),
+        last=finished.steps.last,
+        divergence=finished.divergence.columns(),
+    )
 
 
 def _read(file: Path) -> Finished:
     try:
         head, body = _parts(file)
-        held: dict[str, Any] = loads(zlib.decompress(body))
+        held: _Held = decode(zlib.decompressobj().decompress(body, MAX_BYTES), _Held)
         return Finished(
-            **{name: held[name] for name in _WHOLE if name != "verdict_file"},
+            **{name: getattr(held, name) for name in _SAME},
             verdict_file=_past(file, head).verdict,
-            steps=StepTable.of_columns(held["steps"], held["last"]),
-            divergence=DivergenceTable.of_columns(held["divergence"]),
+            steps=StepTable.of_columns(held.steps, held.last),
+            divergence=DivergenceTable.of_columns(held.divergence),
             failure=None,
             kept=None,
             file=file,
         )
-    except (OSError, zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, zlib.error, ValueError) as error:
         raise CounterfoilError(
             say("The result {0} cannot be read.", file), remedy=say("Replay the run again."), detail=repr(error)
         ) from error
@@ -264,7 +286,7 @@ def _read(file: Path) -> Finished:
 
 def _note_verdict(file: Path, verdict: Path) -> None:
     head, body = _parts(file)
-    _write(file, _head(replace(_past(file, head), verdict=verdict)), body)
+    _write(file, encode(replace(_past(file, head), verdict=verdict)), body)
 
 
 def _remove(file: Path) -> None:

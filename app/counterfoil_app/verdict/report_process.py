@@ -7,11 +7,12 @@ some systems Qt paints text in a main thread only.
 from __future__ import annotations
 
 import os
-import pickle
+from dataclasses import dataclass
 
 from PySide6.QtCore import QLocale
 
 from counterfoil.frames import own_pipes, read_frame, write_frame
+from counterfoil.messages import decode, encode
 from counterfoil.sentence import say
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.link import Link
@@ -23,6 +24,17 @@ from counterfoil_app.verdict.report_document import Contents
 from counterfoil_app.verdict.report_pages import make_pdf
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What the process is to print, and in which language."""
+
+    contents: Contents
+    language: str
+
+
+_Printed = bytes | Failure
+
+
 def print_report(contents: Contents) -> bytes:
     """Return the report as PDF in the window's language; to be called from the worker thread, and waits.
 
@@ -30,19 +42,15 @@ def print_report(contents: Contents) -> bytes:
         CounterfoilError: The report could not be made.
     """
     language = QLocale().name().split("_")[0]  # the window's: Translations makes it the default
+    order = encode(_Order(contents, language))
     link = Link(__name__, MAX_BYTES)
-    ended = 0
     try:
-        link.send(pickle.dumps((contents, language)))
-        result: bytes | Failure = pickle.loads(link.receive(None) or b"")
+        link.send(order)
+        result: _Printed = decode(link.receive(None), _Printed)
     except (EOFError, OSError):
-        ended = link.end()
-        result = Failure(
-            say("The report could not be printed: its process ended with code {0}.", ended),
-            say("The signed verdict is written. Export it again to print the report."),
-            "",
-            expected=True,
-        )
+        result = _unprinted(say("The report could not be printed: its process ended with code {0}.", link.end()))
+    except ValueError as error:
+        result = _unprinted(say("The report could not be printed: what its process sent cannot be read."), repr(error))
     finally:
         link.end()
     if isinstance(result, Failure):
@@ -50,20 +58,26 @@ def print_report(contents: Contents) -> bytes:
     return result
 
 
+def _unprinted(why: str, detail: str = "") -> Failure:
+    remedy = say("The signed verdict is written. Export it again to print the report.")
+    return Failure(why, remedy, detail, expected=True)
+
+
 def main() -> None:
     """Print the report that standard input holds: what the process is."""
     questions, answers = own_pipes()
     asked = read_frame(questions, MAX_BYTES)
     if asked is not None:
-        write_frame(answers, pickle.dumps(_print(*pickle.loads(asked))))
+        order: _Order = decode(asked, _Order)
+        write_frame(answers, encode(_print(order.contents, order.language)))
 
 
-def _print(contents: Contents, language: str) -> bytes | Failure:
+def _print(contents: Contents, language: str) -> _Printed:
     from PySide6.QtWidgets import QApplication
 
     os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
     application = QApplication([])
-    result: bytes | Failure
+    result: _Printed
     translations = Translations()  # must outlive the report
     try:
         translations.install(language if language in LANGUAGES else SOURCE_LANGUAGE)

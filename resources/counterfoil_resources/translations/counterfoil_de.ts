@@ -3464,26 +3464,6 @@ Lauf zu finden</translation>
             <translation>Eine Nachricht des Rechenprozesses ist nicht lesbar.</translation>
         </message>
         <message>
-            <source>A message of the engine's process holds an array of something else than numbers.</source>
-            <translation>Eine Nachricht des Rechenprozesses enthält ein Feld, das nicht aus Zahlen besteht.</translation>
-        </message>
-        <message>
-            <source>A message of the engine's process holds sentences that are too long.</source>
-            <translation>Eine Nachricht des Rechenprozesses enthält zu lange Sätze.</translation>
-        </message>
-        <message>
-            <source>A message of the engine's process is too large.</source>
-            <translation>Eine Nachricht des Rechenprozesses ist zu groß.</translation>
-        </message>
-        <message>
-            <source>A message of the engine's process names {0}.{1}, which no plain value is made of.</source>
-            <translation>Eine Nachricht des Rechenprozesses nennt {0}.{1}, woraus kein einfacher Wert besteht.</translation>
-        </message>
-        <message>
-            <source>A message of the engine's process points outside of itself.</source>
-            <translation>Eine Nachricht des Rechenprozesses verweist auf etwas außerhalb ihrer selbst.</translation>
-        </message>
-        <message>
             <source>A name has at most {0} printable characters.</source>
             <translation>Ein Name hat höchstens {0} druckbare Zeichen.</translation>
         </message>
@@ -4078,10 +4058,6 @@ Lauf zu finden</translation>
         <message>
             <source>It ended by itself: {0}.</source>
             <translation>Er endete von selbst: {0}.</translation>
-        </message>
-        <message>
-            <source>It gave no reason.</source>
-            <translation>Er nannte keinen Grund.</translation>
         </message>
         <message>
             <source>It has something else. What differs: {0}.</source>
@@ -4821,11 +4797,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The engine's process cannot be started: {0}.</source>
-            <translation>Der Rechenprozess kann nicht gestartet werden: {0}.</translation>
-        </message>
-        <message>
-            <source>The engine's process sent something else than messages.</source>
-            <translation>Der Rechenprozess hat etwas anderes als Nachrichten geschickt.</translation>
+            <translation>Der Rechenprozess lässt sich nicht starten: {0}.</translation>
         </message>
         <message>
             <source>The engine's process {0} before its work was done. Nothing was concluded.</source>
@@ -5558,6 +5530,10 @@ Lauf zu finden</translation>
         <message>
             <source>The report could not be printed: its process ended with code {0}.</source>
             <translation>Der Bericht konnte nicht gedruckt werden: Sein Prozess endete mit dem Code {0}.</translation>
+        </message>
+        <message>
+            <source>The report could not be printed: what its process sent cannot be read.</source>
+            <translation>Der Bericht konnte nicht gedruckt werden: Was sein Prozess schickte, ist nicht lesbar.</translation>
         </message>
         <message>
             <source>The result {0} cannot be read.</source>
@@ -8090,10 +8066,6 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>
             <translation>{0} ist kein Ergebnis einer Nachrechnung oder das einer anderen Version.</translation>
-        </message>
-        <message>
-            <source>{0} is no result of a replay.</source>
-            <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
         </message>
         <message>
             <source>{0} is no round of a public beacon.</source>

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
-
-import msgspec
 
 from counterfoil.audit.boxed.messages import (
     KEPT_NAME,
@@ -22,7 +19,6 @@ from counterfoil.audit.boxed.messages import (
     Question,
     StartWorker,
     WaitForWorkers,
-    decode,
 )
 from counterfoil.audit.kept import Basis, KeptAudit, Shelf, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
@@ -33,9 +29,9 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.commit.digest import Digest
+from counterfoil.messages import decode
 
-T = TypeVar("T")
-Ask = Callable[[Question], msgspec.Raw]
+Ask = Callable[[Question], object]
 """Asks, and waits for the answer; raises the CounterfoilError with which it was refused."""
 
 
@@ -77,8 +73,8 @@ class _AskedShelf(Shelf):
         return self._held(Earlier(basis))
 
     def _held(self, question: Question) -> KeptAudit | None:
-        body = decode(self._ask(question), Held).body
-        return None if body is None else audit_of(body)
+        held: Held = decode(self._ask(question), Held)
+        return None if held.body is None else audit_of(held.body)
 
     def evidence(self, _path: Path, audit: KeptAudit) -> CapsuleContents | None:
         return super().evidence(self._shared, audit)
@@ -97,10 +93,12 @@ class _AskedNonce(KeptNonce):
         self._of = order, run_root
 
     def find(self) -> str:
-        return decode(self._ask(FindNonce(*self._of)), str)
+        nonce: str = decode(self._ask(FindNonce(*self._of)), str)
+        return nonce
 
     def draw(self) -> str:
-        nonce, self.problem = decode(self._ask(DrawNonce(*self._of)), tuple[str, str])
+        drawn: tuple[str, str] = decode(self._ask(DrawNonce(*self._of)), tuple[str, str])
+        nonce, self.problem = drawn
         return nonce
 
     def remove(self) -> None:
@@ -110,7 +108,7 @@ class _AskedNonce(KeptNonce):
 class _AskedExecutor:
     def __init__(self, ask: Ask, segments: int) -> None:
         self._ask = ask
-        self.count = decode(ask(OpenWorkers(segments)), int)
+        self.count: int = decode(ask(OpenWorkers(segments)), int)
 
     def start(self, worker: int) -> None:
         self._ask(StartWorker(worker))
@@ -119,7 +117,7 @@ class _AskedExecutor:
         self._ask(GiveWorker(worker, number))
 
     def wait(self, seconds: float) -> list[Message]:
-        said: Any = decode(self._ask(WaitForWorkers(seconds)), list[Message])
+        said: tuple[Message, ...] = decode(self._ask(WaitForWorkers(seconds)), tuple[Message, ...])
         return list(said)
 
     def close(self) -> None:

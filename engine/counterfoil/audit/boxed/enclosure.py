@@ -5,10 +5,11 @@ What else were loaded before the box is closed may start threads, which it would
 
 from __future__ import annotations
 
-import msgspec
+from dataclasses import dataclass
 
 
-class Enclosure(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Enclosure:
     """What the box lets through.
 
     Attributes:

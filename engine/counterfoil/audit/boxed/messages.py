@@ -1,20 +1,17 @@
-"""What a process in a box and whoever started it say to each other: bytes of msgpack, each message with its length.
+"""What a process in a box and whoever started it say to each other.
 
-What comes out of the box is a stranger's: every message is read into a type that was declared here, or refused.
+What comes out of the box is a stranger's: :mod:`counterfoil.messages` reads it by the types that are declared here, or
+refuses it.
 """
 
 from __future__ import annotations
 
 import inspect
-from numbers import Integral, Real
-from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self, TypeVar
-
-import msgspec
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
 from counterfoil import errors
 from counterfoil.audit.kept import Basis
-from counterfoil.audit.parts.frames import send
 from counterfoil.audit.values import events
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.panel import PanelCompared, PanelFinished, PanelRuled, StepJudged
@@ -24,9 +21,8 @@ from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError, Role
 from counterfoil.program.limits import Limits
-from counterfoil.sentence import Sentence, say
+from counterfoil.sentence import say
 
-T = TypeVar("T")
 _ERRORS: dict[str, type[CounterfoilError]] = {
     name: found for name, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, CounterfoilError)
 }
@@ -36,7 +32,8 @@ CAPSULE_NAME = "dispute.cfoil"
 PART_NAME = "segments.part"
 
 
-class Failure(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Failure:
     """An error of ours.
 
     Attributes:
@@ -57,7 +54,7 @@ class Failure(msgspec.Struct, frozen=True):
     def of(cls, error: CounterfoilError) -> Self:
         """Take an error apart."""
         found = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
-        return cls(found, str(error.sentence), str(error.remedy), error.detail, getattr(error, "role", "file"))
+        return cls(found, error.sentence, error.remedy, error.detail, getattr(error, "role", "file"))
 
     @property
     def error(self) -> CounterfoilError:
@@ -70,7 +67,8 @@ class Failure(msgspec.Struct, frozen=True):
 # What is to be done.
 
 
-class AuditTask(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class AuditTask:
     """Audit a run: the fields of :class:`AuditRequest`.
 
     Attributes:
@@ -101,7 +99,8 @@ class AuditTask(msgspec.Struct, frozen=True, tag=True):
     capsule: bool
 
 
-class PartTask(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class PartTask:
     """Replay segments for another audit, into a part file."""
 
     run: str
@@ -112,7 +111,8 @@ class PartTask(msgspec.Struct, frozen=True, tag=True):
     limits: Limits
 
 
-class AdjudicationTask(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class AdjudicationTask:
     """Replay a dispute capsule: the arguments of :func:`counterfoil.adjudicate`."""
 
     capsule: str
@@ -124,7 +124,8 @@ class AdjudicationTask(msgspec.Struct, frozen=True, tag=True):
     limits: Limits
 
 
-class PlanTask(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class PlanTask:
     """Measure a few steps: the arguments of :func:`counterfoil.plan_audit`."""
 
     run: str
@@ -135,7 +136,8 @@ class PlanTask(msgspec.Struct, frozen=True, tag=True):
     limits: Limits
 
 
-class PanelTask(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class PanelTask:
     """Compare runs of one order: the arguments of :func:`counterfoil.run_panel`."""
 
     runs: tuple[str, ...]
@@ -149,23 +151,27 @@ class PanelTask(msgspec.Struct, frozen=True, tag=True):
 Task = AuditTask | PartTask | AdjudicationTask | PlanTask | PanelTask
 
 
-class Begin(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Begin:
     """The first message behind the box."""
 
     task: Task
 
 
-class Stop(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Stop:
     """Stop the work, as Ctrl-C does."""
 
 
-class Answer(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Answer:
     """What a question brought."""
 
-    body: msgspec.Raw
+    body: object
 
 
-class Refused(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Refused:
     """Why it brought nothing."""
 
     failure: Failure
@@ -174,69 +180,80 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
 # What the process asks for.
 
 
-class Fitting(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Fitting:
     """Which progress is there to go on from; answered by :class:`Held`."""
 
     basis: Basis
     begin: bool
 
 
-class Earlier(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Earlier:
     """Which progress of this very audit lies there; answered by :class:`Held`."""
 
     basis: Basis
 
 
-class Keep(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Keep:
     """Keep progress: what :func:`counterfoil.audit.kept.body_of` makes of it."""
 
     body: bytes
 
 
-class FindNonce(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class FindNonce:
     """Which nonce is kept; answered by its digits, or nothing."""
 
     order: Digest
     run_root: Digest
 
 
-class DrawNonce(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class DrawNonce:
     """Draw one and keep it; answered by its digits, and why it could not be kept."""
 
     order: Digest
     run_root: Digest
 
 
-class Compile(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Compile:
     """Compile kernels, which are kept where a process in a box cannot write."""
 
 
-class OpenWorkers(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class OpenWorkers:
     """Provide workers for so many segments; answered by how many there are."""
 
     segments: int
 
 
-class StartWorker(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class StartWorker:
     """As :class:`counterfoil.audit.parts.executor.Executor`, and so the next ones."""
 
     worker: int
 
 
-class GiveWorker(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class GiveWorker:
     """Let a worker replay a segment."""
 
     worker: int
     number: int
 
 
-class WaitForWorkers(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class WaitForWorkers:
     """Answered by what the workers said."""
 
     seconds: float
 
 
-class CloseWorkers(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class CloseWorkers:
     """End all workers."""
 
 
@@ -246,7 +263,8 @@ Question = (
 )  # fmt: skip
 
 
-class Held(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Held:
     """Progress that lies there, without its seal; None where there is none. Its capsule lies in the shared folder."""
 
     body: bytes | None
@@ -255,11 +273,13 @@ class Held(msgspec.Struct, frozen=True):
 # What the process says.
 
 
-class Loaded(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Loaded:
     """The process has closed its box and loaded what it needs."""
 
 
-class Said(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Said:
     """A value that the work yielded.
 
     Attributes:
@@ -268,16 +288,18 @@ class Said(msgspec.Struct, frozen=True, tag=True):
     """
 
     name: str
-    body: msgspec.Raw
+    body: object
 
 
-class Failed(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Failed:
     """The work ended in an error of ours, or of a program's: then it has no name."""
 
     failure: Failure
 
 
-class Done(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Done:
     """The work came to its end."""
 
 
@@ -288,7 +310,8 @@ ToInside = Stop | Answer | Refused
 # What the work yields, where the engine's own value is none for a pipe.
 
 
-class Finished(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Finished:
     """:class:`AuditFinished`, without what stays in the box.
 
     Attributes:
@@ -308,14 +331,16 @@ class Finished(msgspec.Struct, frozen=True):
     capsule_failure: Failure | None
 
 
-class CapsuleStarted(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class CapsuleStarted:
     """:class:`counterfoil.audit.adjudicator.AdjudicationStarted`."""
 
     first: int
     last: int
 
 
-class SegmentTrouble(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class SegmentTrouble:
     """A segment of a part, and why its replay did not come to an end; empty where it did."""
 
     number: int
@@ -337,36 +362,3 @@ BROUGHT: dict[type, dict[str, type]] = {
     }.items()
 }
 """What each task brings, by name."""
-
-
-def encode(value: object) -> msgspec.Raw:
-    """Return a value for a message; sentences lose what they were made of."""
-    return msgspec.Raw(msgspec.msgpack.encode(value, enc_hook=_plain))
-
-
-def decode(body: msgspec.Raw, kind: type[T]) -> T:
-    """Read a value of a declared type; raises msgspec.MsgspecError, and whatever the type's own checks raise."""
-    return msgspec.msgpack.decode(body, type=kind, dec_hook=_made)
-
-
-def say_to(stream: BinaryIO, message: msgspec.Struct) -> None:
-    """Write a message that holds values of the engine's; raises OSError or ValueError where nobody reads."""
-    send(stream, message, _plain)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (str, Path)):
-        return str(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value)
-    raise TypeError(f"{type(value).__name__} is no value of a message")
-
-
-def _made(kind: type, value: Any) -> Any:
-    if kind is Sentence and isinstance(value, str):
-        return say("{0}", value)
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    raise TypeError(f"{kind.__name__} is no value of a message")

@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, cast
 
-import msgspec
 import numpy as np
 
 from counterfoil.audit.boxed.answers import Answers, take
@@ -47,11 +46,8 @@ from counterfoil.audit.boxed.messages import (
     Stop,
     Task,
     ToInside,
-    decode,
-    encode,
-    say_to,
 )
-from counterfoil.audit.parts.frames import receive
+from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.values import events
@@ -61,6 +57,7 @@ from counterfoil.audit.values.steptable import Recorded, StepTable
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, CounterfoilError, ObstacleError, WorkerError
+from counterfoil.messages import decode
 from counterfoil.programs import program_command, program_environment
 from counterfoil.sandbox import box
 from counterfoil.sealing import state_home
@@ -76,7 +73,7 @@ if TYPE_CHECKING:
 INSIDE = "counterfoil.audit.boxed.inside"
 LOOK_SECONDS = 0.1
 """How often the token of a caller is looked at."""
-_NONSENSE = (msgspec.MsgspecError, LookupError, TypeError, ValueError, RecursionError, OverflowError)
+_NONSENSE = (LookupError, TypeError, ValueError, OverflowError)
 """What reading a message of the wrong kind raises."""
 MOST_STEPS = 10**9
 """Of a run; a process that says more talks nonsense."""
@@ -425,12 +422,11 @@ class InBox:
             watch.join()
 
     def _hear(self) -> Any:
-        kind: Any = FromInside
-        return receive(cast("BinaryIO", self._process.stdout), kind)
+        return receive(cast("BinaryIO", self._process.stdout), FromInside)
 
-    def _tell(self, message: msgspec.Struct) -> None:
+    def _tell(self, message: object) -> None:
         with self._speaking, suppress(OSError):  # where nobody reads any more, the other pipe says so
-            say_to(cast("BinaryIO", self._process.stdin), message)
+            send(cast("BinaryIO", self._process.stdin), message)
 
     def _watch(self, cancel: CancelToken, loaded: threading.Event, ended: threading.Event) -> None:
         """Hand on the wish to stop; a process that has not begun is ended."""
@@ -497,7 +493,7 @@ def _scratch() -> Iterator[Path]:
 
 def _answer(answers: Answers, question: Question) -> ToInside:
     try:
-        return Answer(encode(answers.answer(question)))
+        return Answer(answers.answer(question))
     except CounterfoilError as error:
         return Refused(Failure.of(error))
 

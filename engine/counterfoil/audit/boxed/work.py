@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
-
 from counterfoil import kernelcache
 from counterfoil.audit.adjudicator import AdjudicationFinished, AdjudicationStarted, adjudicate
 from counterfoil.audit.boxed.asking import Ask, Asking
@@ -38,11 +36,9 @@ from counterfoil.audit.boxed.messages import (
     Said,
     Stop,
     ToInside,
-    encode,
-    say_to,
 )
 from counterfoil.audit.panel import run_panel
-from counterfoil.audit.parts.frames import receive
+from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.timing import plan_audit
@@ -73,16 +69,16 @@ def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
         try:
             if kernelcache.lacking():
                 line.ask(Compile())
-            say_to(answers, Loaded())
+            send(answers, Loaded())
             for value in _work(begin.task, line.ask, scratch, cancel):
-                say_to(answers, Said(type(value).__name__, encode(value)))
-            say_to(answers, Done())
+                send(answers, Said(type(value).__name__, value))
+            send(answers, Done())
         except CounterfoilError as error:
-            say_to(answers, Failed(Failure.of(error)))
+            send(answers, Failed(Failure.of(error)))
         except Exception as error:
             found = obstacle_behind(error)
             bug = Failure("", f"{type(error).__name__}: {error}", "", traceback.format_exc())
-            say_to(answers, Failed(bug if found is None else Failure.of(found)))
+            send(answers, Failed(bug if found is None else Failure.of(found)))
 
 
 class _Line:
@@ -96,16 +92,16 @@ class _Line:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        while (message := receive(self._questions, ToInside)) is not None:  # type: ignore[arg-type]
+        while (message := receive(self._questions, ToInside)) is not None:
             if isinstance(message, Stop):
                 signal.pthread_kill(self._asking, signal.SIGTERM)
             else:
                 self._heard.put(message)
         os._exit(0)  # nobody waits for what is being computed
 
-    def ask(self, question: Question) -> msgspec.Raw:
+    def ask(self, question: Question) -> object:
         """Ask, and wait; raises the error with which it was refused."""
-        say_to(self._answers, question)
+        send(self._answers, question)
         heard = self._heard.get()
         if isinstance(heard, Refused):
             raise heard.failure.error

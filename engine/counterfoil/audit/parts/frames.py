@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, TypeVar
-
-import msgspec
+from typing import Any, BinaryIO
 
 from counterfoil.frames import read_frame, write_frame
+from counterfoil.messages import decode, encode
 from counterfoil.program.limits import Limits
 
 MOST_BYTES = 2**30
 """Of a message: a segment of a million steps takes some 200 MB."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,8 @@ class Task:
     limits: Limits = field(default_factory=Limits)
 
 
-class Start(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Start:
     """The first message to a worker.
 
     Attributes:
@@ -47,24 +45,19 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     task: Task
 
 
-class Replay(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Replay:
     """Replay a segment."""
 
     number: int
 
 
-def send(stream: BinaryIO, message: msgspec.Struct, plain: Callable[[Any], Any] | None = None) -> None:
-    """Write a message; raises OSError or ValueError where nobody reads.
-
-    Args:
-        stream: A buffered stream.
-        message: The message.
-        plain: Makes numbers and strings of what else it holds.
-    """
-    write_frame(stream, msgspec.msgpack.encode(message, enc_hook=plain))
+def send(stream: BinaryIO, message: object) -> None:
+    """Write a message; raises OSError or ValueError where nobody reads."""
+    write_frame(stream, encode(message))
 
 
-def receive(stream: BinaryIO, kind: type[T]) -> T | None:
+def receive(stream: BinaryIO, kind: Any) -> Any:
     """Read a message; None where the stream ends, in the middle of one too.
 
     Args:
@@ -72,8 +65,7 @@ def receive(stream: BinaryIO, kind: type[T]) -> T | None:
         kind: The type of the message, or a union of such.
 
     Raises:
-        msgspec.MsgspecError: It is another one.
-        ValueError: It is larger than any of ours.
+        ValueError: It is another one, or larger than any of ours.
     """
     body = read_frame(stream, MOST_BYTES)
-    return None if body is None else msgspec.msgpack.decode(body, type=kind)
+    return None if body is None else decode(body, kind)

@@ -11,11 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-import msgspec
-
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
-from counterfoil.audit.parts.result import Died, Message
-from counterfoil.errors import CounterfoilError, WorkerError
+from counterfoil.audit.parts.result import Died, Message, Said
+from counterfoil.errors import WorkerError
 from counterfoil.programs import program_command, program_environment
 from counterfoil.sentence import say
 
@@ -103,10 +101,10 @@ class Processes:
     def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
         answers = cast("BinaryIO", process.stdout)
         try:
-            while (message := receive(answers, Message)) is not None:  # type: ignore[arg-type]
+            while (message := receive(answers, Said)) is not None:
                 if message.worker == worker:
                     self._said.put(message)
-        except (msgspec.MsgspecError, OSError, TypeError, ValueError, RecursionError, CounterfoilError):
+        except (OSError, ValueError):
             process.kill()
         self._said.put(Died(worker, how_ended(process.wait())))
 

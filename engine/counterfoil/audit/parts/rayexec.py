@@ -1,7 +1,9 @@
 """Workers on a Ray cluster: one actor each, which opens the run on its own machine.
 
 Ray comes with ``pip install counterfoil[cluster]``. What goes to an actor and comes back are bytes of the messages that
-worker processes send too, so that no version of a class has to be the same on both sides.
+worker processes send too, read as strictly. That guards against a worker that lies or is broken. It guards against no
+machine that was taken over, since Ray unpickles whatever comes from one before anything of it is seen here
+(docs/cluster.md, "What is trusted").
 """
 
 from __future__ import annotations
@@ -16,13 +18,12 @@ from contextlib import ExitStack, chdir, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
-from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.frames import MOST_BYTES, Task
 from counterfoil.audit.parts.result import Died, Message, Ready, SegmentDone, Unable
 from counterfoil.audit.parts.work import Workplace, open_workplace
 from counterfoil.errors import CounterfoilError, WorkerError
 from counterfoil.generators import finish
+from counterfoil.messages import FormError, decode, encode
 from counterfoil.sentence import say
 
 KNOCK_SECONDS = 5.0
@@ -39,7 +40,7 @@ class Actor:
 
     def __init__(self, worker: int, task: bytes) -> None:
         self._worker = worker
-        self._task = msgspec.msgpack.decode(task, type=Task)
+        self._task = decode(task, Task)
         self._stack = ExitStack()
         self._workplace: Workplace | None = None
 
@@ -48,16 +49,16 @@ class Actor:
         try:
             workplace = self._workplace = self._stack.enter_context(open_workplace(self._task))
         except CounterfoilError as error:
-            return msgspec.msgpack.encode(Unable.because(self._worker, error))
-        return msgspec.msgpack.encode(Ready(self._worker, workplace.identity, workplace.place))
+            return encode(Unable(self._worker, error.sentence))
+        return encode(Ready(self._worker, workplace.identity, workplace.place))
 
     def replay(self, number: int) -> bytes:
         """Replay a segment; returns SegmentDone or Unable, encoded."""
         assert self._workplace is not None
         try:
-            return msgspec.msgpack.encode(SegmentDone(self._worker, finish(self._workplace.replay(number))))
+            return encode(SegmentDone(self._worker, finish(self._workplace.replay(number))))
         except CounterfoilError as error:
-            return msgspec.msgpack.encode(Unable.because(self._worker, error))
+            return encode(Unable(self._worker, error.sentence))
 
 
 class RayActors:
@@ -80,7 +81,7 @@ class RayActors:
             self._connect(address)
         gpu = task.device.startswith("cuda")
         # Ray shows an actor its own GPU and no other, under the number 0.
-        self._task = msgspec.msgpack.encode(replace(task, device="cuda:0") if gpu else task)
+        self._task = encode(replace(task, device="cuda:0") if gpu else task)
         self._needs = {"num_cpus": task.threads or 1, "num_gpus": int(gpu)}
         free = self._ray.cluster_resources()
         room = int(free.get("GPU", 0)) if gpu else int(free.get("CPU", 0)) // (task.threads or 1)
@@ -139,18 +140,26 @@ class RayActors:
     def _answer(self, answer: Any, worker: int) -> Message:
         try:
             data = self._ray.get(answer)
-        except self._ray.exceptions.RayError as error:  # the actor or its machine is gone
-            return Died(worker, type(error).__name__)
+        except Exception as error:  # the actor or its machine is gone, or Ray cannot read what it said
+            return Died(worker, _known(error, self._ray.exceptions))
         return answered(data, worker)
 
 
-def answered(data: Any, worker: int) -> Message:
+def answered(data: object, worker: int) -> Message:
     """Read what an actor said; one that says anything but the answer to what it was asked is as good as dead."""
+    if type(data) is not bytes or len(data) > MOST_BYTES:
+        return Died(worker, "an answer that is no message")
     try:
-        message: Message = msgspec.msgpack.decode(data, type=Ready | SegmentDone | Unable)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
-        return Died(worker, type(error).__name__)
+        message: Message = decode(data, Ready | SegmentDone | Unable)
+    except FormError:
+        return Died(worker, "an answer that is no message")
     return message if message.worker == worker else Died(worker, "answer of another worker")
+
+
+def _known(error: Exception, exceptions: Any) -> str:
+    """The name of one of Ray's own errors; a class of another may be named by the machine that it comes from."""
+    name = type(error).__name__
+    return name if getattr(exceptions, name, None) is type(error) else "an error that is none of Ray's"
 
 
 def _knock(address: str) -> None:

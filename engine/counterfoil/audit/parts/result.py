@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Self
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 import counterfoil
 from counterfoil.audit.values.workers import Place
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.errors import CounterfoilError, PartError
+from counterfoil.errors import PartError
 from counterfoil.inputs import read_input
+from counterfoil.messages import MAX_ITEMS, FormError, decode, encode
 from counterfoil.rounding.counts import Counts
-from counterfoil.sentence import Sentence, joined, packed, say, unpacked
+from counterfoil.sentence import Sentence, joined, say
 from counterfoil.wholefiles import write_whole
 
-MARK = b"counterfoil part of an audit 1\n"
+MARK = b"counterfoil part of an audit 2\n"
 MAX_BYTES = 2**31
 _ANEW = say("Make it again: counterfoil audit run.cfoil --segments ... --partial FILE")
 _NAMED = {
@@ -32,6 +34,8 @@ COUNTED = tuple(item.name for item in fields(Counts))
 """The columns of a step's counts."""
 LONGEST_TEXT = 1000
 """Characters of a name or a value of a place; more is a worker's nonsense."""
+LONGEST_TROUBLE = 1_000_000
+"""Characters of a sentence; one may quote a stranger's program."""
 MOST_TEXTS = 100
 """How many values a place has at most."""
 
@@ -70,9 +74,9 @@ class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
     """
 
     step: int
-    leaf: bytes
+    leaf: Annotated[bytes, Meta(max_length=DIGEST_BYTES)]
     loss: float
-    counts: tuple[int, ...]
+    counts: Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))]
     seconds: float
 
     @classmethod
@@ -109,9 +113,9 @@ class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     number: int
-    steps: tuple[StepResult, ...]
-    sums: tuple[tuple[int, ...], ...]
-    trouble: str = ""
+    steps: Annotated[tuple[StepResult, ...], Meta(max_length=MAX_ITEMS)]
+    sums: Annotated[tuple[Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))], ...], Meta(max_length=MAX_ITEMS)]
+    trouble: Annotated[str, Meta(max_length=LONGEST_TROUBLE)] = ""
 
     def same_as(self, other: SegmentResult) -> bool:
         """Whether another result says the same, times apart."""
@@ -122,7 +126,8 @@ class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.number, steps, self.sums, self.trouble
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True)
+class Part:
     """A part of an audit: some segments, replayed somewhere.
 
     Attributes:
@@ -138,7 +143,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def write_part(part: Part, path: Path) -> None:
     """Write a part into a file, whole; raises FileWriteError."""
-    body = msgspec.msgpack.encode(part)
+    body = encode(part)
     write_whole(path, MARK + hashlib.sha256(body).digest() + body, what=say("the part of an audit"))
 
 
@@ -155,14 +160,16 @@ def read_part(path: Path) -> Part:
     if hashlib.sha256(data[start:]).digest() != data[len(MARK) : start]:
         raise PartError(say("{0} is damaged.", path.name), remedy=_ANEW)
     try:
-        return msgspec.msgpack.decode(data[start:], type=Part)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
+        part: Part = decode(data[start:], Part)
+    except FormError as error:
         raise PartError(
             say("{0} was written by another version of Counterfoil.", path.name), remedy=_ANEW, detail=str(error)
         ) from error
+    return part
 
 
-class Ready(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Ready:
     """A worker has opened the run, and waits for segments.
 
     Attributes:
@@ -176,47 +183,38 @@ class Ready(msgspec.Struct, frozen=True, tag=True):
     place: Place
 
 
-class StepDone(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class StepDone:
     """A worker has replayed a step of its segment."""
 
     worker: int
     step: int
 
 
-class SegmentDone(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class SegmentDone:
     """A worker has replayed its segment."""
 
     worker: int
     result: SegmentResult
 
 
-class Unable(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Unable:
     """A worker lives and can do no more: its machine has no such file or device, or too little memory.
 
     Attributes:
         worker: Its number.
-        sentence: Why, packed (:func:`counterfoil.sentence.packed`).
+        reason: Why, as a sentence.
     """
 
     worker: int
-    sentence: Any
-
-    @classmethod
-    def because(cls, worker: int, error: CounterfoilError) -> Self:
-        """Say why."""
-        return cls(worker, packed(error.sentence))
-
-    @property
-    def reason(self) -> str:
-        """Why, as a sentence."""
-        try:
-            return say("{0}", unpacked(self.sentence))
-        except (TypeError, ValueError):
-            return say("It gave no reason.")
+    reason: str
 
 
-class Died(msgspec.Struct, frozen=True, tag=True):
-    """A worker is gone.
+@dataclass(frozen=True)
+class Died:
+    """A worker is gone; whoever runs it says so, and no worker does.
 
     Attributes:
         worker: Its number.
@@ -227,4 +225,7 @@ class Died(msgspec.Struct, frozen=True, tag=True):
     how: str
 
 
-Message = Ready | StepDone | SegmentDone | Unable | Died
+Said = Ready | StepDone | SegmentDone | Unable
+"""What a worker says."""
+Message = Said | Died
+"""What is heard of workers."""

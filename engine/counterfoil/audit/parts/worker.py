@@ -59,4 +59,4 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
                         send(answers, SegmentDone(worker, end.value))
                         break
     except CounterfoilError as error:
-        send(answers, Unable.because(worker, error))
+        send(answers, Unable(worker, error.sentence))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.outcome import Check, OrderSource
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.commit.digest import Digest
 from counterfoil.program.limits import Estimate
-
-if TYPE_CHECKING:
-    from counterfoil.audit.values.steptable import Recorded
 
 
 @dataclass(frozen=True)
