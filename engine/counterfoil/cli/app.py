@@ -31,7 +31,7 @@ from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
 from counterfoil.obstacles import memory_shortage
-from counterfoil.programs import is_program, run_program
+from counterfoil.programs import is_program, run_program, settle_temporary_folder
 from counterfoil.raised import theirs, told
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
@@ -114,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_program(sys.argv):
         return run_program(sys.argv[2:])
     terminal.outlive_readers()
+    settle_temporary_folder()
     try:
         return _main(None)
     finally:

@@ -487,7 +487,14 @@ def _scratch() -> Iterator[Path]:
         cast("Path", home).mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:
         home = None
-    with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
+    try:
+        made = tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ObstacleError(
+            say("There is no folder for the temporary files of a replay: {0}.", error.strerror or error),
+            remedy=say("Set TMPDIR to a folder that can be written and has room."),
+        ) from error
+    with made as folder:
         yield Path(folder)
 
 
