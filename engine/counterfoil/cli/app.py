@@ -170,22 +170,42 @@ def _parser() -> Callable[..., Any]:
     return typer.main.get_command(app)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(verbose: bool) -> None:
+    """Say which version runs; with more, what it runs on, and whether its files are those that were installed."""
+    if not verbose:
         print(f"counterfoil {__version__}")
-        raise typer.Exit
+        return
+    from counterfoil.cli.installed import compare, lines
+
+    found = compare()
+    for line in lines(found):
+        print(line)
+    if not found.as_recorded:
+        raise Done(Outcome.ERROR.exit_code)
 
 
-@app.callback()
+# Without a command too, or typer would ask for one before it lets the version be shown.
+@app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: Annotated[
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    verbose: Annotated[
         bool,
-        # In a callback of its own, or typer would ask for a command first.
-        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_show_version),
+        typer.Option(
+            "--verbose",
+            help="With --version: print the versions of what it runs on too, and compare the installed files with "
+            "RECORD. Exit code 4 if they differ.",
+        ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
 ) -> None:
+    if version:
+        _show_version(verbose)
+        raise typer.Exit
+    if verbose:
+        raise typer.BadParameter("--verbose belongs to --version.")
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
     # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
     logging.captureWarnings(True)
     handler = logging.StreamHandler(sys.stderr)

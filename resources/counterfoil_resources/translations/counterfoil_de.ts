@@ -6281,7 +6281,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>There is no folder for the temporary files of a replay: {0}.</source>
-            <translation>Es gibt keinen Ordner für die temporären Dateien einer Wiederholung: {0}.</translation>
+            <translation>Es gibt keinen Ordner für die temporären Dateien einer Nachrechnung: {0}.</translation>
         </message>
         <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
