@@ -23,6 +23,7 @@ import importlib.util
 import os
 import site
 import sys
+import tempfile
 from collections.abc import Sequence
 
 PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
@@ -73,6 +74,16 @@ def program_environment(**more: str) -> dict[str, str]:
     return {**kept, **more}
 
 
+def settle_temporary_folder() -> None:
+    """Let libraries be loaded where no folder for temporary files can be written; what needs one says so itself."""
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        tempfile.tempdir = os.sep
+        # torch makes this folder when it is loaded, and needs it for nothing that Counterfoil does.
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.sep)
+
+
 def is_program(arguments: Sequence[str]) -> bool:
     """Whether a frozen program was started to be one of its processes: its arguments, the name of the program first."""
     return bool(getattr(sys, "frozen", False)) and list(arguments[1:2]) == [FROZEN_MARK]
@@ -88,6 +99,7 @@ def run_program(arguments: Sequence[str]) -> int:
         The exit code.
     """
     module, *rest = arguments
+    settle_temporary_folder()
     if module.partition(".")[0] not in (_PACKAGE, f"{_PACKAGE}_app"):
         raise ValueError(f"{module} is no program of Counterfoil")
     sys.argv[:] = [module, *rest]

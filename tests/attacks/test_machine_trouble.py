@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import torch
 
 from counterfoil import machine
 from counterfoil.audit import replay
+from counterfoil.audit.boxed import session
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as audit_steps
@@ -27,6 +29,8 @@ from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortage
 from counterfoil.execution.operation import native
 from counterfoil.execution.trouble import obstacle
 from counterfoil.program import capture
+from counterfoil.programs import settle_temporary_folder
+from counterfoil.sandbox.box import SWITCH
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated
 from support.jobs import audited, record_run
@@ -279,3 +283,42 @@ def test_an_order_that_no_machine_can_hold(digits_job, monkeypatch):
 def test_a_program_error_is_still_one(digits_job):
     assert obstacle(ProgramError("No such operator.")) is None
     assert obstacle(ValueError("out of memory")) is None
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which no folder for temporary files can be written."""
+
+    def none() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", none)
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
+    # What the program sets is taken back.
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "x")
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR")
+
+
+def test_libraries_are_loaded_without_a_folder_for_temporary_files(nowhere: None) -> None:
+    with pytest.raises(FileNotFoundError):
+        tempfile.gettempdir()
+    settle_temporary_folder()
+    assert tempfile.gettempdir() == os.sep
+    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == os.sep
+
+
+def test_a_replay_without_a_folder_for_temporary_files_blames_nobody(
+    nowhere: None, digits_job, tmp_path, monkeypatch, capsys
+) -> None:
+    """It happens outside of the box, before anything of the run is read."""
+    settle_temporary_folder()
+    blocked = tmp_path / "file"
+    blocked.touch()
+    monkeypatch.setattr(session, "state_home", lambda: blocked)
+    monkeypatch.setattr(tempfile, "tempdir", str(blocked))
+    monkeypatch.delenv(SWITCH)
+    assert main(["audit", str(digits_job.run), "--order", str(digits_job.order)]) == Outcome.INCONCLUSIVE.exit_code
+    said = capsys.readouterr().err
+    assert "There is no folder for the temporary files of a replay" in said
+    assert "TMPDIR" in said

@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import counterfoil
+from counterfoil.sandbox.box import SWITCH
 from counterfoil.wholefiles import write_whole
 from faults import jobs, shim
 from faults.table import MARKER, table, write_table
@@ -45,7 +46,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "files").mkdir()
-        environment = {"LD_PRELOAD": str(shim.build(folder)), "HOME": name, "XDG_STATE_HOME": name}
+        # Without a box the replay, where most calls are, is in the process of the command, in which they are counted.
+        environment = {"LD_PRELOAD": str(shim.build(folder)), "HOME": name, "XDG_STATE_HOME": name, SWITCH: "off"}
         with ForkServer(environment) as server:
             jobs.prepare(folder / "files", server)
             campaign = Campaign(folder, server)

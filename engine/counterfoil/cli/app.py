@@ -31,7 +31,8 @@ from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
 from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
 from counterfoil.obstacles import memory_shortage
-from counterfoil.programs import is_program, run_program
+from counterfoil.programs import is_program, run_program, settle_temporary_folder
+from counterfoil.raised import theirs, told
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -113,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_program(sys.argv):
         return run_program(sys.argv[2:])
     terminal.outlive_readers()
+    settle_temporary_folder()
     try:
         return _main(None)
     finally:
@@ -140,13 +142,13 @@ def _main(arguments: Sequence[str] | None) -> int:
         return show_error(error)
     except KeyboardInterrupt:
         return show_error(CancelledError("Stopped; nothing was concluded."))
-    except Exception as error:
+    except BaseException as error:
         _LOG.debug("unexpected", exc_info=True)
-        return show_error(_machines_own(error) or _bug(error))
+        return show_error(_machines_own(theirs(error)) or _bug(error))
     return 0
 
 
-def _machines_own(error: Exception) -> CounterfoilError | None:
+def _machines_own(error: BaseException) -> CounterfoilError | None:
     """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
     if "torch" in sys.modules:
         from counterfoil.execution.trouble import obstacle_behind
@@ -155,9 +157,9 @@ def _machines_own(error: Exception) -> CounterfoilError | None:
     return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None
 
 
-def _bug(error: Exception) -> CounterfoilError:
+def _bug(error: BaseException) -> CounterfoilError:
     return CounterfoilError(
-        f"Counterfoil failed: {type(error).__name__}: {error}",
+        f"Counterfoil failed: {told(error)}.",
         remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
     )
 
@@ -168,22 +170,42 @@ def _parser() -> Callable[..., Any]:
     return typer.main.get_command(app)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(verbose: bool) -> None:
+    """Say which version runs; with more, what it runs on, and whether its files are those that were installed."""
+    if not verbose:
         print(f"counterfoil {__version__}")
-        raise typer.Exit
+        return
+    from counterfoil.cli.installed import compare, lines
+
+    found = compare()
+    for line in lines(found):
+        print(line)
+    if not found.as_recorded:
+        raise Done(Outcome.ERROR.exit_code)
 
 
-@app.callback()
+# Without a command too, or typer would ask for one before it lets the version be shown.
+@app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: Annotated[
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    verbose: Annotated[
         bool,
-        # In a callback of its own, or typer would ask for a command first.
-        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_show_version),
+        typer.Option(
+            "--verbose",
+            help="With --version: print the versions of what it runs on too, and compare the installed files with "
+            "RECORD. Exit code 4 if they differ.",
+        ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
 ) -> None:
+    if version:
+        _show_version(verbose)
+        raise typer.Exit
+    if verbose:
+        raise typer.BadParameter("--verbose belongs to --version.")
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
     # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
     logging.captureWarnings(True)
     handler = logging.StreamHandler(sys.stderr)

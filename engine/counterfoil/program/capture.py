@@ -46,6 +46,7 @@ from counterfoil.program.substitutes import Substitutes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
+from counterfoil.raised import theirs, told
 
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""
@@ -293,11 +294,12 @@ def _trace(
         ) from error
     except CounterfoilError:
         raise
-    except Exception as error:
+    except BaseException as error:
         # The client's own code ran: whatever it raises becomes a sentence that says where.
+        theirs(error)
         raise ProgramError(
-            f"{location.sentence} failed while the step was captured: {type(error).__name__}: "
-            f"{str(error).rstrip('.')}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{location.sentence} failed while the step was captured: {told(error)}"
+            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),
         ) from error

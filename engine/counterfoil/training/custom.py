@@ -39,6 +39,7 @@ from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
+from counterfoil.raised import theirs, told
 from counterfoil.training.loaded import Array
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
@@ -427,7 +428,8 @@ def load_job(reference: str) -> ClientJob:
             job = make()
         except CounterfoilError:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            theirs(error)
             raise DataError(
                 f"{reference} failed: {_what(error)}{_place(error)}",
                 remedy="Correct the code; it must return a counterfoil.CustomJob when called without arguments.",
@@ -464,7 +466,8 @@ def _import(name: str) -> ModuleType:
             f"The module {name!r} imports {error.name!r}, which is not installed{_place(error)}",
             remedy="Install it in the environment that Counterfoil runs in.",
         ) from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        theirs(error)
         raise DataError(
             f"The module {name!r} cannot be imported: {_what(error)}{_place(error)}",
             remedy="Correct the code.",
@@ -486,8 +489,7 @@ def _function(module: ModuleType, attribute: str) -> Callable[[], Any]:
 
 def _what(error: BaseException) -> str:
     # The text of a SyntaxError repeats the place.
-    text = error.msg if isinstance(error, SyntaxError) else error
-    return f"{type(error).__name__}: {text}"
+    return f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else told(error)
 
 
 def _place(error: BaseException) -> str:

@@ -21,6 +21,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import DataError
 from counterfoil.program.whereabouts import bracketed, where_raised
+from counterfoil.raised import theirs, told
 from counterfoil.training.loaded import Array
 from counterfoil.training.preparing import Preparing
 
@@ -101,9 +102,10 @@ def _length(data: Any) -> int:
         raise DataError(f"The job's data is of the type {kind}.", remedy=_ANY)
     try:
         length = len(data)
-    except Exception as error:
+    except BaseException as error:
+        theirs(error)
         raise DataError(
-            f"The job's data ({kind}) has no length: {type(error).__name__}: {error}", remedy="Give it one (__len__)."
+            f"The job's data ({kind}) has no length: {told(error)}.", remedy="Give it one (__len__)."
         ) from error
     if not length:
         raise DataError(f"The job's data ({kind}) has no rows.")
@@ -119,10 +121,10 @@ _ANY = (
 def _row(data: Any, number: int) -> Any:
     try:
         return data[number]
-    except Exception as error:
+    except BaseException as error:
+        theirs(error)
         raise DataError(
-            f"Row {number} of the job's data cannot be read: {type(error).__name__}: "
-            f"{str(error).rstrip('.')}{bracketed(where_raised(error))}.",
+            f"Row {number} of the job's data cannot be read: {told(error)}{bracketed(where_raised(error))}.",
             remedy="Correct the Dataset; it is read row by row when the order is written.",
         ) from error
 
@@ -329,10 +331,11 @@ def _batches(loader: DataLoader[Any], steps: int) -> Iterator[Any]:
                     return
         except DataError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            theirs(error)
             raise DataError(
-                f"Batch {steps - left} of the job's DataLoader cannot be read: {type(error).__name__}: "
-                f"{str(error).rstrip('.')}{bracketed(where_raised(error))}.",
+                f"Batch {steps - left} of the job's DataLoader cannot be read: {told(error)}"
+                f"{bracketed(where_raised(error))}.",
                 remedy="Correct the Dataset, the sampler or collate_fn; they are called when the order is written.",
             ) from error
         if left == before:

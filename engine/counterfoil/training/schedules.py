@@ -18,6 +18,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from counterfoil.errors import DataError
 from counterfoil.execution.philox import philox4x32
+from counterfoil.raised import theirs, told
 
 SchedulerFactory = Callable[[Optimizer], LRScheduler]
 """Makes a scheduler of torch for an optimizer: ``lambda optimizer: CosineAnnealingLR(optimizer, T_max=100)``."""
@@ -120,9 +121,10 @@ def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:
         )
     try:
         scheduler = make(optimizer)
-    except Exception as error:
+    except BaseException as error:
+        theirs(error)
         raise DataError(
-            f"The learning-rate scheduler cannot be made: {type(error).__name__}: {error}",
+            f"The learning-rate scheduler cannot be made: {told(error)}.",
             remedy="It is called with one argument, an optimizer like the job's; it has one parameter group where the "
             "rule is no optimizer of torch.",
         ) from error
@@ -164,9 +166,10 @@ def _driven(scheduler: LRScheduler, optimizer: Optimizer, steps: int) -> list[li
             if step < steps:
                 try:
                     scheduler.step()
-                except Exception as error:
+                except BaseException as error:
+                    theirs(error)
                     raise DataError(
-                        f"The scheduler {name} fails after step {step} of {steps}: {type(error).__name__}: {error}",
+                        f"The scheduler {name} fails after step {step} of {steps}: {told(error)}.",
                         remedy="Make it for as many steps as the job has.",
                     ) from error
     for listed in rates:

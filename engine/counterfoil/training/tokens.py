@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
+from counterfoil.raised import text_of, theirs
 
 MAX_TOKENIZER_BYTES = 256 * 2**20
 """Those of large models have 20 MB."""
@@ -64,10 +65,11 @@ def tokenize(text: bytes, tokenizer: Path) -> Tokens:
         loaded.no_padding()
         numbers = loaded.encode(characters, add_special_tokens=False).ids
         vocabulary = 1 + max(loaded.get_vocab(with_added_tokens=True).values(), default=-1)
-    except Exception as error:  # the library raises plain Exception
+    except BaseException as error:  # the library raises plain Exception, and panics
+        theirs(error)
         raise DataError(
             f"The tokenizer {tokenizer} cannot be used.",
             remedy="Give a tokenizer.json, as the tokenizers library writes it.",
-            detail=str(error),
+            detail=text_of(error),
         ) from error
     return Tokens(np.array(numbers, np.int32), vocabulary, tokenizer)

@@ -4476,6 +4476,10 @@ Lauf zu finden</translation>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
         </message>
         <message>
+            <source>Set TMPDIR to a folder that can be written and has room.</source>
+            <translation>Setzen Sie TMPDIR auf einen Ordner, in den geschrieben werden kann und der Platz hat.</translation>
+        </message>
+        <message>
             <source>Set this machine's clock right.</source>
             <translation>Stellen Sie die Uhr dieses Rechners richtig.</translation>
         </message>
@@ -6274,6 +6278,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no file {0}.</source>
             <translation>Es gibt keine Datei {0}.</translation>
+        </message>
+        <message>
+            <source>There is no folder for the temporary files of a replay: {0}.</source>
+            <translation>Es gibt keinen Ordner für die temporären Dateien einer Nachrechnung: {0}.</translation>
         </message>
         <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>

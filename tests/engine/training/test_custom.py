@@ -143,7 +143,7 @@ def test_no_such_module(write: Write, tmp_path: Path) -> None:
         ("def make(x):\n    pass", "failed: TypeError: make() missing 1 required positional argument: 'x'."),
         ("def make():\n    return {{}}['x']", "failed: KeyError: 'x' ({file}, line 2)"),
         ("def make():\n    return open('no_such_file')", "No such file or directory: 'no_such_file' ({file}, line 2)"),
-        ("import sys\ndef make():\n    sys.exit()", "failed: SystemExit:  ({file}, line 3)"),
+        ("import sys\ndef make():\n    sys.exit()", "failed: SystemExit ({file}, line 3)"),
     ],
 )
 def test_code_that_does_not_make_a_job(write: Write, tmp_path: Path, text: str, words: str) -> None:

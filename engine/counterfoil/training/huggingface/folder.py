@@ -14,6 +14,7 @@ from counterfoil import canonical
 from counterfoil.canonical import CanonicalError
 from counterfoil.errors import DataError
 from counterfoil.inputs import open_input, read_input
+from counterfoil.training.huggingface.sizes import check_sizes
 
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
@@ -57,8 +58,8 @@ def read_folder(path: Path) -> ModelFolder:
     """Look at a model's folder.
 
     Raises:
-        DataError: It is no such folder, its weights are pickles or of a dtype that float32 cannot hold, or it has no
-            ``tokenizer.json``.
+        DataError: It is no such folder, its weights are pickles or of a dtype that float32 cannot hold, its
+            configuration asks for more than they are, or it has no ``tokenizer.json``.
     """
     if not path.is_dir():
         raise DataError(
@@ -77,6 +78,7 @@ def read_folder(path: Path) -> ModelFolder:
     weights = _weights(path)
     for file in weights:
         _check_dtypes(file)
+    check_sizes(config, weights)
     if not (path / TOKENIZER).exists():
         raise DataError(
             f"The folder {path} has no {TOKENIZER}.",

@@ -23,6 +23,7 @@ from counterfoil.errors import BundleError, CounterfoilError, DataError
 from counterfoil.generators import finish
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import AdamW
+from counterfoil.raised import text_of, theirs, told
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline
@@ -170,18 +171,21 @@ def prepare_huggingface(
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
         tokenizer = _tokenizer(model_folder)
         config = _config(model_folder)
-    labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
-    most = _most_tokens(settings, config, tokenizer)
+    with _failing(model_folder, "the configuration"):
+        labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
+        most = _most_tokens(settings, config, tokenizer)
     unit = "characters" if _joins(records, settings) else "rows"
-    rows = yield from staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
+    with _failing(model_folder, "the tokenizer"):
+        rows = yield from staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
     yield CAPTURING
     with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
         model, new = _model(model_folder, config, task, tokenizer)
-        _check_vocabulary(model, rows, model_folder)
-        if settings.lora is not None:
-            model = add_adapters(model, settings.lora, classifies=task is Task.CLASSIFICATION)
-        job = _job(model, rows, settings, _title(model_folder, data, settings))
-        draft = order_custom(job)
+        with _failing(model_folder, "the model"):
+            _check_vocabulary(model, rows, model_folder)
+            if settings.lora is not None:
+                model = add_adapters(model, settings.lora, classifies=task is Task.CLASSIFICATION)
+            job = _job(model, rows, settings, _title(model_folder, data, settings))
+            draft = order_custom(job)
     draft = yield from draft.recomputing_in_stages(settings.recompute_activations, cancel)
     manifest = replace(draft.manifest, recipe=RECIPE, sources=sources)
     return Prepared(replace(draft, manifest=manifest), _notes(rows, new, job))
@@ -245,18 +249,20 @@ def _failing(folder: ModelFolder, what: str) -> Iterator[None]:
         yield
     except CounterfoilError:
         raise
-    except Exception as error:
-        said = str(error).strip().partition("\n")[0]
-        remedy = "Look whether 'from_pretrained' of transformers loads the folder without trust_remote_code."
-        if isinstance(error, ImportError):
-            remedy = "Install what is missing, then try again."
+    except BaseException as error:
+        said, remedy = told(theirs(error)), _LOOK
+        if isinstance(error, ImportError) or "install" in said.lower():
+            # The folder may have named the package, and whoever installs that runs its code.
+            said, remedy = "it needs a package that is not part of the extra hf", _NO_PACKAGES
         raise DataError(
-            f"The library transformers cannot load {what} in {folder.path}: {type(error).__name__}: {said}",
+            f"The library transformers cannot load {what} in {folder.path}: {said}.",
             remedy=remedy,
-            detail=str(error),
+            detail=text_of(error),
         ) from error
 
 
+_LOOK = "Look whether 'from_pretrained' of transformers loads the folder without trust_remote_code."
+_NO_PACKAGES = "Counterfoil loads no package that a folder asks for. Take a model of transformers' own classes."
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
