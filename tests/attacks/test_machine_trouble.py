@@ -15,7 +15,7 @@ import torch
 
 from counterfoil import machine
 from counterfoil.audit import replay
-from counterfoil.audit.boxed import session
+from counterfoil.audit.boxed import scratch
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as audit_steps
@@ -315,7 +315,7 @@ def test_a_replay_without_a_folder_for_temporary_files_blames_nobody(
     settle_temporary_folder()
     blocked = tmp_path / "file"
     blocked.touch()
-    monkeypatch.setattr(session, "state_home", lambda: blocked)
+    monkeypatch.setattr(scratch, "state_home", lambda: blocked)
     monkeypatch.setattr(tempfile, "tempdir", str(blocked))
     monkeypatch.delenv(SWITCH)
     assert main(["audit", str(digits_job.run), "--order", str(digits_job.order)]) == Outcome.INCONCLUSIVE.exit_code

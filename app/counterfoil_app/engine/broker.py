@@ -29,6 +29,7 @@ from counterfoil.errors import CounterfoilError
 from counterfoil.frames import own_pipes, read_frame, write_frame
 from counterfoil.messages import FormError, decode, encode
 from counterfoil.programs import program_command, program_environment
+from counterfoil.sentence import say
 from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, Enclosure, Inquiry, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
 from counterfoil_app.engine.port import keeping
@@ -216,7 +217,7 @@ def _answered(inner: _Inner, inquiry: Inquiry) -> Answer | Refused:
     answers = inner.answers.get(inquiry.call)
     try:
         if answers is None:
-            raise CounterfoilError("The call is over.")
+            raise CounterfoilError(say("The call that this was for is over."))
         return Answer(answers.answer(inquiry.question))
     except CounterfoilError as error:
         return Refused(Failure.of(error))
