@@ -8,6 +8,7 @@ checks signatures, so that the window may hold keys. Whether the bytes are a key
 from __future__ import annotations
 
 import base64
+import os
 import re
 from pathlib import Path
 
@@ -45,6 +46,14 @@ def pem_of(public: str) -> str:
 def grouped(key_id: str) -> str:
     """Return a key id in groups of four digits, for people who compare it."""
     return " ".join(key_id[place : place + 4] for place in range(0, len(key_id), 4))
+
+
+def others_can_read(private_path: Path) -> bool:
+    """Whether other users of the machine may read a private key's file; False where files have no such mode."""
+    try:
+        return os.name == "posix" and bool(private_path.stat().st_mode & 0o077)
+    except OSError:  # who opens it says what is wrong
+        return False
 
 
 def public_path(private_path: Path) -> Path:

@@ -227,3 +227,26 @@ def test_a_pickle_and_a_tensor_in_two_files(digits_job, honest, tmp_path):
         compared(folder, digits_job.run)
     with pytest.raises(CounterfoilError, match="0 safetensors files"):
         compared(digits_job.run.parent, digits_job.run)
+
+
+@pytest.mark.parametrize(
+    "name", ["model.gguf", "flax_model.msgpack", "tf_model.h5", "MODEL.ONNX", "model.keras", "weights.npz", "m.tflite"]
+)
+def test_weights_in_another_format_beside_them(name, digits_job, honest, tmp_path):
+    """A library may load them in place of those that were compared, whatever the letters of the name."""
+    folder = delivered(tmp_path / "w", honest)
+    (folder / name).write_bytes(b"")
+    with pytest.raises(WeightsError, match="may hold other weights") as caught:
+        compared(folder, digits_job.run)
+    assert "--unused" in caught.value.remedy
+    *_, report = verify_weights(folder, digits_job.run, None, unused=[name])
+    assert report.outcome is not DeliveryOutcome.DIFFERENT
+    assert name in report.others
+
+
+@pytest.mark.parametrize("name", ["m.dill", "m.PT2", "m.nemo", "m.mar", "m.th"])
+def test_pickles_by_other_names(name, digits_job, honest, tmp_path):
+    folder = delivered(tmp_path / "w", honest)
+    (folder / name).write_bytes(b"")
+    with pytest.raises(WeightsError, match="pickle"):
+        list(verify_weights(folder, digits_job.run, None, unused=[name]))

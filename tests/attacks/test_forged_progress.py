@@ -7,6 +7,7 @@ import hmac
 import os
 import shutil
 import stat
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.errors import ProgressError
 from counterfoil.sealing import SEAL_BYTES
 from support.expectations import run_root, verified
 from support.jobs import Job, sign_again
@@ -200,3 +202,23 @@ def test_a_capsule_that_is_not_the_one_that_was_kept(cheat_job, tmp_path):
     refused(request_of(cheat_job, path, resume=True), "is another one")
     capsule_of(path).unlink()
     refused(request_of(cheat_job, path, resume=True), "cannot be read")
+
+
+@pytest.mark.parametrize("size", [2**31 + 1, 2**40, 2**31 - 1])
+def test_a_sparse_file_is_no_progress_and_takes_no_memory(size, digits_job, tmp_path):
+    path = tmp_path / "progress"
+    with path.open("wb") as file:
+        file.truncate(size)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ProgressError):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+    refused(request_of(digits_job, path, resume=True), "progress")
+
+
+def test_a_pipe_is_not_waited_for(digits_job, tmp_path):
+    os.mkfifo(tmp_path / "progress")
+    assert load(tmp_path / "progress") is None

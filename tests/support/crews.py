@@ -134,6 +134,7 @@ def crewed(monkeypatch: pytest.MonkeyPatch, make: Callable[[Workplace], Bent]) -
         identity: Identity,
         cancel: CancelToken | None,
         _executors: object,
+        _patience: float,
     ) -> Iterator[Helpers | None]:
         with ExitStack() as stack:
             bent = make(stack.enter_context(open_workplace(task_of(request, request.device, 1))))

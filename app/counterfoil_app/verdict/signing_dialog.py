@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil.errors import FileWriteError
+from counterfoil.publickeys import others_can_read
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
@@ -348,6 +349,11 @@ class SigningDialog(QDialog):
             return self.tr(
                 "The public key is written beside it as {0}. Give it to those who check your verdicts."
             ).format(f"{key.stem}.pub.pem")
+        if others_can_read(key):
+            return self.tr(
+                "Other users of this machine can read this private key: make it yours alone (chmod 600), and a new one "
+                "if somebody may have read it."
+            )
         return self.tr("Whoever checks what you sign needs the public key that belongs to this private key.")
 
     def _choose_key(self) -> None:

@@ -87,6 +87,8 @@ def conclude(
             ),
             checks,
         )
+    if cancelled and not tally.judged:
+        return Outcome.INCONCLUSIVE, say("The audit was stopped before any step was judged."), checks
     if cancelled:
         return (
             Outcome.INCONCLUSIVE,

@@ -9,6 +9,7 @@ is of use to the same audit of the same bytes only.
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ from counterfoil.errors import (
     SealError,
 )
 from counterfoil.generators import finish
+from counterfoil.inputs import open_plain
 from counterfoil.sealing import SEAL_BYTES, check_seal, seal, state_home
 from counterfoil.sentence import Sentence, joined, packed, say, unpacked
 from counterfoil.wholefiles import write_whole
@@ -302,8 +304,12 @@ def load(path: Path) -> KeptAudit | None:
     try:
         if not path.is_file():
             return None
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        with open_plain(path) as raw, io.BufferedReader(raw) as file:
+            if path.stat().st_size > MAX_BYTES:
+                raise ProgressError(say("{0} is too large for the progress of an audit.", path), remedy=_ANEW)
+            data = file.read(len(MARK))
+            if data == MARK:  # what a sparse file says of its size is nothing to set memory aside for
+                data += file.read(MAX_BYTES + 1 - len(MARK))
     except OSError as error:
         raise ProgressError(
             say("The progress in {0} cannot be read: {1}.", path, error.strerror or error), remedy=_ANEW

@@ -32,7 +32,7 @@ from counterfoil.audit.kept import (
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.check import SignedStep, unfit
-from counterfoil.audit.parts.crew import Found, Missing
+from counterfoil.audit.parts.crew import Found, Missing, patience_for
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
 from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment
@@ -565,7 +565,9 @@ def _judge(
             assert progress.bundle_digest is not None
             assert inspection.claim is not None
             identity = Identity(progress.bundle_digest, order.manifest.digest, inspection.claim.run_root)
-            with open_helpers(request, replay.left, identity, cancel, progress.outside.executor) as helpers:
+            patience = patience_for(inspection.estimate.flops if inspection.estimate is not None else 0)
+            executor = progress.outside.executor
+            with open_helpers(request, replay.left, identity, cancel, executor, patience) as helpers:
                 yield from replay.run(helpers)
     finally:
         progress.seconds += time.perf_counter() - begun

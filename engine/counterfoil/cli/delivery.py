@@ -47,6 +47,14 @@ def verify_weights(
         ),
     ] = "",
     average: AverageOption = False,
+    unused: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The name of a file of weights in another format, in the folder, that nobody loads; nothing is said "
+            "of it. Can be given several times.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Client: compare delivered weights, tensor by tensor, with the final state of a verified run.
@@ -73,7 +81,9 @@ def verify_weights(
             from counterfoil.delivery import verification
 
         bar.start(100)
-        for event in verification.verify_weights(weights, run, basis, prefix=prefix, average=average, cancel=cancel):
+        for event in verification.verify_weights(
+            weights, run, basis, prefix=prefix, average=average, unused=unused or (), cancel=cancel
+        ):
             match event:
                 case DeliveryProgress():
                     bar.update(100 * event.done / max(1, event.total))

@@ -8,8 +8,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from counterfoil import terminal
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CounterfoilError, SignerError
+from counterfoil.publickeys import others_can_read
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.terminal import shown
@@ -18,6 +20,12 @@ from counterfoil.wholefiles import write_whole
 
 def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
     """Start the process that holds the private key; this one, which reads files of strangers, never does."""
+    if others_can_read(path):
+        terminal.console(stderr=True).print(
+            f"[bold yellow]WARNING[/]  Other users of this machine can read the private key {shown(str(path))}. If "
+            "that is not meant so, make it yours alone (chmod 600), and a new key if somebody may have read it.",
+            soft_wrap=True,
+        )
     return start_signer(path, purpose, ask_passphrase(), about=about.name if about is not None else "")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -71,6 +71,7 @@ def verify_weights(
     *,
     prefix: str = "",
     average: bool = False,
+    unused: Collection[str] = (),
     cancel: CancelToken | None = None,
 ) -> Iterator[DeliveryEvent]:
     """Compare delivered weights with the final state of a run.
@@ -81,6 +82,7 @@ def verify_weights(
         basis: What says that the run is verified; None when nobody does, so that nothing is concluded.
         prefix: What the run's names begin with and those of the files do not.
         average: Compare with the average of the weights that the order asks for.
+        unused: Names of files in the folder, of weights in other formats, that nobody loads.
         cancel: Looked at between pieces of files.
 
     Yields:
@@ -96,7 +98,7 @@ def verify_weights(
         CancelledError: The token was cancelled.
     """
     with obstacles_noticed(), ExitStack() as stack:
-        delivered = Weights(weights, stack)
+        delivered = Weights(weights, stack, unused)
         reader = stack.enter_context(BundleReader.open(run))
         if not reader.has_run:
             raise GivenFileError(

@@ -8,13 +8,13 @@ may prefer it, and it can run code.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil import canonical
-from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX
+from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
@@ -55,19 +55,21 @@ class Weights:
         others: Names of files and folders beside them, which nobody looked at.
     """
 
-    def __init__(self, path: str | os.PathLike[str], stack: ExitStack) -> None:
+    def __init__(self, path: str | os.PathLike[str], stack: ExitStack, unused: Collection[str] = ()) -> None:
         """Open all files; nothing of them is read yet.
 
         Args:
             path: A safetensors file or a folder.
             stack: Closes them.
+            unused: Names of files of weights in other formats that nobody loads, and that may lie there.
 
         Raises:
             GivenFileError: There is nothing there, or it may not be read.
-            WeightsError: There are no weights in a form that is read, or a pickle.
+            WeightsError: There are no weights in a form that is read, or a pickle, or weights in another format that
+                are not named as unused.
         """
         self._path = Path(path)
-        names, self.others = _named(self._path)
+        names, self.others = _named(self._path, unused)
         self._files = [(name, stack.enter_context(SteadyFile.open(file))) for name, file in names]
         self.files: tuple[HashedFile, ...] = ()
         self.tensors: Mapping[str, StoredTensor] = {}
@@ -135,7 +137,7 @@ class Weights:
                 )
 
 
-def _named(path: Path) -> tuple[list[tuple[str, Path]], tuple[str, ...]]:
+def _named(path: Path, unused: Collection[str]) -> tuple[list[tuple[str, Path]], tuple[str, ...]]:
     """The safetensors files of a folder, or a file by itself; and the names of what else lies there."""
     if not path.is_dir():
         if path.name.lower().endswith(PICKLES):
@@ -150,6 +152,14 @@ def _named(path: Path) -> tuple[list[tuple[str, Path]], tuple[str, ...]]:
     for name in names:
         if name.lower().endswith(PICKLES):
             raise _pickle(name)
+        if name.lower().endswith(OTHER_WEIGHTS) and name not in unused:
+            raise WeightsError(
+                say(
+                    "{0} may hold other weights, which a library can load in the place of those that are compared.",
+                    name,
+                ),
+                remedy=say("Take it out of the folder, or name it as unused (--unused) if nobody loads it."),
+            )
     if not weights or len(weights) > MAX_FILES:
         raise WeightsError(
             say("The folder {0} holds {1} safetensors files.", path, len(weights)),

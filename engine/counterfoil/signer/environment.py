@@ -7,6 +7,7 @@ reads files never had it. The signer reads it from the pipe.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -47,8 +48,7 @@ def take_descriptor() -> int | None:
         text = os.environ.get(PASSPHRASE_VARIABLE)  # of a program that calls the command line as a function
         return None if text is None else _pipe_of(text)
     try:
-        descriptor = int(number)
-        os.set_inheritable(descriptor, False)
+        descriptor = _own(int(number))
     except (ValueError, OverflowError, OSError) as error:
         raise KeyFileError(
             say("The environment variable {0} names no open file descriptor.", DESCRIPTOR_VARIABLE),
@@ -61,8 +61,26 @@ def drop_passphrase() -> None:
     """Close what gives the passphrase, in a command that needs none."""
     number = os.environ.pop(DESCRIPTOR_VARIABLE, "")
     if number.isdecimal():
-        with suppress(OSError):
-            os.close(int(number))
+        with suppress(OSError, OverflowError):
+            os.close(_own(int(number)))
+
+
+def _own(descriptor: int) -> int:
+    """Return a descriptor that can be closed: where it is standard input, nothing that is opened gets its number.
+
+    Raises:
+        OSError, OverflowError: It is not open, or one that is written to.
+    """
+    if descriptor in (1, 2):
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    if descriptor:
+        os.set_inheritable(descriptor, False)
+        return descriptor
+    moved = os.dup(descriptor)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+    return moved
 
 
 def _pipe_of(text: str) -> int:

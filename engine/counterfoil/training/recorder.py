@@ -259,7 +259,7 @@ def record(
             order = order.with_data(outside)
 
         history = yield from recording.check(cancel)
-        last, stored = recording.last_state(contents.initial)
+        last, stored = yield from recording.last_state(contents.initial, cancel)
         state: Mapping[str, Tensor] = {name: torch.from_numpy(array) for name, array in stored.items()}
         if resumed:
             yield RecordingResumed(recording.steps, last)

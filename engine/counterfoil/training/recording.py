@@ -157,6 +157,7 @@ class Recording:
         """
         folder = recording_folder(run_path)
         header = _encode_header(manifest, key)
+        _check_files(folder)
         with _reading(folder):
             found = (folder / _HEADER).read_bytes()
         if found != header:
@@ -256,24 +257,41 @@ class Recording:
                 f"{self.folder} from a backup.",
             )
 
-    def last_state(self, initial: Arrays) -> tuple[int, Arrays]:
-        """Return the step of the last stored state from which on all can be gone on with, and that state.
+    def last_state(
+        self, initial: Arrays, cancel: CancelToken | None = None
+    ) -> Generator[RecordingChecked, None, tuple[int, Arrays]]:
+        """Check the stored states, and find the last one from which on all can be gone on with.
+
+        All of them go into the run: one that is damaged is found before hours of training are added to it, and what
+        follows it is computed again.
 
         Args:
-            initial: The initial state, which says how the stored ones are laid out; returned with step 0 when none is.
+            initial: The initial state, which says how the stored ones are laid out.
+            cancel: Looked at between states.
+
+        Yields:
+            The progress.
+
+        Returns:
+            Its step and the state; step 0 and ``initial`` when there is none.
 
         Raises:
             FileReadError: The system fails to read one.
+            CancelledError: ``cancel`` was set.
         """
-        stored = []
-        for step in self._roots:
+        found = 0, initial
+        one = sum(array.nbytes for array in initial.values())
+        for number, step in enumerate(self._roots, 1):
             if not self._state_path(step).is_file():
                 break
-            stored.append(step)
-        for step in reversed(stored):
-            with suppress(RecordingError):
-                return step, self.state(step, initial)
-        return 0, initial
+            if cancel is not None:
+                cancel.check()
+            try:
+                found = step, self.state(step, initial)
+            except RecordingError:
+                break
+            yield RecordingChecked(number * one, len(self._roots) * one)
+        return found
 
     def read(self, first: int) -> Iterator[StoredStep]:
         """Read the finished steps from one on.
@@ -491,6 +509,17 @@ class Recording:
         )
 
 
+def _check_files(folder: Path) -> None:
+    """Refuse what would make the program wait for ever: a pipe, or a device, under a name of a recording's."""
+    with _reading(folder), os.scandir(folder) as entries:
+        for entry in entries:
+            if _OURS.fullmatch(entry.name) and not entry.is_file(follow_symlinks=False):
+                raise RecordingError(
+                    f"{entry.path} is no regular file, and no part of a recording.",
+                    remedy="Remove it. What of the recording it stood for is computed again with --resume.",
+                )
+
+
 def discard_recording(run_path: str | os.PathLike[str]) -> None:
     """Remove the unfinished recording of a run, if there is one.
 
@@ -501,6 +530,7 @@ def discard_recording(run_path: str | os.PathLike[str]) -> None:
     folder = recording_folder(run_path)
     if not folder.is_dir():
         return
+    _check_files(folder)
     with ExitStack() as stack:
         if is_unfinished(run_path):
             with writing(folder, _WHAT):

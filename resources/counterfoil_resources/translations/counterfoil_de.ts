@@ -2647,6 +2647,10 @@ Lauf zu finden</translation>
             <translation>Neuer privater Schlüssel</translation>
         </message>
         <message>
+            <source>Other users of this machine can read this private key: make it yours alone (chmod 600), and a new one if somebody may have read it.</source>
+            <translation>Andere Benutzer dieses Rechners können diesen privaten Schlüssel lesen: Machen Sie ihn zu Ihrem allein (chmod 600), und einen neuen, falls ihn jemand gelesen haben kann.</translation>
+        </message>
+        <message>
             <source>Passphrase</source>
             <translation>Passwort</translation>
         </message>
@@ -4120,6 +4124,10 @@ Lauf zu finden</translation>
             <translation>Er nennt seinen Rechner mit Zeichen, die nicht gezeigt werden können.</translation>
         </message>
         <message>
+            <source>It said nothing for {0:.0f} seconds, and was ended.</source>
+            <translation>Er sagte {0:.0f} Sekunden lang nichts und wurde beendet.</translation>
+        </message>
+        <message>
             <source>It says too much of its machine.</source>
             <translation>Er sagt zu viel über seinen Rechner.</translation>
         </message>
@@ -4592,6 +4600,10 @@ Lauf zu finden</translation>
             <translation>Nehmen Sie ihn als niemandes Schlüssel, und bitten Sie den, der ihn Ihnen gab, um einen anderen.</translation>
         </message>
         <message>
+            <source>Take it out of the folder, or name it as unused (--unused) if nobody loads it.</source>
+            <translation>Nehmen Sie die Datei aus dem Ordner, oder nennen Sie sie als unbenutzt (--unused), wenn niemand sie lädt.</translation>
+        </message>
+        <message>
             <source>Take the tree heads from where the trainer published them, or audit without them.</source>
             <translation>Nehmen Sie die Baumköpfe von dort, wo der Trainer sie veröffentlicht hat, oder prüfen Sie ohne sie.</translation>
         </message>
@@ -4666,6 +4678,10 @@ Lauf zu finden</translation>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
             <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
+        </message>
+        <message>
+            <source>The audit was stopped before any step was judged.</source>
+            <translation>Die Prüfung wurde abgebrochen, bevor ein Schritt beurteilt war.</translation>
         </message>
         <message>
             <source>The auditor's machine failed its self-test.</source>
@@ -8106,6 +8122,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is {1}, where {2} should be.</source>
             <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
+        </message>
+        <message>
+            <source>{0} may hold other weights, which a library can load in the place of those that are compared.</source>
+            <translation>{0} kann andere Gewichte enthalten, die eine Bibliothek anstelle der verglichenen lädt.</translation>
         </message>
         <message>
             <source>{0} of</source>

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from counterfoil.audit.replay import run_audit
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import FileWriteError
 from support.capsules import record_cheat
@@ -246,3 +249,10 @@ def test_what_cannot_be_written_costs_nothing_else(job, key, tmp_path, capsys, m
     assert len(steps(tmp_path)) == STEPS
     assert (tmp_path / "verdict.json").read_bytes() != before
     assert not (tmp_path / "progress").exists()
+
+
+def test_an_audit_that_judged_nothing_says_so(job):
+    token = CancelToken()
+    token.cancel()
+    *_, last = run_audit(AuditRequest(job.run, job.order, threads=1), token)
+    assert last.report.reason == "The audit was stopped before any step was judged."

@@ -173,4 +173,5 @@ def test_the_schedule():
     assert schedule.next(2) == 3
     assert schedule.done(2, 3)
     assert not schedule.waiting
+    assert schedule.died(2), "before it was ready: once is bad luck"
     assert not schedule.died(2), "it had nothing to do"

@@ -31,6 +31,22 @@ LOOK_SECONDS = 0.1
 """How often an audit that waits for its workers looks whether it is stopped."""
 REPORT_SECONDS = 0.25
 """How often it says what they do."""
+PATIENCE = 600.0
+"""Seconds without a word of a worker that starts, or replays a step that takes less time, before it is ended."""
+LEAST_PATIENCE = 60.0
+LONGER = 30
+"""How often the longest time between two words of any worker, once there was one, before a worker is ended."""
+_LOOKED_AWAY = 5.0
+"""Seconds after which this process was stopped itself, or busy: then nobody's silence is known."""
+
+
+_SLOWEST = 1e7
+"""Operations a second that any machine does, with rounding, log and a second replay."""
+
+
+def patience_for(flops: float) -> float:
+    """Return the seconds that a step of so many floating-point operations can take at the most."""
+    return max(PATIENCE, flops / _SLOWEST)
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,7 @@ class Crew:
         cancel: Looked at while the audit waits for them.
         clock: Monotonic seconds.
         by: What the workers are.
+        patience: Seconds that a step can take at the most, before anything is known of these machines.
 
     Raises:
         WorkerError: None can be started.
@@ -84,6 +101,7 @@ class Crew:
         cancel: CancelToken | None = None,
         clock: Callable[[], float] = time.monotonic,
         by: ReplayedBy = ReplayedBy.PROCESS,
+        patience: float = PATIENCE,
     ) -> None:
         self._by = by
         self._executor = executor
@@ -97,6 +115,12 @@ class Crew:
         self._since: dict[int, float] = {}
         self._states = {worker: WorkerState(worker) for worker in range(1, executor.count + 1)}
         self._due = float("-inf")
+        self._patience = patience
+        self._longest = 0.0
+        """Seconds between two words of a worker at work."""
+        self._looked = clock()
+        self._heard = dict.fromkeys(self._states, self._looked)
+        """When each worker last said something, or was asked."""
         for worker in self._states:
             executor.start(worker)
 
@@ -136,12 +160,14 @@ class Crew:
         """Hear what the workers say and give them segments; yields what they do, now and then."""
         for message in self._executor.wait(seconds):
             self._hear(message)
+        self._end_silent()
         # Whoever is asked to wait lets the workers finish what they have.
         if self._cancel is None or not self._cancel.paused:
             for worker in sorted(self._places):
                 number = self._schedule.next(worker)
                 if number is not None:
                     self._note(worker, segment=number)
+                    self._heard[worker] = self._clock()
                     self._executor.give(worker, number)
         if self._clock() >= self._due:
             self._due = self._clock() + REPORT_SECONDS
@@ -177,6 +203,7 @@ class Crew:
                 self._since[worker] = self._clock()
                 self._note(worker, machine=place.machine, device=place.device)
             case StepDone():
+                self._longest = max(self._longest, self._clock() - self._heard[worker])
                 self._note(worker, steps=self._states[worker].steps + 1)
             case SegmentDone(result=result):
                 if worker not in self._places or not self._schedule.done(worker, result.number):
@@ -187,13 +214,37 @@ class Crew:
             case Unable(reason=reason):
                 self._lose(worker, reason)
             case Died(how=how):
-                self._places.pop(worker, None)
-                again = self._schedule.died(worker)
-                self._note(worker, segment=None)
-                if again:
-                    self._executor.start(worker)
-                else:
-                    self._note(worker, trouble=say("It ended by itself: {0}.", how))
+                self._restart(worker, say("It ended by itself: {0}.", how))
+        self._heard[worker] = self._clock()
+
+    def _end_silent(self) -> None:
+        """End workers that hang, or were stopped: their segments go to others.
+
+        Actors of a cluster say nothing while they replay, and wait for room before they start.
+        """
+        if self._by is not ReplayedBy.PROCESS:
+            return
+        now = self._clock()
+        if now - self._looked > _LOOKED_AWAY:
+            self._heard = dict.fromkeys(self._heard, now)
+        self._looked = now
+        most = max(LEAST_PATIENCE, LONGER * self._longest) if self._longest else self._patience
+        for worker, state in self._states.items():
+            waited_for = state.segment is not None or worker not in self._places
+            limit = most if worker in self._places else max(PATIENCE, most)
+            if not state.trouble and waited_for and now - self._heard[worker] > limit:
+                self._restart(worker, say("It said nothing for {0:.0f} seconds, and was ended.", limit))
+                self._heard[worker] = now
+
+    def _restart(self, worker: int, why: str) -> None:
+        """Start a worker again that is gone, or has to go, unless that has no sense."""
+        self._places.pop(worker, None)
+        again = self._schedule.died(worker)
+        self._note(worker, segment=None)
+        if again:
+            self._executor.start(worker)
+        else:
+            self._note(worker, trouble=why)
 
     def _lose(self, worker: int, why: str) -> None:
         self._schedule.unable(worker)

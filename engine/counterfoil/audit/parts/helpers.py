@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from counterfoil.audit.parts.crew import Crew, Parts
+from counterfoil.audit.parts.crew import PATIENCE, Crew, Parts
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
@@ -40,6 +40,7 @@ def open_helpers(
     identity: Identity,
     cancel: CancelToken | None,
     executors: Executors = executor_of,
+    patience: float = PATIENCE,
 ) -> Iterator[Helpers | None]:
     """Provide whoever the request names; None where the audit replays everything itself.
 
@@ -49,6 +50,7 @@ def open_helpers(
         identity: What is audited.
         cancel: Looked at while the audit waits for them.
         executors: Makes what runs workers.
+        patience: Seconds that a step can take at the most.
 
     Raises:
         PartError: A part file is none, or another audit's.
@@ -64,7 +66,7 @@ def open_helpers(
     by = ReplayedBy.CLUSTER if isinstance(workers, RayWorkers) else ReplayedBy.PROCESS
     executor = executors(request, len(numbers))
     try:
-        yield Crew(executor, numbers, identity, cancel, by=by)
+        yield Crew(executor, numbers, identity, cancel, by=by, patience=patience)
     finally:
         executor.close()
 

@@ -62,13 +62,14 @@ class Schedule:
     def died(self, worker: int) -> bool:
         """Note that a worker died; returns whether it is worth another start.
 
-        It is not where it died without a segment, or has died again and again and done nothing in between.
+        It is not where it died without a segment for the second time, or has died again and again and done nothing in
+        between.
         """
         number = self._at.pop(worker, None)
-        if number is None:
-            return False
-        self._deaths[number] += 1
         self._in_a_row[worker] += 1
+        if number is None:
+            return self._in_a_row[worker] < MOST_DEATHS
+        self._deaths[number] += 1
         if self._deaths[number] >= MOST_DEATHS:
             self._given_up.add(number)
         else:

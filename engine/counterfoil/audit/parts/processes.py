@@ -53,6 +53,7 @@ class Processes:
         """Start a process; raises WorkerError when the system has no room for one."""
         if worker in self._workers:
             _end(self._workers.pop(worker))
+            self._forget(worker)
         try:
             process = subprocess.Popen(
                 self._command,
@@ -84,6 +85,18 @@ class Processes:
             while True:
                 said.append(self._said.get_nowait())
         return said
+
+    def _forget(self, worker: int) -> None:
+        """Drop what a process said that is gone: it is not the word of the next one."""
+        with suppress(queue.Empty):
+            waiting = []
+            try:
+                while True:
+                    waiting.append(self._said.get_nowait())
+            finally:
+                for message in waiting:
+                    if message.worker != worker:
+                        self._said.put(message)
 
     def close(self) -> None:
         """End the processes at once: they only read."""

@@ -10,7 +10,7 @@ from counterfoil.commit.digest import Digest
 
 WEIGHTS_SUFFIX = ".safetensors"
 """End of the names of files of weights that are read."""
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
+PICKLES = (".bin", ".ckpt", ".dill", ".joblib", ".mar", ".nemo", ".pickle", ".pkl", ".pt", ".pt2", ".pth", ".th")
 """Ends of the names of files of weights that are pickles, or hold some."""
 OTHER_WEIGHTS = (
     ".ggml", ".gguf", ".h5", ".hdf5", ".keras", ".mlmodel", ".mlpackage", ".msgpack", ".npy", ".npz", ".onnx",
