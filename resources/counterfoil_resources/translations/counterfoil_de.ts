@@ -4700,6 +4700,10 @@ Lauf zu finden</translation>
             <translation>Das Bündel enthält {0} Zwischenstände; sein Auftrag verlangt {1}.</translation>
         </message>
         <message>
+            <source>The call that this was for is over.</source>
+            <translation>Der Aufruf, zu dem das gehört, ist vorbei.</translation>
+        </message>
+        <message>
             <source>The capsule disputes step {0}; already the earlier step {1} is wrong.</source>
             <translation>Die Kapsel bestreitet Schritt {0}; schon der frühere Schritt {1} ist falsch.</translation>
         </message>
