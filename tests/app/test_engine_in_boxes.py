@@ -31,6 +31,7 @@ from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.enclosures import Enclosure, enclosure_of
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
+from counterfoil_app.engine.worker import ReportedError
 from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
@@ -90,6 +91,8 @@ def test_a_run_is_opened_planned_replayed_and_previewed(engine: ProcessEngine, d
     assert len(engine.read_key(tmp_path / "key.pub.pem")) == 64
     with pytest.raises(CounterfoilError, match="no file"):
         engine.outline(tmp_path / "gone.cfoil")
+    with pytest.raises(ReportedError):
+        engine.preview("no report", datetime.now(UTC))  # type: ignore[arg-type]
 
 
 def test_a_dispute_stays_where_it_is_while_files_are_looked_at(

@@ -95,7 +95,7 @@ class Broker:
         """Hand on what the window said; raises FormError where it is nothing that a window says."""
         message = decode(frame, Question)
         if isinstance(message, Call):
-            arguments = decode(message.arguments, methods()[message.method].arguments)
+            arguments = _arguments(message)
             inner = self._called = self._process_for(message.method, arguments)
             inner.answers[message.number] = _answers(inner.scratch, message.method, arguments)
             while len(inner.answers) > _KEPT_CALLS:
@@ -223,9 +223,17 @@ def _answered(inner: _Inner, inquiry: Inquiry) -> Answer | Refused:
         return Refused(Failure.of(error))
 
 
+def _arguments(call: Call) -> tuple[Any, ...]:
+    try:
+        found: tuple[Any, ...] = decode(call.arguments, methods()[call.method].arguments)
+    except FormError:  # whoever is to carry it out says so
+        return ()
+    return found
+
+
 def _answers(scratch: Path, method: str, arguments: tuple[Any, ...]) -> Answers:
     request = next((each for each in arguments if isinstance(each, AuditRequest)), None)
-    target = arguments[OUTPUTS[method]] if method == "write_capsule" else None
+    target = arguments[OUTPUTS[method]] if arguments and method == "write_capsule" else None
     return Answers(scratch, None if request is None else keeping(request), target)
 
 
