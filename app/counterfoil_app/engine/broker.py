@@ -181,7 +181,7 @@ class Broker:
     def _relay(self, inner: _Inner) -> None:
         """Hand on what a process says, as long as it is the one that calls go to; end as it ends."""
         said = cast("BinaryIO", inner.process.stdout)
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), said:
             while (frame := read_frame(said, MAX_BYTES)) is not None:
                 if inner is self._called:
                     with self._writing:
@@ -192,7 +192,7 @@ class Broker:
 
     def _serve(self, inner: _Inner) -> None:
         """Answer what a process asks."""
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), inner.asks, inner.heard:
             while (frame := read_frame(inner.asks, MOST_INQUIRY)) is not None:
                 try:
                     inquiry: Inquiry = decode(frame, Inquiry)

@@ -120,6 +120,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         # The command has said how it ended: a signal while the interpreter is taken down changes nothing.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # CPython ends itself by SIGINT, whatever is returned here, if the last string that it executed was left by
+        # KeyboardInterrupt, be it caught or not; dataclasses execute strings while modules are loaded.
+        exec("")
         # Else garbage is looked for in what is left of a large program; but Triton complains of what stays.
         if "triton" not in sys.modules:
             gc.freeze()

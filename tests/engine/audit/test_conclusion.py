@@ -37,7 +37,7 @@ CASES: dict[str, tuple[Found, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
     "cancelled": (
         found(judged=4), None, True, Outcome.INCONCLUSIVE, "stopped after 4 of 10", (PASSED, PASSED, WARNING),
     ),
-    "cancelled at once": (NOTHING, None, True, Outcome.INCONCLUSIVE, "stopped after 0 of 10", ()),
+    "cancelled at once": (NOTHING, None, True, Outcome.INCONCLUSIVE, "stopped before any step was judged", ()),
     "contradictions": (
         found(contradictions=1), None, False, Outcome.INCONCLUSIVE, "1 contradictions", (PASSED, FAILED, PASSED),
     ),

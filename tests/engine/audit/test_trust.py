@@ -91,7 +91,7 @@ def test_each_line_says_what_it_is_about() -> None:
     )
 
 
-@pytest.mark.parametrize(("named", "changed"), product([False, True], repeat=2))
+@pytest.mark.parametrize(("named", "changed"), list(product([False, True], repeat=2)))
 @pytest.mark.parametrize("trainer", TrainerTrust)
 def test_a_reader_who_knows_keys_sees_more_of_a_trainer_and_nothing_else(
     trainer: TrainerTrust, named: bool, changed: bool
