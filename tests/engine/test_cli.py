@@ -370,16 +370,17 @@ def test_the_help_of_export_tells_its_short_form(capsys: pytest.CaptureFixture[s
     assert "'counterfoil export RUN --safetensors DIR' is short for" in shown
 
 
-def test_an_interrupt_in_a_string_that_was_executed_is_told_by_the_exit_code() -> None:
-    """CPython remembers it, even where it was caught, and ends itself by SIGINT; dataclasses execute strings."""
-    script = (
+def test_an_interrupt_in_a_string_that_was_executed_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    """CPython remembers it, even where it was caught, and ends modules by SIGINT; dataclasses execute strings."""
+    (tmp_path / "interrupted.py").write_text(
         "import sys\n"
         "from counterfoil.cli import app\n"
         "app._parser = lambda: lambda **_: exec('raise KeyboardInterrupt')\n"
         "sys.argv = ['counterfoil', 'inspect']\n"
         "sys.exit(app.main())\n"
     )
-    ended = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-m", "interrupted"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 2, ended
     assert "nothing was concluded" in ended.stderr
 
