@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from counterfoil import Afterwards
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Tone
-from counterfoil_app.views.parts import Field, FieldGrid, caption, clear_layout, label, restyle
+from counterfoil_app.views import layouts
+from counterfoil_app.views.parts import Field, FieldGrid, caption, clear_layout, label, show_notice
 
 
 def _tr(source: str) -> str:
@@ -29,11 +30,7 @@ class Quotation(QFrame):
         self.setObjectName("quotation")
         self.who = caption(who, "heading")
         self.words = label(words)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 6, 8, 6)
-        column.setSpacing(4)
-        column.addWidget(self.who)
-        column.addWidget(self.words)
+        layouts.column(self.who, self.words, inside=self, margins=(12, 6, 8, 6), spacing=4)
 
 
 class SaidLater(QWidget):
@@ -41,9 +38,7 @@ class SaidLater(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 8)
-        self._column.setSpacing(8)
+        self._column = layouts.column(inside=self, margins=(0, 0, 0, 8), spacing=8)
         self.quotations: list[Quotation] = []
         self.hide()
 
@@ -63,8 +58,8 @@ class SaidLater(QWidget):
             who = _tr("Reply of the trainer who signed the run, on {0} by the trainer's clock:")
             self._quote(who.format(text.moment(reply.signed_at)), reply.text)
         for sentence in later.ignored:
-            notice = label(translated(sentence), "notice")
-            restyle(notice, "tone", Tone.WARN.value)
+            notice = label("", "notice")
+            show_notice(notice, translated(sentence), Tone.WARN)
             self._column.addWidget(notice)
         self.setVisible(later != Afterwards())
 

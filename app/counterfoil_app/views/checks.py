@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, SignalInstance
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from counterfoil import Check, CheckNumber, CheckState
 from counterfoil_app.looks import icons, text, words
@@ -12,7 +12,9 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.session import Session
-from counterfoil_app.views.parts import caption, label
+from counterfoil_app.model.turns import follow
+from counterfoil_app.views import layouts
+from counterfoil_app.views.parts import caption, label, show_icon
 
 ICON_PIXELS = 16
 GAP_PIXELS = 8
@@ -28,11 +30,8 @@ class CheckRow(QWidget):
         self.icon.setFixedSize(scaled(ICON_PIXELS), self.fontMetrics().height())
         self.title = caption(words.check_title(number))
         self.detail = label("", "muted")
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(GAP_PIXELS)
-        grid.setVerticalSpacing(0)
-        grid.setColumnStretch(1, 1)
+        grid = layouts.grid(inside=self, across=GAP_PIXELS, down=0)
+        grid.setContentsMargins(*layouts.NONE)
         grid.addWidget(self.icon, 0, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.title, 0, 1)
         grid.addWidget(self.detail, 1, 1)
@@ -40,10 +39,7 @@ class CheckRow(QWidget):
     def show_check(self, check: Check, theme: Theme) -> None:
         """Show where the check stands, in a word, an icon and a sentence."""
         look = words.check(check)
-        colour, size = theme.tokens.tone(look.tone), scaled(ICON_PIXELS)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, size, self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        self.icon.setToolTip(look.word)
+        show_icon(self.icon, look, theme, ICON_PIXELS, tip=True)
         word = look.word[:1].upper() + look.word[1:]
         quiet = check.state is CheckState.PENDING and not check.detail
         self.detail.setText("" if quiet else f"{word}. {translated(check.detail)}".strip())
@@ -70,15 +66,9 @@ class ChecksList(QWidget):
         self.passed.setCheckable(True)
         self.passed.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
         self.rows = {number: CheckRow(number) for number in CheckNumber}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 2, 0, 2)
-        column.setSpacing(GAP_PIXELS)
-        column.addWidget(self.passed, 0, Qt.AlignmentFlag.AlignLeft)
-        for row in self.rows.values():
-            column.addWidget(row)
-        self.passed.toggled.connect(self.refresh)
-        changed.connect(self.refresh)
-        theme.changed.connect(self.refresh)
+        top = (self.passed, 0, Qt.AlignmentFlag.AlignLeft)
+        layouts.column(top, *self.rows.values(), inside=self, margins=(0, 2, 0, 2), spacing=GAP_PIXELS)
+        follow(self.refresh, self.passed.toggled, changed, theme.changed)
         self.refresh()
 
     def refresh(self) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTableView, QWidget
 
 from counterfoil import Dispute, ElementComparison, NeighbourOperator, TensorDivergence
 from counterfoil_app.looks import text, words
@@ -14,6 +14,8 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
+from counterfoil_app.model.turns import follow
+from counterfoil_app.views import layouts
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, Page, caption, digest_field, label
@@ -29,8 +31,7 @@ class DisputeView(QWidget):
         self._dispute: Dispute | None = None
         self._empty = Page(self.tr("Dispute"))
         self.nothing = label()
-        self._empty.column.addWidget(self.nothing)
-        self._empty.column.addStretch(1)
+        layouts.fill(self._empty.column, self.nothing, 1)
         self.account = label("", "title")
         self.headline = label("", "section")
         self.meaning = label()
@@ -47,34 +48,20 @@ class DisputeView(QWidget):
         self._above_tensors = caption("", "section")
         self.above_elements = caption("", "section")
         self.save = ActionButton(save_capsule, guarded=True)
-        page = Page(self.tr("Dispute"))
-        # From what was found to what it rests on.
-        for above in (self.account, self.headline, self.meaning):
-            page.column.addWidget(above)
-        page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self.details = Folded(self.tr("Technical details"))
-        page.column.addWidget(self.details)
-        for widget in (
-            self.finding,
-            self._facts,
-            self._above_operators,
-            self.operator_table,
-            self._above_tensors,
-            self.table,
-            self.above_elements,
-            self.element_table,
-        ):
-            self.details.column.addWidget(widget)
-        page.column.addStretch(1)
+        layouts.fill(self.details.column, self.finding, self._facts, self._above_operators, self.operator_table)
+        layouts.fill(self.details.column, self._above_tensors, self.table, self.above_elements, self.element_table)
+        page = Page(self.tr("Dispute"))
+        save = (self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        # From what was found to what it rests on.
+        layouts.fill(page.column, self.account, self.headline, self.meaning, save, self.details, 1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
         self.stack.addWidget(page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.stack)
+        layouts.column(self.stack, inside=self, margins=layouts.NONE)
         session.phase_changed.connect(self._show_account)
-        for changed in (session.dispute_changed, session.phase_changed, session.bundle_changed):
-            changed.connect(partial(session.turns.soon, self._show))
+        show_soon = partial(session.turns.soon, self._show)
+        follow(show_soon, session.dispute_changed, session.phase_changed, session.bundle_changed)
         self._show()
 
     def _operator_columns(self) -> list[Column[NeighbourOperator]]:
@@ -113,12 +100,7 @@ class DisputeView(QWidget):
             Column(self.tr("Trainer"), lambda item: text.exact(item.trainer), 16, numeric=True),
             Column(self.tr("Replay"), lambda item: text.exact(item.replay), 16, numeric=True),
             Column(self.tr("ulps"), lambda item: text.count(item.ulps), 13, numeric=True),
-            Column(
-                self.tr("Result"),
-                lambda item: words.equality(item.equal).word,
-                11,
-                look=lambda item: words.equality(item.equal),
-            ),
+            Column(self.tr("Result"), lambda item: _equality(item).word, 11, look=_equality),
             Column(self.tr("Trainer, exactly"), lambda item: text.hexadecimal(item.trainer), 18, fixed=True),
             Column(self.tr("Replay, exactly"), lambda item: text.hexadecimal(item.replay), 18, fixed=True),
         ]
@@ -250,3 +232,7 @@ class DisputeView(QWidget):
         return self.tr("Tensors that differ at step {0}, the trainer's next stored state").format(
             text.count(dispute.compared_at)
         )
+
+
+def _equality(item: ElementComparison) -> Look:
+    return words.equality(item.equal)

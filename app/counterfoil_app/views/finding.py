@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from counterfoil import DisputedElement, Finding
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
@@ -25,10 +26,7 @@ class FindingView(QWidget):
         self.recomputed = label()
         self.model: RecordTable[DisputedElement] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Elements computed exactly"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        for widget in (self._title, self.sentence, self.recomputed, self.table):
-            column.addWidget(widget)
+        layouts.column(self._title, self.sentence, self.recomputed, self.table, inside=self, margins=layouts.NONE)
         self.show_finding(None)
 
     def show_finding(self, finding: Finding | None) -> None:

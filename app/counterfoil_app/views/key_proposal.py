@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QLabel, QLineEdit, QWidget
 
 from counterfoil import grouped, key_id_of
 from counterfoil_app.looks import words
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.key_book import MAX_NAME, Role
+from counterfoil_app.model.turns import follow
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
-from counterfoil_app.views.parts import caption, label, restyle
+from counterfoil_app.views.layouts import choices, line_edit
+from counterfoil_app.views.parts import caption, label, restyle, show_notice
 
 GROUPS_IN_A_LINE = 8
 WIDTH = 76
@@ -49,13 +52,9 @@ class KeyProposalDialog(QDialog):
         self.fingerprint = label(self._lines(grouped(key_id_of(public))), wrap=False)
         self.fingerprint.setFont(fixed_font())
         self.fingerprint.setAccessibleName(self.tr("Fingerprint"))
-        self.role = QComboBox()
-        for each in (Role.AUDITOR, Role.TRAINER, Role.CLIENT):
-            self.role.addItem(words.role(each), each)
-        self.role.setCurrentIndex(self.role.findData(role))
-        self.name = QLineEdit()
-        self.name.setMaxLength(MAX_NAME)
-        self.name.setPlaceholderText(self.tr("whose key it is"))
+        roles = (Role.AUDITOR, Role.TRAINER, Role.CLIENT)
+        self.role = choices([(words.role(each), each) for each in roles], role)
+        self.name = line_edit(hint=self.tr("whose key it is"), most=MAX_NAME)
         self.compared = QCheckBox(self.tr("I have &compared the fingerprint with its owner's"))
         self.notice = label("", "notice")
         self.buttons = QDialogButtonBox()
@@ -64,10 +63,7 @@ class KeyProposalDialog(QDialog):
         self.trust.setAutoDefault(False)
         self.leave.setDefault(True)
         restyle(self.leave, "primary", True)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
+        form = layouts.grid(across=12, down=8)
         rows = (
             (self.tr("Fingerprint"), self.fingerprint),
             (self.tr("Came from"), label(source)),
@@ -79,28 +75,21 @@ class KeyProposalDialog(QDialog):
             if isinstance(widget, (QComboBox, QLineEdit)):
                 name.setBuddy(widget)
                 widget.setAccessibleName(title.replace("&", ""))
-            grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(widget, row, 1)
-        grid.addWidget(self.compared, len(rows), 1)
-        column = Body(self, self.buttons)
-        column.setSpacing(12)
-        column.addWidget(caption(self.tr("Do you trust this key?"), "title"))
-        column.addWidget(self.sentence)
-        column.addLayout(grid)
-        column.addWidget(self.notice)
-        column.addStretch(1)
+            form.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+            form.addWidget(widget, row, 1)
+        form.addWidget(self.compared, len(rows), 1)
+        question = caption(self.tr("Do you trust this key?"), "title")
+        column = layouts.fill(Body(self, self.buttons), question, self.sentence, form, self.notice, 1, spacing=12)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
-        self.role.currentIndexChanged.connect(self._refresh)
-        self.name.textChanged.connect(self._refresh)
-        self.compared.toggled.connect(self._refresh)
+        follow(self._refresh, self.role.currentIndexChanged, self.name.textChanged, self.compared.toggled)
         self._refresh()
         column.fit(self.fontMetrics().averageCharWidth() * WIDTH)
         self.name.setFocus()
 
     def show_problem(self, sentence: str) -> None:
         """Say why the key was not taken in."""
-        self._say(sentence, Tone.BAD)
+        show_notice(self.notice, sentence, Tone.BAD)
 
     def _lines(self, digits: str) -> str:
         groups = digits.split(" ")
@@ -111,26 +100,17 @@ class KeyProposalDialog(QDialog):
         own = self._signed_the_run and self.role.currentData() is Role.AUDITOR
         self.trust.setEnabled(bool(self.name.text().strip()) and self.compared.isChecked() and not own)
         if own:
-            self._say(
-                self.tr(
-                    "This key signed the run itself. A trainer cannot audit itself: what it says of its own run shows "
-                    "nothing."
-                ),
-                Tone.BAD,
+            sentence = self.tr(
+                "This key signed the run itself. A trainer cannot audit itself: what it says of its own run shows "
+                "nothing."
             )
         else:
-            self._say(
-                {
-                    Role.AUDITOR: self.tr("Verdicts that this key signed will count, whoever brings them."),
-                    Role.TRAINER: self.tr("Runs that this key signed will be this trainer's."),
-                    Role.CLIENT: self.tr("Orders that this key signed will be this client's."),
-                }[self.role.currentData()],
-                Tone.INFO,
-            )
-
-    def _say(self, sentence: str, tone: Tone) -> None:
-        self.notice.setText(sentence)
-        restyle(self.notice, "tone", tone.value)
+            sentence = {
+                Role.AUDITOR: self.tr("Verdicts that this key signed will count, whoever brings them."),
+                Role.TRAINER: self.tr("Runs that this key signed will be this trainer's."),
+                Role.CLIENT: self.tr("Orders that this key signed will be this client's."),
+            }[self.role.currentData()]
+        show_notice(self.notice, sentence, Tone.BAD if own else Tone.INFO)
 
     def _accept(self) -> None:
         if self.trust.isEnabled():

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QLabel, QWidget
 
-from counterfoil import CounterfoilError, pem_of
-from counterfoil_app.engine.worker import Failure
+from counterfoil import pem_of
+from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Role
+from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_forget
 from counterfoil_app.views.frame import fit_to_screen
+from counterfoil_app.views.layouts import button, line_edit
 from counterfoil_app.views.parts import Field, FieldGrid, label, restyle
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
@@ -50,47 +52,25 @@ class KeysDialog(QDialog):
         self.model: RecordTable[KnownKey] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Keys"))
         self.facts = FieldGrid()
-        self.name = QLineEdit()
-        self.name.setMaxLength(MAX_NAME)
-        self.name.setAccessibleName(self.tr("Name of this key"))
-        self.rename = QPushButton(self.tr("&Rename"))
-        self.add = QPushButton(self.tr("&Add a key\u2026"))
-        self.copy = QPushButton(self.tr("C&opy public key"))
-        self.save = QPushButton(self.tr("&Save public key\u2026"))
-        self.remove = QPushButton(self.tr("Re&move\u2026"))
-        self.close_button = QPushButton(self.tr("&Close"))
-        for button in (self.rename, self.add, self.copy, self.save, self.remove):
-            button.setAutoDefault(False)
-        named = QHBoxLayout()
+        self.name = line_edit(name=self.tr("Name of this key"), most=MAX_NAME)
+        self.rename = button(self.tr("&Rename"), self._rename)
+        self.add = button(self.tr("&Add a key\u2026"), self.add_wanted)
+        self.copy = button(self.tr("C&opy public key"), self._copy)
+        self.save = button(self.tr("&Save public key\u2026"), self._save)
+        self.remove = button(self.tr("Re&move\u2026"), self._remove)
+        self.close_button = button(self.tr("&Close"), self.close)
+        for one in (self.rename, self.add, self.copy, self.save, self.remove):
+            one.setAutoDefault(False)
         title = QLabel(self.tr("&Name"))
         title.setBuddy(self.name)
-        for widget, stretch in ((title, 0), (self.name, 1), (self.rename, 0)):
-            named.addWidget(widget, stretch)
-        row = QHBoxLayout()
-        for button in (self.add, self.copy, self.save, self.remove):
-            row.addWidget(button)
-        row.addStretch(1)
-        row.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setSpacing(10)
-        column.addWidget(self.sentence)
-        column.addWidget(self.notice)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.facts)
-        column.addLayout(named)
-        column.addLayout(row)
+        named = layouts.row(title, (self.name, 1), self.rename)
+        row = layouts.row(self.add, self.copy, self.save, self.remove, 1, self.close_button)
+        shown = (self.sentence, self.notice, (self.table, 1), self.facts, named, row)
+        layouts.column(*shown, inside=self, spacing=10)
         self.table.selectionModel().selectionChanged.connect(self._show_chosen)
         self.name.textChanged.connect(self._refresh_buttons)
         self.name.returnPressed.connect(self._rename)
-        self.rename.clicked.connect(self._rename)
-        self.add.clicked.connect(self.add_wanted)
-        self.copy.clicked.connect(self._copy)
-        self.save.clicked.connect(self._save)
-        self.remove.clicked.connect(self._remove)
-        self.close_button.clicked.connect(self.close)
-        delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
-        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
-        delete.activated.connect(self._remove)
+        layouts.keys_in(self.table, Qt.Key.Key_Delete, self._remove)
         book.changed.connect(self._refresh)
         self._refresh()
 
@@ -161,14 +141,13 @@ class KeysDialog(QDialog):
     def _rename(self) -> None:
         key, name = self.chosen, self.name.text()
         if key is not None and self.rename.isEnabled():
-            self._attempt(lambda: self._book.name(key.key_id, name))
+            attempt(lambda: self._book.name(key.key_id, name), self.failed)
 
     def _remove(self) -> None:
         key = self.chosen
         if key is not None:
-            ask_to_forget(
-                self, key.name or key.key_id[:12], lambda: self._attempt(lambda: self._book.remove(key.key_id))
-            )
+            remove = partial(self._book.remove, key.key_id)
+            ask_to_forget(self, key.name or key.key_id[:12], partial(attempt, remove, self.failed))
 
     def _copy(self) -> None:
         key = self.chosen
@@ -180,12 +159,6 @@ class KeysDialog(QDialog):
         key = self.chosen
         if key is not None:
             self.save_wanted.emit(key)
-
-    def _attempt(self, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except CounterfoilError as error:
-            self.failed.emit(Failure.of(error))
 
 
 def _key_id(key: KnownKey) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from counterfoil import Trust
 from counterfoil_app.looks import icons, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption, restyle
 
 ICON_PIXELS = 16
@@ -28,11 +29,8 @@ class TrustBar(QWidget):
         self._theme = theme
         self._trust: Trust | None = None
         self.setAccessibleName(self.tr("What this rests on"))
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(7)
-        grid.setVerticalSpacing(1)
-        grid.setColumnStretch(2, 1)
+        grid = layouts.grid(inside=self, across=7, down=1, stretch=2)
+        grid.setContentsMargins(*layouts.NONE)
         self._icons, self._titles, self.lines = [], [], []
         for row in range(LINES):
             icon, title, line = QLabel(), caption("", "muted", wrap=False), caption("", "trust", wrap=False)
@@ -57,10 +55,8 @@ class TrustBar(QWidget):
             return
         for place, line in enumerate(self._trust.lines):
             look = words.trust(line)
-            pixmap = icons.pixmap(
-                look.icon, self._theme.tokens.tone(look.tone), scaled(ICON_PIXELS), self.devicePixelRatioF()
-            )
-            self._icons[place].setPixmap(pixmap)
+            colour = self._theme.tokens.tone(look.tone)
+            self._icons[place].setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
             self._titles[place].setText(translated(line.title))
             self.lines[place].setText(look.word)
             self.lines[place].setAccessibleName(f"{translated(line.title)}: {look.word}")

@@ -137,10 +137,6 @@
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
         </message>
-        <message>
-            <source>step {0} of {1}, replayed from the state after step {2}</source>
-            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
-        </message>
     </context>
     <context>
         <name>CaseFields</name>
@@ -2977,14 +2973,6 @@ Lauf zu finden</translation>
             <translation>Kapsel</translation>
         </message>
         <message>
-            <source>Client's key</source>
-            <translation>Schlüssel des Auftraggebers</translation>
-        </message>
-        <message>
-            <source>Client's signature</source>
-            <translation>Unterschrift des Auftraggebers</translation>
-        </message>
-        <message>
             <source>Compare with a &amp;bundle…</source>
             <translation>Mit &amp;Bündel vergleichen…</translation>
         </message>
@@ -3109,10 +3097,6 @@ Lauf zu finden</translation>
             <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
         </message>
         <message>
-            <source>Trainer's acceptance</source>
-            <translation>Annahme durch den Trainer</translation>
-        </message>
-        <message>
             <source>Verdict: {0}</source>
             <translation>Urteil: {0}</translation>
         </message>
@@ -3127,22 +3111,6 @@ Lauf zu finden</translation>
         <message>
             <source>Withdrawn: its auditor took it back</source>
             <translation>Widerrufen: Sein Prüfer hat es zurückgenommen</translation>
-        </message>
-        <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
-            <source>signed with the client's key, which was given</source>
-            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
-        </message>
-        <message>
-            <source>step {0} of {1}, replayed from the state after step {2}</source>
-            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
             <source>the audit could not read it</source>
@@ -8362,24 +8330,8 @@ Lauf zu finden</translation>
             <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
         </message>
         <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
-        </message>
-        <message>
-            <source>signed with the client's key, which was given</source>
-            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
-        </message>
-        <message>
-            <source>step {0} of {1}, replayed from the state after step {2}</source>
-            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
             <source>{0} ordered, {1} judged, {2} different</source>
@@ -9036,6 +8988,10 @@ Lauf zu finden</translation>
             <translation>wird geprüft</translation>
         </message>
         <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
             <source>deterministic algorithms</source>
             <translation>deterministische Verfahren</translation>
         </message>
@@ -9158,6 +9114,14 @@ Lauf zu finden</translation>
         <message>
             <source>state</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
             <source>the segments {0}</source>
