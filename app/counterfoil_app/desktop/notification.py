@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Protocol
 
-from PySide6.QtCore import QObject, QProcess, QTimer
+from PySide6.QtCore import QObject, QProcess
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QSystemTrayIcon
+
+from counterfoil_app.model.turns import single_shot
 
 SHOWN_MILLISECONDS = 15_000
 
 
-class Notifier(Protocol):
+class Notifier:
     """Shows a notification of the desktop."""
 
     def tell(self, title: str, body: str) -> None:
@@ -24,7 +25,7 @@ class Notifier(Protocol):
         """Leave nothing behind."""
 
 
-class CommandNotifier:
+class CommandNotifier(Notifier):
     """Notifies with notify-send(1), which speaks the desktop's notification protocol.
 
     A tray icon cannot: GNOME has no tray, and shows no message of one. The words go as arguments of their own, after
@@ -38,18 +39,13 @@ class CommandNotifier:
         """Show a notification."""
         self._launch("notify-send", ["--app-name=Counterfoil", "--icon=counterfoil", "--", title, _plain(body)])
 
-    def close(self) -> None:
-        """Nothing is left behind."""
 
-
-class TrayNotifier:
+class TrayNotifier(Notifier):
     """Notifies with a tray icon that is there only while its message is."""
 
     def __init__(self, icon: QIcon, parent: QObject) -> None:
         self._tray = QSystemTrayIcon(icon, parent)
-        self._timer = QTimer(parent)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._tray.hide)
+        self._timer = single_shot(parent, SHOWN_MILLISECONDS, self._tray.hide)
         self._tray.messageClicked.connect(self._tray.hide)
 
     def tell(self, title: str, body: str) -> None:
@@ -58,7 +54,7 @@ class TrayNotifier:
             return
         self._tray.show()
         self._tray.showMessage(title, body, self._tray.icon(), SHOWN_MILLISECONDS)
-        self._timer.start(SHOWN_MILLISECONDS)
+        self._timer.start()
 
     def close(self) -> None:
         """Take the icon away."""

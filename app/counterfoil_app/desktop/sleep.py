@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from PySide6.QtCore import QObject, QProcess
 
@@ -14,8 +13,11 @@ END_MILLISECONDS = 1_000
 """Longest wait for the helper when the window closes; it ends within a few ms of its input being closed."""
 
 
-class SleepInhibitor(Protocol):
-    """Asks the platform not to fall asleep. The display may still go dark."""
+class SleepInhibitor:
+    """Asks the platform not to fall asleep. The display may still go dark.
+
+    This one does nothing, for platforms on which nothing can be asked.
+    """
 
     def hold(self, reason: str) -> None:
         """Keep the computer awake from now on; ``reason`` is shown to users who ask what does."""
@@ -25,22 +27,10 @@ class SleepInhibitor(Protocol):
 
     def close(self) -> None:
         """Release for good and leave nothing running."""
+        self.release()
 
 
-class NoInhibitor:
-    """For platforms on which nothing can be asked."""
-
-    def hold(self, reason: str) -> None:
-        """Do nothing."""
-
-    def release(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
-class HelperInhibitor:
+class HelperInhibitor(SleepInhibitor):
     """Holds by a helper program that inhibits sleep for as long as it runs.
 
     The helper ends when its standard input is closed. The system closes it even when this process is killed, so that
@@ -107,7 +97,7 @@ def caffeinate_command(_reason: str) -> tuple[str, ...]:
     return ("caffeinate", "-i", "cat")
 
 
-class WindowsInhibitor:
+class WindowsInhibitor(SleepInhibitor):
     """Holds by SetThreadExecutionState, which belongs to the calling thread: the window's."""
 
     ES_CONTINUOUS = 0x8000_0000
@@ -124,10 +114,6 @@ class WindowsInhibitor:
         """Require nothing."""
         self._set_state(self.ES_CONTINUOUS)
 
-    def close(self) -> None:
-        """Require nothing."""
-        self.release()
-
 
 def sleep_inhibitor(
     parent: QObject, platform: str = sys.platform, find: Callable[[str], str | None] = shutil.which
@@ -142,4 +128,4 @@ def sleep_inhibitor(
     # systemd-inhibit is there on machines that systemd does not run, containers among them; logind's socket is not.
     if platform.startswith("linux") and find("systemd-inhibit") and os.path.isdir("/run/systemd/system"):
         return HelperInhibitor(systemd_command, parent)
-    return NoInhibitor()
+    return SleepInhibitor()

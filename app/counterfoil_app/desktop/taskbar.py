@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Protocol
 
 from PySide6.QtGui import QGuiApplication
 
 
-class TaskBar(Protocol):
-    """Shows a progress beside the program's icon."""
+class TaskBar:
+    """Shows a progress beside the program's icon; this one, for desktops that show nothing, does not."""
 
     def show_progress(self, fraction: float) -> None:
         """Show a progress of 0 to 1."""
@@ -19,17 +18,7 @@ class TaskBar(Protocol):
         """Show no progress."""
 
 
-class NoTaskBar:
-    """For desktops that show nothing."""
-
-    def show_progress(self, fraction: float) -> None:
-        """Do nothing."""
-
-    def clear(self) -> None:
-        """Do nothing."""
-
-
-class LauncherEntry:
+class LauncherEntry(TaskBar):
     """The Unity launcher protocol, which KDE Plasma, Ubuntu's dock and Dash to Dock read from the session bus.
 
     Args:
@@ -60,7 +49,7 @@ def _set_badge(number: int) -> None:
         application.setBadgeNumber(number)
 
 
-class BadgeTaskBar:
+class BadgeTaskBar(TaskBar):
     """The percentage as a badge on the icon, for macOS and Windows."""
 
     def __init__(self, set_badge: Callable[[int], object] = _set_badge) -> None:
@@ -103,4 +92,4 @@ def task_bar(desktop_id: str, platform: str = sys.platform) -> TaskBar:
         sender = _session_bus_sender(desktop_id)
         if sender is not None:
             return LauncherEntry(sender)
-    return NoTaskBar()
+    return TaskBar()

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+import platform
+from importlib import metadata
+
+from PySide6.QtCore import QLibraryInfo, QSysInfo, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from counterfoil import __version__
-from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import scaled
-from counterfoil_app.shell.versions import versions, versions_text
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
-from counterfoil_app.views.parts import Field, FieldGrid, label
+from counterfoil_app.views.parts import Field, FieldGrid, enlarged, label, logo
 
 LOGO_PIXELS = 64
+PACKAGES = ("torch", "numpy", "h5py", "numba", "cryptography", "PySide6-Essentials", "pyqtgraph")
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Pairs of name and version: Counterfoil, Python, Qt, the system, and the packages that results depend on.
+
+    They are read without importing the packages.
+    """
+    found = [
+        ("Counterfoil", __version__),
+        ("Python", platform.python_version()),
+        ("Qt", QLibraryInfo.version().toString()),
+        ("System", f"{QSysInfo.prettyProductName()}, {QSysInfo.currentCpuArchitecture()}"),
+    ]
+    for name in PACKAGES:
+        try:
+            found.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            found.append((name, "-"))
+    return tuple(found)
+
+
+def versions_text() -> str:
+    """The versions, one per line."""
+    return "\n".join(f"{name}: {version}" for name, version in versions())
 
 
 class AboutDialog(QDialog):
@@ -23,13 +49,9 @@ class AboutDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("About Counterfoil"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        logo = QLabel()
-        logo.setPixmap(icons.pixmap("counterfoil", "#000000", scaled(LOGO_PIXELS), self.devicePixelRatioF()))
-        logo.setAlignment(Qt.AlignmentFlag.AlignTop)
-        title = label(f"Counterfoil {__version__}", "title")
-        font = title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.5)
-        title.setFont(font)
+        mark = logo(LOGO_PIXELS)
+        mark.setAlignment(Qt.AlignmentFlag.AlignTop)
+        title = enlarged(label(f"Counterfoil {__version__}", "title"), 1.5)
         purpose = label(self.tr("Find out whether the training you ordered is the training that happened."))
         licence = label(self.tr("Free software under the Apache License 2.0, without any warranty."), "muted")
         fonts = label(
@@ -39,19 +61,9 @@ class AboutDialog(QDialog):
         self.versions.show_fields([Field(name, version) for name, version in versions()])
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.copy = self.buttons.addButton(self.tr("&Copy versions"), QDialogButtonBox.ButtonRole.ActionRole)
-        words = QVBoxLayout()
-        words.setSpacing(6)
-        for widget in (title, purpose, licence, fonts):
-            words.addWidget(widget)
-        head = QHBoxLayout()
-        head.setSpacing(16)
-        head.addWidget(logo)
-        head.addLayout(words, 1)
-        column = Body(self, self.buttons)
-        column.setSpacing(14)
-        column.addLayout(head)
-        column.addWidget(self.versions)
-        column.addStretch(1)
+        words = layouts.column(title, purpose, licence, fonts, spacing=6)
+        head = layouts.row(mark, (words, 1), spacing=16)
+        column = layouts.fill(Body(self, self.buttons), head, self.versions, 1, spacing=14)
         self.buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(versions_text()))
         column.fit(self.fontMetrics().averageCharWidth() * 70)

@@ -8,18 +8,10 @@ from importlib.resources.abc import Traversable
 
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QImage, QKeyEvent, QKeySequence, QShortcut, QTextDocument
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLineEdit,
-    QListWidget,
-    QPushButton,
-    QSplitter,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QListWidget, QSplitter, QTextBrowser, QWidget
 
 from counterfoil_app.looks.language import SOURCE_LANGUAGE
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import fit_to_screen
 
 PAGE_MARGIN = 20
@@ -100,31 +92,20 @@ class HelpWindow(QWidget):
         self.browser.setOpenLinks(False)
         self.browser.setAccessibleName(self.tr("Help page"))
         self.browser.document().setDocumentMargin(PAGE_MARGIN)
-        self.search = QLineEdit()
-        self.search.setClearButtonEnabled(True)
-        self.search.setPlaceholderText(self.tr("Search all pages"))
-        self.search.setAccessibleName(self.tr("Search all pages"))
-        self.close_button = QPushButton(self.tr("Close"))
+        search = self.tr("Search all pages")
+        self.search = layouts.line_edit(name=search, hint=search, clearable=True)
+        self.close_button = layouts.button(self.tr("Close"), self.close)
         left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.search)
-        column.addWidget(self.list, 1)
+        layouts.column(self.search, (self.list, 1), inside=left, margins=layouts.NONE)
         self.splitter = QSplitter()
         self.splitter.addWidget(left)
         self.splitter.addWidget(self.browser)
         self.splitter.setStretchFactor(1, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.close_button)
-        outer = QVBoxLayout(self)
-        outer.addWidget(self.splitter, 1)
-        outer.addLayout(foot)
+        layouts.column((self.splitter, 1), layouts.row(1, self.close_button), inside=self)
         self.list.currentRowChanged.connect(self._show_row)
         self.browser.anchorClicked.connect(self._follow)
         self.search.textChanged.connect(self._filter)
         self.search.returnPressed.connect(self._find_next)
-        self.close_button.clicked.connect(self.close)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self.search.setFocus)
         metrics = self.fontMetrics()
@@ -151,9 +132,8 @@ class HelpWindow(QWidget):
     def _show_row(self, row: int) -> None:
         if 0 <= row < len(self.pages):
             # Headings and paragraphs only; what is written in a page is no HTML.
-            features = (
-                QTextDocument.MarkdownFeature.MarkdownNoHTML | QTextDocument.MarkdownFeature.MarkdownDialectGitHub
-            )
+            feature = QTextDocument.MarkdownFeature
+            features = feature.MarkdownNoHTML | feature.MarkdownDialectGitHub
             self.browser.document().setMarkdown(self.pages[row].markdown, features)
             self.browser.verticalScrollBar().setValue(0)
 

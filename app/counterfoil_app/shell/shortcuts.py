@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QMenuBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QMenuBar, QWidget
 
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
@@ -23,7 +24,7 @@ class Shortcut:
     keys: str
 
 
-def plain(text: str) -> str:
+def unmarked(text: str) -> str:
     """A menu text without its mnemonic and its ellipsis."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("\u2026")
 
@@ -42,9 +43,9 @@ def menu_shortcuts(bar: QMenuBar) -> list[Shortcut]:
         for action in actions:
             menu = action.menu()
             if isinstance(menu, QMenu):
-                walk(menu.actions(), where or plain(action.text()))
+                walk(menu.actions(), where or unmarked(action.text()))
             elif keys_of(action):
-                found.append(Shortcut(where, plain(action.text()), keys_of(action)))
+                found.append(Shortcut(where, unmarked(action.text()), keys_of(action)))
 
     walk(bar.actions(), "")
     return found
@@ -64,10 +65,7 @@ class ShortcutSheet(QDialog):
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._all = [*menu_shortcuts(bar), *more]
-        self.filter = QLineEdit()
-        self.filter.setClearButtonEnabled(True)
-        self.filter.setPlaceholderText(self.tr("Filter"))
-        self.filter.setAccessibleName(self.tr("Filter the shortcuts"))
+        self.filter = layouts.line_edit(name=self.tr("Filter the shortcuts"), hint=self.tr("Filter"), clearable=True)
         columns: list[Column[Shortcut]] = [
             Column(self.tr("Keys"), lambda line: line.keys, 22),
             Column(self.tr("Where"), lambda line: line.where, 16),
@@ -76,10 +74,7 @@ class ShortcutSheet(QDialog):
         self.model: RecordTable[Shortcut] = RecordTable(columns, theme, self)
         self.table = table_view(self.model, self.tr("Keyboard shortcuts"), self)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        column = QVBoxLayout(self)
-        column.addWidget(self.filter)
-        column.addWidget(self.table, 1)
-        column.addWidget(buttons)
+        layouts.column(self.filter, (self.table, 1), buttons, inside=self)
         buttons.rejected.connect(self.reject)
         self.filter.textChanged.connect(self._show)
         self._show("")

@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
         self._recent: tuple[Path, ...] | None = None
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
-        self.shell = Shell(self, engine, self.session, settings, theme)
+        self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results, self.keys.show
         )

@@ -10,7 +10,7 @@ from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.views import layouts
-from counterfoil_app.views.parts import Field, FieldGrid, caption, clear_layout, label, show_notice
+from counterfoil_app.views.parts import Field, FieldGrid, caption, clear_layout, label, tell
 
 
 def _tr(source: str) -> str:
@@ -59,7 +59,7 @@ class SaidLater(QWidget):
             self._quote(who.format(text.moment(reply.signed_at)), reply.text)
         for sentence in later.ignored:
             notice = label("", "notice")
-            show_notice(notice, translated(sentence), Tone.WARN)
+            tell(notice, translated(sentence), Tone.WARN)
             self._column.addWidget(notice)
         self.setVisible(later != Afterwards())
 

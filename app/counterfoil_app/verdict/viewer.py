@@ -23,7 +23,7 @@ from counterfoil_app.views.dropped import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.inquiry import Headline
 from counterfoil_app.views.layouts import button, existing_file
-from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle, show_notice
+from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle, tell
 
 SIZE = (760, 620)
 
@@ -217,12 +217,12 @@ class VerdictViewer(DropDialog):
         self.about_bundle.show()
         if matches is None:
             said = self.tr("It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.")
-            show_notice(self.about_bundle, said.format(verdict.bundle_name), Tone.INFO)
+            tell(self.about_bundle, said.format(verdict.bundle_name), Tone.INFO)
         elif matches:
-            show_notice(self.about_bundle, self.tr("It speaks of this very file: {0}.").format(name), Tone.OK)
+            tell(self.about_bundle, self.tr("It speaks of this very file: {0}.").format(name), Tone.OK)
         else:
             said = self.tr("It speaks of another file: the SHA-256 of {0} is not the one in the verdict.")
-            show_notice(self.about_bundle, said.format(name), Tone.BAD)
+            tell(self.about_bundle, said.format(name), Tone.BAD)
 
     def _fields(self, verdict: Verdict | Adjudication) -> list[Field]:
         unread = self.tr("the audit could not read it")

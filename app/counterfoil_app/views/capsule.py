@@ -18,7 +18,7 @@ from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, show_notice
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell
 
 SIZE = (820, 680)
 
@@ -69,11 +69,9 @@ class CapsuleDialog(InquiryDialog):
             unknown = self.tr(
                 "It is not compared with the client's own order: whether this step was ordered is not known."
             )
-            show_notice(self.notice, unknown, Tone.WARN)
+            tell(self.notice, unknown, Tone.WARN)
         else:
-            show_notice(
-                self.notice, self.tr("It is compared with the order {0}.").format(name_of(hearing.order)), Tone.INFO
-            )
+            tell(self.notice, self.tr("It is compared with the order {0}.").format(name_of(hearing.order)), Tone.INFO)
         self.progress.setVisible(hearing.working)
         self.progress.setValue(int(1000 * hearing.share))
         dispute = report.dispute if report is not None else None

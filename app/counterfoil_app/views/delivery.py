@@ -20,7 +20,7 @@ from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.views import layouts
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, existing_file
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, show_notice
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 SIZE = (820, 600)
@@ -75,7 +75,7 @@ class DeliveryDialog(InquiryDialog):
         self.trust.show_trust(self._trust())
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, basis = self._basis()
-        show_notice(self.notice, basis, Tone.INFO if known else Tone.WARN)
+        tell(self.notice, basis, Tone.INFO if known else Tone.WARN)
         self.progress.setVisible(delivery.working)
         progress = delivery.progress
         self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))

@@ -14,7 +14,7 @@ from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
 from counterfoil_app.views.layouts import choices, line_edit
-from counterfoil_app.views.parts import caption, label, restyle, show_notice
+from counterfoil_app.views.parts import caption, label, restyle, tell
 
 GROUPS_IN_A_LINE = 8
 WIDTH = 76
@@ -89,7 +89,7 @@ class KeyProposalDialog(QDialog):
 
     def show_problem(self, sentence: str) -> None:
         """Say why the key was not taken in."""
-        show_notice(self.notice, sentence, Tone.BAD)
+        tell(self.notice, sentence, Tone.BAD)
 
     def _lines(self, digits: str) -> str:
         groups = digits.split(" ")
@@ -110,7 +110,7 @@ class KeyProposalDialog(QDialog):
                 Role.TRAINER: self.tr("Runs that this key signed will be this trainer's."),
                 Role.CLIENT: self.tr("Orders that this key signed will be this client's."),
             }[self.role.currentData()]
-        show_notice(self.notice, sentence, Tone.BAD if own else Tone.INFO)
+        tell(self.notice, sentence, Tone.BAD if own else Tone.INFO)
 
     def _accept(self) -> None:
         if self.trust.isEnabled():

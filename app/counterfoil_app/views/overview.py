@@ -17,7 +17,7 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
-from counterfoil_app.views.comparison import ComparedField, compared_fields
+from counterfoil_app.views.comparison import ComparedField, compared_fields, program_lines
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
     ElidedLabel,
@@ -31,7 +31,6 @@ from counterfoil_app.views.parts import (
     restyle,
     show_icon,
 )
-from counterfoil_app.views.programs import program_lines
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16

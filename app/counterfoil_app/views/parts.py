@@ -94,7 +94,7 @@ def enlarged(text: QLabel, factor: float) -> QLabel:
     return text
 
 
-def show_notice(notice: QLabel, sentence: str, tone: Tone) -> None:
+def tell(notice: QLabel, sentence: str, tone: Tone) -> None:
     """Let a notice say something, in the colour of a tone."""
     notice.setText(sentence)
     restyle(notice, "tone", tone.value)

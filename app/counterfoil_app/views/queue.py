@@ -10,7 +10,7 @@ from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.bundle_queue import BundleQueue, Entry, EntryState
+from counterfoil_app.model.bundle_queue import BundleQueue, EntryState, QueuedBundle
 from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
@@ -73,7 +73,7 @@ class QueueView(QWidget):
             done, len(entries), words.segments(self._queue.segments)
         )
 
-    def _look(self, entry: Entry) -> Look:
+    def _look(self, entry: QueuedBundle) -> Look:
         if entry.state is EntryState.WAITING:
             return Look(self.tr("waiting"), "waiting", Tone.MUTED)
         if entry.state is EntryState.RUNNING:
@@ -83,7 +83,7 @@ class QueueView(QWidget):
             return Look(self.tr("not replayed: {0}").format(entry.sentence), "inconclusive", Tone.WARN)
         return words.outcome(report.outcome, report.sample, report.trust)
 
-    def _chosen(self) -> Entry | None:
+    def _chosen(self) -> QueuedBundle | None:
         place = self.table.currentRow()
         return self._queue.entries[place] if 0 <= place < len(self._queue.entries) else None
 

@@ -17,7 +17,7 @@ from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Meeting,
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.layouts import button, line_edit
-from counterfoil_app.views.parts import Field, FieldGrid, label, show_notice
+from counterfoil_app.views.parts import Field, FieldGrid, label, tell
 
 
 class TrainerKeyPanel(QWidget):
@@ -66,12 +66,10 @@ class TrainerKeyPanel(QWidget):
         self._fields.show_fields([Field(self.tr("Key"), self._key, exact=True)] if self._key else [])
         self.setVisible(run is not None)
         if not self._key:
-            show_notice(
-                self.sentence, self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN
-            )
+            tell(self.sentence, self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN)
             self._offer(naming=False, accepting=False)
         elif self._book.problem:
-            show_notice(self.sentence, self._book.problem, Tone.WARN)
+            tell(self.sentence, self._book.problem, Tone.WARN)
             self._offer(naming=False, accepting=False)
         else:
             meet = partial(self._book.meet, self._public, self._order, self._source(), date.today().isoformat())
@@ -92,7 +90,7 @@ class TrainerKeyPanel(QWidget):
         key = meeting.key
         self._known = meeting.standing is not Standing.NEW
         changed = meeting.standing is Standing.CHANGED
-        show_notice(self.sentence, *self._account(meeting))
+        tell(self.sentence, *self._account(meeting))
         if not self.name.hasFocus():
             self.name.setText(key.name if key is not None else "")
         self._offer(naming=not changed and meeting.standing is not Standing.NO_TRAINER, accepting=changed)
