@@ -47,9 +47,9 @@ from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.benchmark.forms import Forms, peak_memory
 from counterfoil.benchmark.markers import write_between
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form, matmul
@@ -60,7 +60,7 @@ from counterfoil.program.update import Sgd
 from counterfoil.rounding.grid import Grid, scale_exponent
 from counterfoil.rounding.profiles import encode_log
 from counterfoil.rounding.rounder import Kernels
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft, draft_order

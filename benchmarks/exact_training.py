@@ -20,9 +20,9 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.workloads import CPU, WORKLOADS
-from counterfoil.bundle.precision import PROFILES
 from counterfoil.definite.operators import Profile
 from counterfoil.machine import open_machine
 

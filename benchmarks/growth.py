@@ -32,7 +32,7 @@ from counterfoil.benchmark.workloads import EagerStep, gpt2_of_size
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table

@@ -32,15 +32,15 @@ from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.markers import write_between
 from counterfoil.benchmark.workloads import WORKLOADS
-from counterfoil.dtypes import ITEM_BYTES
 from counterfoil.machine import Machine, open_machine
 from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Node, Program, node_values
 from counterfoil.program.operators import OperatorClass
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import StepRecorded, record
 

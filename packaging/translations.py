@@ -50,7 +50,7 @@ NOT_SHOWN = (
     "counterfoil/program/substitutes/",
     "counterfoil/program/torchdraws.py",
     "counterfoil/program/update/",
-    "counterfoil/terminal.py",
+    "counterfoil/cli/terminal.py",
     "counterfoil/training/",
     "counterfoil/vectors/",
     "counterfoil_app/demo.py",

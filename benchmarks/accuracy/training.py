@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.accuracy.tasks import Task, held_out
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.definite.admission import check_exact
 from counterfoil.execution.interpreter import StepInputs
 from counterfoil.execution.philox import uniform

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from counterfoil import buffers
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.allocation import give_back_freed_memory, keep_freed_memory
 from counterfoil.execution.devices import check_memory, environment, environment_after, open_device, set_determinism

@@ -12,11 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DeviceError, LogError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.sentence import say
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form
-from counterfoil.errors import DeviceError, LogError
 from counterfoil.exact.draws import drawn_element
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
@@ -32,7 +33,6 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog, decode, encode
 from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
-from counterfoil.sentence import say
 
 _PHILOX_COUNTER = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
 _PHILOX_KEY = (0xA4093822, 0x299F31D0)

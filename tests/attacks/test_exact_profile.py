@@ -9,7 +9,7 @@ import torch
 
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.execution.exactly import exactly
 from counterfoil.training import recorder

@@ -18,9 +18,9 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.precision import PROFILES
 from counterfoil.rounding.rounder import Kernels
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, save

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
-from counterfoil.errors import LimitError
+from counterfoil.base.errors import LimitError
+from counterfoil.base.precision import Precision
 from counterfoil.execution.admission import read_program
 from counterfoil.program.limits import LARGE
 from support.hostile_programs import chain, order_of, single

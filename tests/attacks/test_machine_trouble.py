@@ -22,14 +22,14 @@ from counterfoil.audit.step import replayer as audit_steps
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
+from counterfoil.base.programs import settle_temporary_folder
+from counterfoil.base.trouble import obstacle
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
-from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
 from counterfoil.execution.operation import native
-from counterfoil.execution.trouble import obstacle
 from counterfoil.program import capture
-from counterfoil.programs import settle_temporary_folder
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated

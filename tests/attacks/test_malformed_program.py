@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.cli import main
 from counterfoil.execution.admission import read_program
 from support.hostile_programs import order_of, single

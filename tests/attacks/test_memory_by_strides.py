@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.precision import Precision
 from counterfoil.cli import main
-from counterfoil.errors import ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.program.moves import MOVES
 from counterfoil.program.operators import allowed_names

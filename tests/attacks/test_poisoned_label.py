@@ -9,7 +9,7 @@ from counterfoil.audit.values.events import DivergenceMeasured, ResumedFromCheck
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
 from counterfoil.execution.perturbed import PERTURBATIONS
 from counterfoil.training.tamper import LabelFlip
 from support.expectations import ALL_PARTS, disputed, inputs_of, operator_of, verified

@@ -14,10 +14,10 @@ from benchmarks.cross_hardware import replays
 from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, in_processes, plan, section, summary
 
 from counterfoil import machine as machine_module
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.benchmark.crosshardware import ordinary
 from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form
 from counterfoil.execution.interpreter import Interpreter

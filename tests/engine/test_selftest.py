@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 
 from counterfoil import knownproducts, machine, selftest
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.errors import DeviceError
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.state import state_root
 from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form
-from counterfoil.errors import DeviceError
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.machine import Machine
@@ -86,7 +86,7 @@ def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str
     assert rule in text
     changed.write_text(text.replace(rule, other) if rule else text, encoding="utf-8")
     script = (
-        "import torch\nfrom counterfoil import selftest\nfrom counterfoil.bundle.precision import Precision\n"
+        "import torch\nfrom counterfoil import selftest\nfrom counterfoil.base.precision import Precision\n"
         "from counterfoil.commit.sha256 import compiled\nfrom counterfoil.machine import Machine\n"
         "assert compiled(), 'SHA-256 wrongly'\n"
         "print(selftest.run_selftest(Machine(torch.device('cpu'), 1), Precision()))"

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.errors import CounterfoilError
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import Precision
 from counterfoil.execution.chained import ChainUnit, Made, RunChain, chained
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.chains import Chain

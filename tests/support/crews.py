@@ -26,10 +26,10 @@ from counterfoil.audit.parts.result import (
 from counterfoil.audit.parts.work import Workplace, open_workplace
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import Place
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.generators import finish
 from counterfoil.rounding.log import decode
 from counterfoil.training.loaded import load_order
 

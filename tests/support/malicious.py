@@ -17,8 +17,8 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil import machine
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.execution.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.execution.prepared import Frame, PreparedDraw, Round
@@ -28,7 +28,7 @@ from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.profiles import recording_rounder
 from counterfoil.rounding.rounder import Kernels, RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 from support.jobs import record_run, replaced

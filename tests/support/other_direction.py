@@ -12,7 +12,7 @@ from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.rounder import RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from support.jobs import record_run, replaced
 

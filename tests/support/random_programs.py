@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
-from counterfoil import canonical
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
-from counterfoil.commit.digest import Digest
-from counterfoil.dtypes import STATE_DTYPES
-from counterfoil.errors import LimitError, NonFiniteError, RefusedError
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.base.errors import LimitError, NonFiniteError, RefusedError
+from counterfoil.base.precision import Precision
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.graph import Program

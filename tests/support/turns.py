@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.base.precision import AnyPrecision
 from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.update import Adam, Sgd
 from counterfoil.training.order import OrderDraft

@@ -31,10 +31,10 @@ from counterfoil.audit.values.panel import (
     Standing,
     StepJudged,
 )
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError, OrderMismatchError, RefusedError
-from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError, OrderMismatchError, RefusedError
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.selftest import run_selftest

@@ -27,11 +27,11 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.programs import program_command, program_environment
 from counterfoil.benchmark.honest_jobs import JOBS
 from counterfoil.benchmark.paper import machine_name
 from counterfoil.execution.perturbed import IMITATIONS
-from counterfoil.programs import program_command, program_environment
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.recorder import record
 
 STEPS = 8

@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, MemoryShortageError
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.benchmark.experiments import EXPERIMENTS, Step
 from counterfoil.benchmark.forms import Forms, peak_memory
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CounterfoilError, MemoryShortageError
 from counterfoil.execution.interpreter import StepResult
 from counterfoil.execution.perturbed import perturbed
-from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.machine import open_machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import encode

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.base.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import LEAF_PREFIX, NODE_PREFIX
 
 _FUNCTIONS = ("SHA256_Init", "SHA256_Update", "SHA256_Final")

@@ -11,16 +11,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.sentence import say
 from counterfoil.definite.geometry import windows_over_one
 from counterfoil.definite.limits import check_operands, sum_bits
 from counterfoil.definite.operators import kinds
-from counterfoil.errors import ProgramError
 from counterfoil.program import sums
 from counterfoil.program.graph import Argument, Node, Program, TensorType, Value, map_argument, node_values
 from counterfoil.program.operators import OperatorClass
 from counterfoil.program.signatures import defaults_of, signature_of
-from counterfoil.sentence import say
 
 Arguments = Mapping[str, Any]
 """Arguments of an operator by name; in the place of tensors their types."""

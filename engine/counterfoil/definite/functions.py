@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from counterfoil import buffers
-from counterfoil.cancel import check_cancelled
+from counterfoil.base.cancel import check_cancelled
 from counterfoil.definite import loops
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.elementwise import number

@@ -6,9 +6,9 @@ Every limit follows from shapes and the profile alone, so everybody who runs a p
 
 from __future__ import annotations
 
-from counterfoil.bundle.precision import EXACT_BITS
-from counterfoil.errors import ProgramError
-from counterfoil.sentence import say
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.precision import EXACT_BITS
+from counterfoil.base.sentence import say
 
 FLOAT64_BITS = 53
 """Integers up to 2^53 in magnitude are float64 numbers, 2^53 itself included."""

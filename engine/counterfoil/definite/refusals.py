@@ -14,8 +14,8 @@ from contextvars import ContextVar
 import torch
 from torch import Tensor
 
-from counterfoil.errors import DIVERGED, NonFiniteError
-from counterfoil.sentence import say
+from counterfoil.base.errors import DIVERGED, NonFiniteError
+from counterfoil.base.sentence import say
 
 
 def not_finite() -> NonFiniteError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from counterfoil.dtypes import FLOAT_FORMATS, INTEGER_RANGES
+from counterfoil.base.dtypes import FLOAT_FORMATS, INTEGER_RANGES
 
 Value = bool | int | float
 """An element as its dtype holds it: a float for floating dtypes, with its sign where it is zero."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.dtypes import INTEGER_RANGES
+from counterfoil.base.dtypes import INTEGER_RANGES
 from counterfoil.exact.ieee import Value, converted, product, quotient, total, wrapped
 from counterfoil.exact.numbers import NotExactError
 from counterfoil.exact.operators import Call, definition

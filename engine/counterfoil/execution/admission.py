@@ -7,9 +7,9 @@ from weakref import WeakValueDictionary
 
 import torch
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.definite.admission import check_exact
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.estimate import estimate

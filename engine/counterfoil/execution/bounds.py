@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 
 Named = Mapping[str, Any]
 Bounds = tuple[Tensor, int, int]

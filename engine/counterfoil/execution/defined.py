@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.sentence import say
 from counterfoil.definite.refusals import note
-from counterfoil.errors import NonFiniteError
 from counterfoil.program.operators import OperatorClass
-from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.execution.operation import Operation

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 import counterfoil
-from counterfoil.errors import DeviceError, MemoryShortageError
+from counterfoil.base.errors import DeviceError, MemoryShortageError
+from counterfoil.base.memory import memory_total
+from counterfoil.base.sentence import say
 from counterfoil.execution.alerts import allow_nondeterministic, nondeterministic_functions
 from counterfoil.execution.listing import Device
-from counterfoil.memory import memory_total
-from counterfoil.sentence import say
 
 CUBLAS_WORKSPACE = ":4096:8"
 """A fixed cuBLAS workspace, without which its matrix products may differ from call to call (cuBLAS documentation)."""

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.cancel import check_cancelled
+from counterfoil.base.cancel import check_cancelled
 from counterfoil.definite import draws
 from counterfoil.execution.philox import uniform, words
 from counterfoil.program.operators import EXPONENTIAL, NORMAL, UNIFORM

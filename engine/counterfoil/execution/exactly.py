@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.base.sentence import say
 from counterfoil.definite import elementwise
 from counterfoil.definite.operators import Profile, rule_for
-from counterfoil.errors import NonFiniteError, ProgramError
 from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.program.operators import OperatorClass
-from counterfoil.sentence import say
 
 
 def exactly(profile: Profile) -> Compute:

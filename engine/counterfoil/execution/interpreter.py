@@ -17,19 +17,19 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.dlpack import from_dlpack
 
 from counterfoil import buffers
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DIVERGED, NonFiniteError, ProgramError
+from counterfoil.base.generators import finish
+from counterfoil.base.sentence import say
 from counterfoil.definite import cuts
 from counterfoil.definite.refusals import Noted, noting
 from counterfoil.definite.single import number_on
-from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.chained import RunChain, chained
 from counterfoil.execution.operation import Compute, native
 from counterfoil.execution.prepared import Frame, Round, Unit, dtype_of, prepare, running_ahead
-from counterfoil.generators import finish
 from counterfoil.program.graph import Program, TensorType, Value, node_values
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.sentence import say
 
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""

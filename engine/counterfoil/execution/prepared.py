@@ -13,17 +13,17 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from counterfoil.errors import CounterfoilError, ProgramError
+from counterfoil.base.errors import CounterfoilError, ProgramError
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacle
 from counterfoil.execution import blocked
 from counterfoil.execution.bounds import check_indices, has_indices, kept_inside
 from counterfoil.execution.buffered import buffered
 from counterfoil.execution.draws import drawn
 from counterfoil.execution.operation import Compute, Outputs, make_operation
-from counterfoil.execution.trouble import obstacle
 from counterfoil.program.graph import Argument, Keyword, Node, Program, TensorType, Value, map_argument, node_values
 from counterfoil.program.operators import DRAWS, OperatorClass
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.sentence import say
 
 
 class Round(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from counterfoil.commit.state import CHUNK_BYTES, root_of_leaves, state_root
 
 

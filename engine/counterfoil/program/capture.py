@@ -28,8 +28,9 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from counterfoil.dtypes import STATE_DTYPES
-from counterfoil.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.base.raised import theirs, told
 from counterfoil.program import mixed, remedies, whereabouts
 from counterfoil.program.checkpointed import called_directly
 from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
@@ -46,7 +47,6 @@ from counterfoil.program.substitutes import Substitutes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
-from counterfoil.raised import theirs, told
 
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from counterfoil.commit.state import tensor_digest
 from counterfoil.program.assembly import assembled
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from counterfoil.cancel import CancelToken
-from counterfoil.dtypes import ITEM_BYTES
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.program.graph import Argument, Node, Program, TensorType, Value, node_values
 from counterfoil.program.limits import Estimate
 from counterfoil.program.operators import OperatorClass

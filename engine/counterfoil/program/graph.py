@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from counterfoil import canonical
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.dtypes import STATE_DTYPES
-from counterfoil.errors import ProgramError
-from counterfoil.plaintext import quoted, spelled
+from counterfoil.base import canonical
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.plaintext import quoted, spelled
+from counterfoil.base.sentence import say
 from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
 from counterfoil.program.operators import Operator, OperatorClass, classify, is_allowed
 from counterfoil.program.places import Place, places_of
 from counterfoil.program.sameness import Same, sameness
 from counterfoil.program.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces, signature_of
 from counterfoil.program.uses import undefined_use
-from counterfoil.sentence import say
 
 FORMAT_VERSION = 1
 INPUT_KINDS = ("state", "batch", "scalar")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.program.assembly import alive
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values

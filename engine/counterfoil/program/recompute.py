@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Literal
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import DataError
-from counterfoil.generators import finish
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DataError
+from counterfoil.base.generators import finish
 from counterfoil.program.assembly import alive, assembled, renumbered
 from counterfoil.program.estimate import estimate, storages, value_bytes
 from counterfoil.program.graph import Node, Program, node_values

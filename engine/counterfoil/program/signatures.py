@@ -15,10 +15,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.sentence import say
 from counterfoil.program.operators import DRAWS
 from counterfoil.program.uses import COMPARISONS
-from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.program.graph import Argument, Node, TensorType

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.sentence import say
 from counterfoil.program.graph import Argument, Node, Program, TensorType, Value
-from counterfoil.sentence import say
 
 
 def check_guarded(program: Program) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.dtypes import INTEGER_RANGES
+from counterfoil.base.dtypes import INTEGER_RANGES
+from counterfoil.base.sentence import say
 from counterfoil.program.operators import ROUNDED_UNLESS_INTEGER
-from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.program.graph import Argument, Node, TensorType

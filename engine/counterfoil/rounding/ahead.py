@@ -21,7 +21,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.definite.single import number_on
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts

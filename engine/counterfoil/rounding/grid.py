@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 
 SMALLEST_EXPONENT = -126
 """float32's and bfloat16's smallest normal number is 2^-126; below it the quantum no longer shrinks."""

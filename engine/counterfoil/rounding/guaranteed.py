@@ -20,16 +20,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.dtypes import FLOAT_FORMATS
-from counterfoil.errors import ProgramError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import FLOAT_FORMATS
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.precision import Precision
+from counterfoil.base.sentence import say
 from counterfoil.program import sums
 from counterfoil.program.graph import Node, Program, TensorType, map_argument
 from counterfoil.program.signatures import defaults_of, signature_of
 from counterfoil.rounding.grid import CALIBRATED_STEERABLE, OMISSION_SHARE, PROVEN_STEERABLE
-from counterfoil.sentence import say
 
 ULPS = 8
 """No library function of one element errs by more units in the last place (SLEEF 1 to 1.5, CUDA at most 5)."""

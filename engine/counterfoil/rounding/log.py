@@ -17,10 +17,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.errors import LogError
+from counterfoil.base.errors import LogError
+from counterfoil.base.sentence import Sentence, say
 from counterfoil.kernelcache import kernel
 from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
-from counterfoil.sentence import Sentence, say
 
 VERSION = 1
 _SMALLEST_EXPONENT = -1074

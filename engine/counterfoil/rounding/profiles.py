@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import LogError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import LogError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.sentence import say
 from counterfoil.program.graph import Program
 from counterfoil.rounding.guaranteed import Margin, kinds_without_bound, own_log_margins, site_margins
 from counterfoil.rounding.log import SiteLog, decode, encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
 from counterfoil.rounding.unrounded import Unrounded
-from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DIVERGED, NonFiniteError
+from counterfoil.base.precision import Precision
+from counterfoil.base.sentence import say
 from counterfoil.program.chains import Chain
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
@@ -41,7 +42,6 @@ from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.tiles import SiteRounding, Swept, SweptSite
-from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
 _PLACE_FACTOR = 0xD6E8FEB86659FD93

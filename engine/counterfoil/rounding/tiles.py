@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from counterfoil import buffers
-from counterfoil.cancel import check_cancelled
+from counterfoil.base.cancel import check_cancelled
 from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.definite.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
 from counterfoil.kernelcache import kernel

@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.base.errors import DIVERGED, NonFiniteError
+from counterfoil.base.sentence import say
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.infinities import hold_infinity
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import Values
 from counterfoil.rounding.rounder import Fingerprinting, Kernels, Observation, Unfit, Watched
-from counterfoil.sentence import say
 
 
 class Unrounded(Fingerprinting):

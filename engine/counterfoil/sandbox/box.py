@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-from counterfoil.memory import memory_available
+from counterfoil.base.memory import memory_available
 from counterfoil.sandbox.calls import ARCHITECTURES
 from counterfoil.sandbox.filter import encode, make_filter
 from counterfoil.sandbox.policy import Policy, make_policy

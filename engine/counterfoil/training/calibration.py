@@ -18,17 +18,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import HEADROOM_BITS, ExactPrecision, Precision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError
+from counterfoil.base.generators import relay
+from counterfoil.base.precision import HEADROOM_BITS, ExactPrecision, Precision
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError
 from counterfoil.execution.operation import Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import relay
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.limits import Limits

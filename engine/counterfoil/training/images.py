@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.program.graph import TensorType
 from counterfoil.training.augment import random_crop, random_flip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.execution.interpreter import StepInputs
 
 Tamper = Callable[[StepInputs], StepInputs]

@@ -17,20 +17,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import AnyPrecision, Precision
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import (
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import (
     DeviceError,
     MemoryShortageError,
     NonFiniteError,
     ProgramError,
     TrialError,
 )
+from counterfoil.base.generators import relay
+from counterfoil.base.precision import AnyPrecision, Precision
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Interpreter, StepInputs
 from counterfoil.execution.operation import Compute, Operation, native
-from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Node, Program, Value
 from counterfoil.program.limits import LARGE

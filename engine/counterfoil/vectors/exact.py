@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil import canonical
+from counterfoil.base import canonical
 from counterfoil.definite import functions, products, sums
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise

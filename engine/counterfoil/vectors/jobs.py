@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.execution.philox import uniform
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType

@@ -12,12 +12,12 @@ from counterfoil.audit.tally import StepTally, conclude_adjudication
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil.execution.operation import Compute, Operation, native
 from counterfoil.rounding.counts import Counts
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip

@@ -15,7 +15,7 @@ from counterfoil.rounding import profiles
 from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import Kernels
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from support.forgery import rewrite_log
 from support.jobs import Job, audited, digits_order, record_job, sign_again
 from support.triton_device import DEVICES

@@ -18,13 +18,13 @@ from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.step.explain import Explanation
 from counterfoil.audit.step.replayer import Logs, NoResult, State, StepEndedError, StepReplayer, read_log, step_replayer
 from counterfoil.audit.values.dispute import Right
-from counterfoil.bundle.precision import PROFILES
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.errors import NonFiniteError
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.operation import native
-from counterfoil.generators import finish
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Node
 from counterfoil.program.torchdtypes import TORCH_DTYPES

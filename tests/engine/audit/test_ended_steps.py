@@ -15,8 +15,8 @@ from counterfoil.audit.step.replayer import NoResult, StepReplayer, reached, rea
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.errors import NonFiniteError
-from counterfoil.generators import finish
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.generators import finish
 from counterfoil.machine import open_machine
 from support.jobs import Job, audited
 

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from counterfoil.audit.step import exact_arbiter
 from counterfoil.audit.step.exact_arbiter import examine
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node
 from counterfoil.program.places import PlaceSort

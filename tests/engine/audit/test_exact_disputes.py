@@ -30,7 +30,7 @@ from counterfoil.execution.operation import Compute, Operation
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.rounding import profiles, unrounded
 from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, evidence_of, save
 from support.exact_jobs import CLASSES, plain_order

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed

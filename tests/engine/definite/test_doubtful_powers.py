@@ -8,10 +8,10 @@ import time
 import pytest
 import torch
 
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.definite import functions
-from counterfoil.errors import CancelledError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.machine import Machine

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
 from counterfoil.definite.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
@@ -27,7 +28,6 @@ from counterfoil.definite.products import Form
 from counterfoil.definite.quantise import exponents_of, quantise
 from counterfoil.definite.refusals import Noted, noting
 from counterfoil.definite.single import from_int64
-from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
 from support.definite_reference import bits_of, same_bits, wild
 from support.triton_device import DEVICES, ON_DEVICE

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.definite import forms, products
 from counterfoil.definite.digits import INT8_BLOCK, INT8_DIGIT_BITS, digit_count, float32_block
 from counterfoil.definite.forms import sound_forms
@@ -19,7 +20,6 @@ from counterfoil.definite.int8 import int8_product
 from counterfoil.definite.limits import float64_block
 from counterfoil.definite.products import Form, Scope, by_float32, by_int8, by_karatsuba, exact_sums, matmul, operands
 from counterfoil.definite.quantise import Quantised
-from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
 from support.definite_reference import same_bits, wild
 

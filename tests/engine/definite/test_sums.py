@@ -13,6 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.definite import fused_sums
 from counterfoil.definite.geometry import windows_over_one
 from counterfoil.definite.limits import sum_bits
@@ -23,7 +24,6 @@ from counterfoil.definite.sums import (
     total_by_place,
     total_of_overlaps,
 )
-from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
 from support.definite_reference import exponent, same_bits, wild
 

@@ -6,9 +6,9 @@ import gc
 
 import pytest
 
-from counterfoil.bundle.precision import PROFILES, Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, LimitError, ProgramError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, LimitError, ProgramError
+from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.execution import admission
 from counterfoil.execution.admission import read_program
 from counterfoil.program.limits import Limits

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.operation import native
 from counterfoil.program.capture import capture

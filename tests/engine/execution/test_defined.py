@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.base.errors import NonFiniteError
 from counterfoil.definite.refusals import Noted, noting
-from counterfoil.errors import NonFiniteError
 from counterfoil.execution.defined import to_dtype
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.operation import native

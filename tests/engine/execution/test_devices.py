@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.errors import DeviceError, MemoryShortageError
+from counterfoil.base.errors import DeviceError, MemoryShortageError
 from counterfoil.execution.alerts import nondeterministic_functions
 from counterfoil.execution.devices import (
     CUBLAS_WORKSPACE,

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.definite import functions
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.operators import Profile, kinds

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, NonFiniteError, ProgramError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, NonFiniteError, ProgramError
 from counterfoil.execution import interpreter
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, all_finite
 from counterfoil.execution.operation import native

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.base.errors import DataError
 from counterfoil.commit import state as commit
 from counterfoil.commit.state import state_root
-from counterfoil.errors import DataError
 from counterfoil.execution import sha256_triton, statedigest
 from counterfoil.execution.sha256_triton import leaf_hashes
 from counterfoil.execution.statedigest import root_of, root_on_device

@@ -17,7 +17,7 @@ from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.operation import native
 from counterfoil.execution.strides import CONTIGUOUS, RELABELLED
 from counterfoil.program.update import Sgd
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import audited, classify, draw, record_job
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t

@@ -9,7 +9,7 @@ import pytest
 import torch
 from numba.core.dispatcher import Dispatcher
 
-from counterfoil.bundle.precision import ExactPrecision, Precision
+from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.definite import loops
 from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form

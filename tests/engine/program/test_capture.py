@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from counterfoil.errors import DataError, ProgramError
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Program, TensorType

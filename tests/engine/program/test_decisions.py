@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution
 from torch.nn import functional
 
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program import lowering
 from counterfoil.program.capture import CapturedStep, capture

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import TensorType

@@ -10,12 +10,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, LimitError, ProgramError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, LimitError, ProgramError
+from counterfoil.base.memory import memory_total
+from counterfoil.base.precision import Precision
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Interpreter
-from counterfoil.memory import memory_total
 from counterfoil.program import limits
 from counterfoil.program.estimate import estimate, least_memory, node_flops
 from counterfoil.program.graph import Argument, Input, Node, Program, TensorType, Value

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.base.errors import ProgramError
 from counterfoil.definite.admission import check_exact
 from counterfoil.definite.operators import Profile
-from counterfoil.errors import ProgramError
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.errors import ProgramError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.prepared import Frame, Unit
 from counterfoil.program.graph import Program, TensorType, node_values

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import TensorType

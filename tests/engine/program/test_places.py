@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program, TensorType

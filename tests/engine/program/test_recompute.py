@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import ExactPrecision, Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, DataError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import CapturedStep, capture

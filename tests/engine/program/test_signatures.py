@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.program import signatures
 from counterfoil.program.graph import Node, TensorType, Value
 from counterfoil.program.operators import UNIFORM, allowed_names

@@ -10,7 +10,7 @@ import torch
 from torch import distributions, nn
 from torch.nn import functional
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.errors import CounterfoilError, NonFiniteError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.definite import kernels_triton, loops
 from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form
-from counterfoil.errors import CounterfoilError, NonFiniteError
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
 from counterfoil.execution.operation import Operation, native

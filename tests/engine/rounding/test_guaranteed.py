@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import PROFILES, Precision
+from counterfoil.base.errors import BundleError
+from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
-from counterfoil.errors import BundleError
 from counterfoil.execution.operation import make_operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program import sums

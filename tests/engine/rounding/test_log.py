@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.errors import LogError
+from counterfoil.base.errors import LogError
 from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
 from counterfoil.rounding.log import SiteLog, decode, encode
 

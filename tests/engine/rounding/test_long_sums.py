@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.execution import blocked
 from counterfoil.program import sums
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.execution.operation import native
 from counterfoil.rounding.grid import scale_exponent
 from counterfoil.rounding.scale_kinds import rule_for

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from counterfoil.audit.step.explain import mixed
-from counterfoil.bundle.precision import Precision
-from counterfoil.errors import NonFiniteError
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.precision import Precision
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.following import Directions, DirectionsElsewhere
 from counterfoil.rounding.grid import ZERO_SCALE, Grid

@@ -16,12 +16,12 @@ import pytest
 import torch
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
-from counterfoil.errors import CancelledError, DataError
-from counterfoil.generators import finish
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program, TensorType
 from counterfoil.program.recompute import computed_again, recomputing

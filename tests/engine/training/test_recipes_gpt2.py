@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType

@@ -13,8 +13,8 @@ from torch import nn
 
 from counterfoil.audit.values.events import DisputeLocated
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DataError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import DataError
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd

@@ -16,8 +16,8 @@ from torch.optim import lr_scheduler as schedulers
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
 from counterfoil import PROFILES, ClipByNorm, CustomJob, WeightAverage, order_custom
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, DataError, ProgramError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, CounterfoilError, DataError, ProgramError
 from counterfoil.execution import interpreter
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.training.order import OrderDraft

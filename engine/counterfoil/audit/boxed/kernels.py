@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import counterfoil.audit.replay  # noqa: F401  declares whatever a replay calls
 from counterfoil import kernelcache
-from counterfoil.bundle.precision import ExactPrecision, Precision
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.definite.regions import Region
-from counterfoil.errors import CounterfoilError
 from counterfoil.machine import open_machine
 from counterfoil.selftest import run_selftest
 

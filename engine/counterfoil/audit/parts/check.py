@@ -15,7 +15,7 @@ import numpy as np
 
 from counterfoil.audit.parts.result import COUNTED, SegmentResult, StepResult
 from counterfoil.audit.values.sampling import Segment
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from counterfoil.rounding.counts import Counts
 
 ACCOUNTED = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")

@@ -31,6 +31,7 @@ from counterfoil.audit.step.explain import explain
 from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
+from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.exact import NotExactError, exact_output
@@ -41,7 +42,6 @@ from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import Neighbours, Values, neighbours
 from counterfoil.rounding.rounder import Observation, Unfit, Watched
-from counterfoil.sentence import say
 
 MOST_OMISSIONS = 16
 """Operators of one step whose decisions may be missing from the log before that alone accuses."""

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.dispute import DisputedElement, Finding, Right
-from counterfoil.dtypes import FLOAT_FORMATS
+from counterfoil.base.dtypes import FLOAT_FORMATS
+from counterfoil.base.sentence import Sentence
 from counterfoil.exact import Number
 from counterfoil.exact.numbers import MP
 from counterfoil.program.graph import Node
 from counterfoil.rounding.grid import SMALLEST_EXPONENT, Grid
 from counterfoil.rounding.neighbours import neighbours
-from counterfoil.sentence import Sentence
 
 SHOWN_ELEMENTS = 8
 _PRECISION = 400

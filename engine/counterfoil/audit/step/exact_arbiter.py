@@ -24,15 +24,15 @@ from counterfoil.audit.step.explain import changed_alone
 from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError
 from counterfoil.exact.elements import defined_output
 from counterfoil.program.graph import Node
 from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.rounder import Watched
-from counterfoil.sentence import say
 
 BUDGET = 1_000_000
 """Products spent where the fingerprint does not tell which elements differ: a second or two."""

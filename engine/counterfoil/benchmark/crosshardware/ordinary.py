@@ -8,8 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.machine import open_machine

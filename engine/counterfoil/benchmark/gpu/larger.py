@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.crosshardware.ordinary import root_of
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, Part, Task
 from counterfoil.benchmark.workloads import WORKLOADS, Workload, public_gpt2
-from counterfoil.bundle.precision import PROFILES
 from counterfoil.machine import open_machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog

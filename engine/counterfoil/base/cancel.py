@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from counterfoil.errors import CancelledError
-from counterfoil.sentence import say
+from counterfoil.base.errors import CancelledError
+from counterfoil.base.sentence import say
 
 _looked_at: ContextVar[CancelToken | None] = ContextVar("_looked_at", default=None)
 

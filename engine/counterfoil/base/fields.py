@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
-from counterfoil.timestamps import read_timestamp
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import read_timestamp
 
 
 class Fields:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
-from counterfoil.fields import Fields
-from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
-from counterfoil.sentence import say
-from counterfoil.signing import PublicKey, SigningKey, open_named, sign_statement
-from counterfoil.timestamps import read_timestamp, timestamp
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.fields import Fields
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.signing.envelope import PublicKey, SigningKey, open_named, sign_statement
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
 
 _ORDER = say("client's signature on the order")
 _ACCEPTANCE = say("trainer's acceptance of the order")

@@ -19,7 +19,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from counterfoil.plaintext import SENTENCE_CHARACTERS, one_line
+from counterfoil.base.plaintext import SENTENCE_CHARACTERS, one_line
 
 if TYPE_CHECKING:
     pass

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 import torch
 
-from counterfoil.errors import DeviceFailureError, ObstacleError, RefusedError
-from counterfoil.obstacles import memory_shortage
-from counterfoil.sentence import say
+from counterfoil.base.errors import DeviceFailureError, ObstacleError, RefusedError
+from counterfoil.base.obstacles import memory_shortage
+from counterfoil.base.sentence import say
 
 _SHORTAGE = (
     "defaultcpuallocator: can't allocate memory", "defaultcpuallocator: not enough memory", "cannot allocate memory",

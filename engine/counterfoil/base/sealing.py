@@ -16,9 +16,9 @@ from pathlib import Path
 
 import platformdirs
 
-from counterfoil.errors import SealError, TargetExistsError
-from counterfoil.sentence import say
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.errors import SealError, TargetExistsError
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import write_whole
 
 SEAL_BYTES = 32
 _KEY_BYTES = 32

@@ -10,9 +10,9 @@ import io
 import os
 import stat
 
-from counterfoil.errors import CounterfoilError
-from counterfoil.obstacles import read_failure
-from counterfoil.sentence import say
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.obstacles import read_failure
+from counterfoil.base.sentence import say
 
 _KINDS = (
     (stat.S_ISDIR, say("a folder")),

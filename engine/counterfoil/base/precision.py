@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from counterfoil.errors import BundleError
-from counterfoil.fields import Fields
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
+from counterfoil.base.errors import BundleError
+from counterfoil.base.fields import Fields
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
 
 _WHAT = "precision"
 

@@ -1,15 +1,15 @@
 """What the system says about itself when it fails, told apart from what a file or a program does wrong.
 
 A damaged file is refused. A disk that cannot be read, a network share that is gone, or a machine without memory says
-nothing about the file, so it ends in an :class:`~counterfoil.errors.ObstacleError`.
+nothing about the file, so it ends in an :class:`~counterfoil.base.errors.ObstacleError`.
 """
 
 from __future__ import annotations
 
 import errno
 
-from counterfoil.errors import FileChangedError, FileReadError, MemoryShortageError
-from counterfoil.sentence import say
+from counterfoil.base.errors import FileChangedError, FileReadError, MemoryShortageError
+from counterfoil.base.sentence import say
 
 _NAMES = (
     "EIO", "ENXIO", "ENODEV", "ENOTCONN", "ETIMEDOUT", "ESTALE", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN", "ENETUNREACH",

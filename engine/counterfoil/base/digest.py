@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from counterfoil.cancel import CancelToken
-from counterfoil.inputs import open_plain
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.inputs import open_plain
 
 DIGEST_BYTES = 32
 PIECE_BYTES = 4 * 2**20

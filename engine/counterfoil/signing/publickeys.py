@@ -2,7 +2,7 @@
 
 Who trusts a key keeps its content: a file under the same name may be another one tomorrow. Pure; it loads nothing that
 checks signatures, so that the window may hold keys. Whether the bytes are a key that signatures may be checked with
-:class:`counterfoil.signing.PublicKey` says.
+:class:`counterfoil.signing.envelope.PublicKey` says.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import re
 from pathlib import Path
 
-from counterfoil import canonical
-from counterfoil.commit.digest import Digest
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
 
 DIGITS = 64
 """Hexadecimal digits of a key."""

@@ -28,17 +28,17 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import Error as SecureSystemsError
 from securesystemslib.signer import CryptoSigner, Signature, SSlibKey  # type: ignore[attr-defined]
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
+from counterfoil.base.fields import Fields
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.bundle.schema import RunClaim, TreeHead
-from counterfoil.commit.digest import Digest
-from counterfoil.edwards import is_public_key
-from counterfoil.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
-from counterfoil.fields import Fields
-from counterfoil.inputs import read_input
-from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
-from counterfoil.publickeys import public_path
-from counterfoil.sentence import say
-from counterfoil.wholefiles import write_whole
+from counterfoil.signing.edwards import is_public_key
+from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
+from counterfoil.signing.publickeys import public_path
 
 _MAX_KEY_BYTES = 64 * 1024
 MOST_DETAIL = 300

@@ -21,8 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil.errors import FileWriteError, TargetExistsError
-from counterfoil.sentence import say
+from counterfoil.base.errors import FileWriteError, TargetExistsError
+from counterfoil.base.sentence import say
 
 if os.name == "posix":
     import fcntl

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from counterfoil.errors import CounterfoilError
-from counterfoil.sentence import say
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.sentence import say
 
 MAX_EXACT_INTEGER = 2**53 - 1
 """Largest integer that every JSON reader keeps (RFC 8259, section 6)."""

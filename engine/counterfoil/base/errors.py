@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from counterfoil.sentence import joined, say
+from counterfoil.base.sentence import joined, say
 
 DIVERGED = say(
     "If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, "
