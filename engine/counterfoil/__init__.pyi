@@ -1,5 +1,11 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
+from .arithmetic.compute.devices import (
+    list_devices as list_devices,
+)
+from .arithmetic.compute.listing import (
+    Device as Device,
+)
 from .audit.adjudicator import (
     AdjudicationFinished as AdjudicationFinished,
 )
@@ -320,12 +326,7 @@ from .delivery.export import (
 from .delivery.verification import (
     verify_weights as verify_weights,
 )
-from .execution.devices import (
-    list_devices as list_devices,
-)
-from .execution.listing import (
-    Device as Device,
-)
+from .operators.random import uniform as uniform
 from .program.limits import (
     Estimate as Estimate,
 )
@@ -335,7 +336,6 @@ from .program.limits import (
 from .program.limits import (
     limits_for as limits_for,
 )
-from .program.random import uniform as uniform
 from .program.update import (
     Adadelta as Adadelta,
 )

@@ -157,7 +157,7 @@ def test_the_window_does_not(digits_job: Job, folder: Folder, qapp: QApplication
 
 def test_compiled_code_of_a_stranger_is_not_loaded(folder: Folder) -> None:
     code = (
-        "from counterfoil.kernelcache import numba; print(repr(numba.config.CACHE_DIR)); numba.config.reload_config()"
+        "from counterfoil.kernels.cache import numba; print(repr(numba.config.CACHE_DIR)); numba.config.reload_config()"
     )
     told = ended([sys.executable, "-P", "-W", "error", "-c", f"{code}; print(repr(numba.config.CACHE_DIR))"])
     assert told.stdout.split() == ["''", "''"], told.stderr

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.signing.envelope import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job

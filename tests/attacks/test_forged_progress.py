@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome

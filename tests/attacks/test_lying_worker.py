@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.audit.parts.result import Died, SegmentDone, SegmentResult, StepDone
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.messages import encode
-from counterfoil.rounding.log import SiteLog
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed, flattered

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from counterfoil.operators.node import Node
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Node, Program
+from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft, draft_order

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute import prepared
+from counterfoil.arithmetic.compute.bounds import check_indices
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
-from counterfoil.execution import prepared
-from counterfoil.execution.bounds import check_indices
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.expectations import verified

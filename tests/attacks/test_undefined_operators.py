@@ -17,7 +17,7 @@ import counterfoil.program.graph as graph
 from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.turns import Turns
-from counterfoil.program.graph import Argument, Node
+from counterfoil.operators.node import Argument, Node
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.expectations import refused, verified

@@ -17,6 +17,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import kept
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import Inspection, check_claim, make_checks
@@ -58,10 +60,8 @@ from counterfoil.commit.state import tensor_digest
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.tensorfile import open_tensors
 from counterfoil.delivery.verification import verify_weights
-from counterfoil.execution.admission import read_program
+from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import decode, encode
 from counterfoil.signer.frames import Kind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key, load_public_key, open_claim

@@ -25,6 +25,7 @@ from securesystemslib.dsse import Envelope
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.grid.log import ZERO_SCALE, SiteLog
 from counterfoil.audit import kept
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.parts import result as parts
@@ -44,7 +45,6 @@ from counterfoil.base.sealing import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.export import export_weights
-from counterfoil.rounding.log import ZERO_SCALE, SiteLog
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
 from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
 from counterfoil.signing.intoto import PAYLOAD_TYPE

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import open_inspection
@@ -16,7 +17,6 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.base.generators import finish
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.machine import open_machine
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.arithmetic.grid.log import decode
 from counterfoil.audit import replay
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
@@ -30,7 +31,6 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.rounding.log import decode
 from counterfoil.training.loaded import load_order
 
 Lie = Callable[[int, SegmentResult], SegmentResult]

@@ -16,6 +16,9 @@ from typing import TypeVar
 
 import torch
 
+from counterfoil.arithmetic.compute.devices import environment_after
+from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import (
     Keys,
@@ -51,10 +54,7 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.execution.devices import environment_after
-from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
-from counterfoil.selftest import run_selftest
 from counterfoil.signing.consent import Acceptance, SignedOrder
 from counterfoil.signing.envelope import PublicKey
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.step.replayer import State
 from counterfoil.base.cancel import CancelToken
@@ -22,7 +23,6 @@ from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
 from counterfoil.commit.state import state_root
-from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.training.loaded import LoadedOrder, read_programs, step_inputs

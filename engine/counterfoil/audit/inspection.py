@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from counterfoil.arithmetic.grid.profiles import kinds_without_proof
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
@@ -44,12 +45,11 @@ from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.commit.merkle import MerkleTree
+from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest
-from counterfoil.program.operators import OperatorClass
 from counterfoil.program.recompute import computed_again
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.signing.consent import (
     Acceptance,
     SignedOrder,

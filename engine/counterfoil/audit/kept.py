@@ -2,9 +2,8 @@
 
 What is known where a segment ends fits into one value, since the next segment can start from a state that the trainer
 signed. It is written whole and sealed with a secret of this user (:mod:`counterfoil.base.sealing`), so that neither a
-torn
-file nor one that somebody else made is taken for one; and it says what it is progress of (:class:`Basis`), so that it
-is of use to the same audit of the same bytes only.
+torn file nor one that somebody else made is taken for one; and it says what it is progress of (:class:`Basis`), so
+that it is of use to the same audit of the same bytes only.
 """
 
 from __future__ import annotations

@@ -14,6 +14,11 @@ from typing import TypeVar
 
 import torch
 
+from counterfoil.arithmetic.compute.devices import environment, environment_after, open_device
+from counterfoil.arithmetic.compute.perturbed import perturbed
+from counterfoil.arithmetic.grid.profiles import kinds_without_proof
+from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.conclusion import Coverage, conclude
@@ -105,12 +110,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
-from counterfoil.execution.devices import environment, environment_after, open_device
-from counterfoil.execution.perturbed import perturbed
-from counterfoil.machine import Machine, open_machine
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.profiles import kinds_without_proof
-from counterfoil.selftest import run_selftest
+from counterfoil.kernels.counts import Counts
 from counterfoil.training.loaded import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -152,7 +152,7 @@ def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken
 
     Args:
         request: What to audit.
-        perturbation: The hardware to imitate (:mod:`counterfoil.execution.perturbed`).
+        perturbation: The hardware to imitate (:mod:`counterfoil.arithmetic.compute.perturbed`).
         cancel: Stops it.
 
     Raises:

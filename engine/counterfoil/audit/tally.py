@@ -10,7 +10,7 @@ from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, without_log
 from counterfoil.base.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
 from counterfoil.base.sentence import joined, say
-from counterfoil.rounding.counts import Counts
+from counterfoil.kernels.counts import Counts
 
 
 @dataclass

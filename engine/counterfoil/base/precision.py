@@ -42,7 +42,7 @@ class Precision:
         margin_bits: m; a value is logged when it lies within ``2^(E - m)`` of a midpoint.
         margins: m of single operator kinds, where it differs from ``margin_bits``.
         proven: Whether the m of a rounding site is made smaller where the a-priori error bound of its operator asks for
-            that (:mod:`counterfoil.rounding.guaranteed`); then ``margins`` is empty.
+            that (:mod:`counterfoil.arithmetic.grid.margin`); then ``margins`` is empty.
 
     Raises:
         BundleError: The numbers do not fit together.

@@ -82,7 +82,7 @@ def compiled() -> Loops | None:
 
     for name, address in addresses.items():
         llvmlite.binding.add_symbol(f"counterfoil_{name}", address)
-    from counterfoil.commit import sha256_loops
+    from counterfoil.kernels.cpu import sha256 as sha256_loops
 
     def room(prefix: bytes) -> NDArray[np.uint64]:
         words = np.zeros(sha256_loops.ROOM_WORDS, np.uint64)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
-from counterfoil.program.graph import Argument, Node, Program, TensorType, Value
+from counterfoil.operators.node import Argument, Node, TensorType, Value
+from counterfoil.program.graph import Program
 
 
 def check_guarded(program: Program) -> None:

@@ -79,8 +79,7 @@ class Passphrase:
 
 
 class SignerProcess:
-    """A signer that runs: a :class:`counterfoil.signing.envelope.SigningKey` whose private half lies in another
-    process.
+    """A signer that runs: a ``SigningKey`` whose private half lies in another process.
 
     Made by :func:`start_signer`; use it as a context manager, or let it go: its process ends with this one.
 

@@ -33,8 +33,8 @@ from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.base.raised import theirs, told
 from counterfoil.bundle.schema import check_name
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import Objective, capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule

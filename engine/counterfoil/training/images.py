@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.base.errors import DataError
-from counterfoil.program.graph import TensorType
+from counterfoil.operators.node import TensorType
 from counterfoil.training.augment import random_crop, random_flip
 
 Images = npt.NDArray[np.uint8]

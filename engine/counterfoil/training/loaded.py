@@ -13,6 +13,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
+from counterfoil.arithmetic.grid.profiles import check_margins
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.errors import ProgramError
@@ -24,11 +27,8 @@ from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.profiles import check_margins
 
 Array = npt.NDArray[np.generic]
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.exact.admission import check_exact
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, DataError, ProgramError
 from counterfoil.base.generators import finish
@@ -23,7 +24,6 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.definite.admission import check_exact
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Estimate, largest

@@ -20,6 +20,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil.arithmetic.compute.operation import Compute
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, step_key
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.behind import LEAST_BEHIND, Behind
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -35,15 +42,8 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.execution.interpreter import Interpreter, StepResult
-from counterfoil.execution.operation import Compute
-from counterfoil.execution.statedigest import root_of, root_on_device
-from counterfoil.machine import open_machine
+from counterfoil.commit.statedigest import root_of, root_on_device
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, step_key
-from counterfoil.selftest import run_selftest
 from counterfoil.signing.consent import accept_order, check_same_client, open_acceptance, open_signed_order
 from counterfoil.signing.envelope import SigningKey, sign_claim
 from counterfoil.training.loaded import LoadedOrder, prepare_order
@@ -200,7 +200,7 @@ def record(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
-        perturbation: Imitate other hardware (:mod:`counterfoil.execution.perturbed`).
+        perturbation: Imitate other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`).
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.

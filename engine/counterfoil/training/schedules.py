@@ -18,7 +18,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
-from counterfoil.execution.philox import philox4x32
+from counterfoil.kernels.cpu.philox import philox4x32
 
 SchedulerFactory = Callable[[Optimizer], LRScheduler]
 """Makes a scheduler of torch for an optimizer: ``lambda optimizer: CosineAnnealingLR(optimizer, T_max=100)``."""

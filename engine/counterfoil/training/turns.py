@@ -23,8 +23,9 @@ from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
 from counterfoil.commit.state import tensor_digest
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, Objective, capture
-from counterfoil.program.graph import Input, Program, TensorType
+from counterfoil.program.graph import Input, Program
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names

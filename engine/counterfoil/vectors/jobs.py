@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.execution.philox import uniform
+from counterfoil.kernels.cpu.philox import uniform
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Adam, Sgd, UpdateRule
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from counterfoil.arithmetic.compute.devices import set_determinism
 from counterfoil.base.wholefiles import write_whole, writing
-from counterfoil.execution.devices import set_determinism
 from counterfoil.vectors.functions import all_functions
 from counterfoil.vectors.jobs import convolution_order, exact_order, transformer_order, turns_order
 from counterfoil.vectors.readme import readme

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
-from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip

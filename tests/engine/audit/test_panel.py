@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit import referee
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as steps
@@ -30,8 +32,6 @@ from counterfoil.audit.values.panel import (
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, DataError, DeviceError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.operation import native
-from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip

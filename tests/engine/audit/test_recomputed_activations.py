@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.operation import Operation, native
 from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.operation import Operation, native
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft

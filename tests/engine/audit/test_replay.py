@@ -14,7 +14,12 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil import machine, selftest
+from counterfoil.arithmetic import machine, selftest
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.log import SiteLog, decode
+from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, step_key
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
@@ -26,11 +31,6 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, ReplayingRounder, step_key
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError, DeviceError
 from counterfoil.benchmark.crosshardware.results import Machine as CampaignMachine
@@ -29,7 +30,6 @@ from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result, Task
 from counterfoil.cli import main
 from counterfoil.cli.developer import GpuPart, GpuScale
-from counterfoil.machine import open_machine
 from support.jobs import digits_order
 
 DOCS = Path(__file__).parents[3] / "docs"

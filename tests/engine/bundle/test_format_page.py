@@ -19,7 +19,8 @@ from counterfoil.bundle.capsule import CapsuleContents, ProvenLeaf
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.program.graph import Input, Program, TensorType, Value
+from counterfoil.operators.node import TensorType, Value
+from counterfoil.program.graph import Input, Program
 from counterfoil.training.loaded import LoadedOrder
 from support.bundles import Contents, make_contents, write_bundle
 

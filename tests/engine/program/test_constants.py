@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Program, TensorType
+from counterfoil.program.graph import Program
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.signing.envelope import SigningKey
 from support.expectations import verified

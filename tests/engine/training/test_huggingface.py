@@ -22,8 +22,9 @@ from counterfoil.base.generators import finish
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program, TensorType
+from counterfoil.program.graph import Program
 from counterfoil.program.recompute import computed_again, recomputing
 from counterfoil.program.update import Sgd
 from counterfoil.training.huggingface import (

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil import kernelcache
 from counterfoil.audit.adjudicator import AdjudicationFinished, AdjudicationStarted, adjudicate
 from counterfoil.audit.boxed.asking import Ask, Asking
 from counterfoil.audit.boxed.messages import (
@@ -50,6 +49,7 @@ from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.trouble import obstacle_behind
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.kernels import cache as kernelcache
 from counterfoil.signing.envelope import PublicKey
 
 

@@ -19,7 +19,7 @@ from counterfoil.base.inputs import read_input
 from counterfoil.base.messages import MAX_ITEMS, FormError, decode, encode
 from counterfoil.base.sentence import Sentence, joined, say
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.rounding.counts import Counts
+from counterfoil.kernels.counts import Counts
 
 MARK = b"counterfoil part of an audit 2\n"
 MAX_BYTES = 2**31

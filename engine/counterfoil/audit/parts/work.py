@@ -12,6 +12,8 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
@@ -31,8 +33,6 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.machine import open_machine
-from counterfoil.selftest import run_selftest
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 

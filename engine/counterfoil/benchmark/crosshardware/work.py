@@ -10,6 +10,8 @@ from functools import partial
 
 import torch
 
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
@@ -22,8 +24,6 @@ from counterfoil.benchmark.crosshardware.ordinary import unrounded
 from counterfoil.benchmark.crosshardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.machine import open_machine
-from counterfoil.selftest import run_selftest
 from counterfoil.training.recorder import RecordFinished, StepRecorded, record
 from counterfoil.training.tamper import LabelFlip
 

@@ -20,8 +20,8 @@ from torch.nn import functional
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import AdamW
 from counterfoil.training.initial import normal
 from counterfoil.training.order import OrderDraft, draft_order
