@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 import counterfoil
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.program.operators import DRAWS
 
 ROOT = Path(__file__).parents[1]
 
@@ -227,10 +229,125 @@ def test_the_changelog_has_a_place_for_what_comes_next() -> None:
     assert "## [Unreleased]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_the_changelog_tells_of_the_version() -> None:
+    versions = re.findall(r"^## \[?([0-9.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert versions[0] == counterfoil.__version__
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     for document in tracked("*.md"):
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.relative_to(ROOT)} links to {target}"
+
+
+OF_OTHERS = {
+    "cryptography.py", "setup.py", "sitecustomize.py", "struct.py", "torch.py", "vit_job.py",
+    "counterfoil.order", "counterfoil.run_root", "counterfoil.step", "counterfoil.weights",
+}  # fmt: skip
+"""What pages name that looks like a file or a module of ours: files in a user's folder, fields of exported weights."""
+
+
+def named_and_missing(text: str, files: Collection[str], ignored: str = "") -> list[str]:
+    """What a page names in backticks that looks like a path or a module of the repository, and is none.
+
+    Args:
+        text: The page.
+        files: The tracked files, from the root.
+        ignored: What .gitignore says, whose folders are made by commands.
+    """
+    places = {*files, *(str(folder) for file in files for folder in PurePosixPath(file).parents)}
+    roots = {place for place in places if "/" not in place}
+    ends = {place[at + 1 :] for place in places for at in [-1, *(m.start() for m in re.finditer("/", place))]}
+    missing = []
+    for word in re.findall(r"[^\s`,;()\[\]]+", " ".join(re.findall(r"`([^`\n]+)`", text))):
+        word = word.rstrip(".:")
+        if word in OF_OTHERS or word in ignored.split() or word.startswith(("/", "http", "-")):
+            continue
+        if re.fullmatch(r"(counterfoil|counterfoil_app|benchmarks|tests)(\.\w+)+", word):
+            if not module_or_name(word):
+                missing.append(word)
+        elif re.fullmatch(r"[\w./-]+", word):
+            folder = word.endswith("/")
+            ours = word.endswith((".py", ".pyi")) or ("/" in word and (folder or word.split("/")[0] in roots))
+            if ours and word.rstrip("/") not in ends:
+                missing.append(word)
+    return missing
+
+
+def module_or_name(dotted: str) -> bool:
+    """Whether a dotted name is a module, a name that its module's source holds, an operator, or a file's name."""
+    *above, name = dotted.split(".")
+    for root in ("engine", "app", ""):
+        place = ROOT.joinpath(root, *above)
+        if (place / name).is_dir() or (place / f"{name}.py").is_file():
+            return True
+        for source in (place.with_suffix(".py"), place / "__init__.py", place / "__init__.pyi"):
+            if above and source.is_file() and re.search(rf"\b{name}\b", source.read_text(encoding="utf-8")):
+                return True
+    return dotted in DRAWS
+
+
+def test_paths_and_modules_that_pages_name_are_there() -> None:
+    files = [path.relative_to(ROOT).as_posix() for path in tracked()]
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
+    pages = {page for page in tracked("*.md") if page.name != "CHANGELOG.md"}
+    stale = {
+        page.relative_to(ROOT).as_posix(): named_and_missing(page.read_text(encoding="utf-8"), files, ignored)
+        for page in pages
+    }
+    assert not any(stale.values()), "\n".join(
+        f"{page} names {', '.join(of)}" for page, of in sorted(stale.items()) if of
+    )
+
+
+def test_control_a_path_that_moved_is_found() -> None:
+    files = ["engine/counterfoil/audit/replay.py", "docs/images/honest.png"]
+    fine = (
+        "`audit/replay.py`, `replay.py`, `engine/counterfoil/audit/`, `docs/images/honest.png`, `run/log_ends`, `a/b`"
+    )
+    assert named_and_missing(fine, files) == []
+    gone = ["audit/parts/replay.py", "eplay.py", "engine/audit/", "docs/images/honest.jpg", "counterfoil.audit.house"]
+    assert named_and_missing(" ".join(f"`{name}`" for name in gone), files) == gone
+
+
+def test_every_decision_has_its_number_and_its_line() -> None:
+    folder = ROOT / "docs" / "adr"
+    pages = sorted(folder.glob("[0-9]*.md"))
+    for number, page in enumerate(pages, start=1):
+        title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
+        assert page.name.startswith(f"{number:04}-"), page.name
+        assert title.startswith(f"# {number:04}. "), page.name
+        assert re.match(r"- Status: (proposed|accepted|replaced by)", status), page.name
+    listed = re.findall(
+        r"^\| \[(\d+)\]\((.+?)\) \| \S.* \|$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert listed == [(page.name[:4], page.name) for page in pages]
+
+
+def test_decisions_that_pages_and_code_name_are_there() -> None:
+    numbers = {int(page.name[:4]) for page in (ROOT / "docs" / "adr").glob("[0-9]*.md")}
+    for path in tracked("*.md", "*.py", "*.toml"):
+        named = {int(number) for number in re.findall(r"\bADRs? (\d+)", path.read_text(encoding="utf-8"))}
+        assert named <= numbers, f"{path.relative_to(ROOT)} names ADR {named - numbers}"
+
+
+def test_hooks_before_a_commit_are_the_commands_of_make_lint() -> None:
+    hooks = re.findall(
+        r"entry: \.venv/bin/(\S+(?: format| check)?)", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    )
+    lint = re.findall(
+        r"^\t\$\(BIN\)/((?:ruff|mypy|lint-imports)(?: format| check)?)",
+        (ROOT / "Makefile").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert sorted(hooks) == sorted(lint)
+
+
+def test_what_contributors_are_told_to_run_is_there() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(?!\.)([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", page, re.MULTILINE))
+    assert {"setup", "test"} <= named <= targets
 
 
 def test_exit_codes_in_the_documents_are_those_of_the_code() -> None:
