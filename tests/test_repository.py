@@ -275,16 +275,18 @@ def named_and_missing(text: str, files: Collection[str], ignored: str = "") -> l
 
 
 def module_or_name(dotted: str) -> bool:
-    """Whether a dotted name is a module, a name that its module's source holds, an operator, or a file's name."""
-    *above, name = dotted.split(".")
-    for root in ("engine", "app", ""):
-        place = ROOT.joinpath(root, *above)
-        if (place / name).is_dir() or (place / f"{name}.py").is_file():
-            return True
-        for source in (place.with_suffix(".py"), place / "__init__.py", place / "__init__.pyi"):
-            if above and source.is_file() and re.search(rf"\b{name}\b", source.read_text(encoding="utf-8")):
+    """Whether a dotted name is a module, something that the source of one names, or an operator of ours."""
+    parts = dotted.split(".")
+    for length in range(len(parts), 0, -1):
+        for root in ("engine", "app", "resources", ""):
+            place = ROOT.joinpath(root, *parts[:length])
+            sources = [place.with_suffix(".py"), place / "__init__.pyi", place / "__init__.py"]
+            found = next((source.read_text(encoding="utf-8") for source in sources if source.is_file()), None)
+            if found is not None:
+                return all(re.search(rf"\b{name}\b", found) for name in parts[length:]) or dotted in DRAWS
+            if place.is_dir() and length == len(parts):
                 return True
-    return dotted in DRAWS
+    return False
 
 
 def test_paths_and_modules_that_pages_name_are_there() -> None:
@@ -298,6 +300,13 @@ def test_paths_and_modules_that_pages_name_are_there() -> None:
     assert not any(stale.values()), "\n".join(
         f"{page} names {', '.join(of)}" for page, of in sorted(stale.items()) if of
     )
+
+
+def test_modules_and_names_that_comments_refer_to_are_there() -> None:
+    reference = re.compile(r":[a-z]+:`[~!]?((?:counterfoil|counterfoil_app|benchmarks)(?:\.\w+)+)`")
+    named = {(path, name) for path in tracked("*.py") for name in reference.findall(path.read_text(encoding="utf-8"))}
+    stale = sorted(f"{path.relative_to(ROOT)} refers to {name}" for path, name in named if not module_or_name(name))
+    assert not stale, "\n".join(stale)
 
 
 def test_control_a_path_that_moved_is_found() -> None:
