@@ -10,11 +10,14 @@ import sys
 import tomllib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
+import typer
 
 import counterfoil
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.cli.app import app
 from counterfoil.program.operators import DRAWS
 
 ROOT = Path(__file__).parents[1]
@@ -317,6 +320,52 @@ def test_control_a_path_that_moved_is_found() -> None:
     assert named_and_missing(fine, files) == []
     gone = ["audit/parts/replay.py", "eplay.py", "engine/audit/", "docs/images/honest.jpg", "counterfoil.audit.house"]
     assert named_and_missing(" ".join(f"`{name}`" for name in gone), files) == gone
+
+
+NO_COMMAND = "segment sample v1"
+"""What begins with the program's name and is a constant: the words that a sample's seed is made of."""
+
+
+def unknown_commands(text: str) -> list[str]:
+    """The command lines of a page, in backticks or at a prompt, whose command or option the program does not have."""
+    unknown = []
+    lines = re.findall(r"`counterfoil ([^`\n]+)`", text) + re.findall(r"^(?:\$ )?counterfoil (.+)$", text, re.MULTILINE)
+    for line in (line for line in lines if re.match(r"--|[a-z]", line) and line != NO_COMMAND):
+        command, words = typer.main.get_command(app), re.split(r" [&|;]+ |;", line)[0].split()
+        if not words[0].startswith("--") and words[0] not in commands_of(command):
+            unknown.append(line)
+            continue
+        options = {"--help"}
+        while words and words[0] in commands_of(command):
+            command, words = commands_of(command)[words[0]], words[1:]
+            options |= options_of(command)
+        # A group stands for its commands where a page leaves open which (counterfoil order ... --out job.cfoil).
+        options |= {option for each in (command, *commands_of(command).values()) for option in options_of(each)}
+        if not {word.split("=")[0] for word in words if word.startswith("--")} <= options:
+            unknown.append(line)
+    return unknown
+
+
+def commands_of(command: Any) -> dict[str, Any]:
+    """The commands below one, by their names."""
+    return getattr(command, "commands", {})
+
+
+def options_of(command: Any) -> set[str]:
+    """The options of a command, in all their spellings."""
+    return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+
+
+def test_commands_and_options_that_pages_name_are_there() -> None:
+    for page in tracked("*.md"):
+        if page.name != "CHANGELOG.md":
+            assert unknown_commands(page.read_text(encoding="utf-8")) == [], page.relative_to(ROOT)
+
+
+def test_control_a_command_or_option_that_is_gone_is_found() -> None:
+    gone = ["orders digits-cnn", "order digits-cnn --step 3", "--versions", "audit run.cfoil --orders job.cfoil"]
+    assert unknown_commands("\n".join(f"$ counterfoil {line}" for line in gone)) == gone
+    assert unknown_commands("`counterfoil order digits-cnn --steps 3; echo --this` and `counterfoil --version`") == []
 
 
 def test_every_decision_has_its_number_and_its_line() -> None:
