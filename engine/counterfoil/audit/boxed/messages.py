@@ -138,7 +138,7 @@ class PlanTask:
 
 @dataclass(frozen=True)
 class PanelTask:
-    """Compare runs of one order: the arguments of :func:`counterfoil.run_panel`."""
+    """Compare runs of one order: the arguments of :func:`counterfoil.audit.panel.run_panel`."""
 
     runs: tuple[str, ...]
     order: str | None

@@ -158,7 +158,7 @@ class Session(Protocol):
         threads: int | None,
         limits: Limits,
     ) -> Iterator[PanelEvent]:
-        """Compare runs of one order: :func:`counterfoil.run_panel`."""
+        """Compare runs of one order: :func:`counterfoil.audit.panel.run_panel`."""
 
 
 class AtHome:
