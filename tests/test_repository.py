@@ -8,12 +8,17 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
+import typer
 
 import counterfoil
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.cli.app import app
+from counterfoil.operators.catalogue import DRAWS
 
 ROOT = Path(__file__).parents[1]
 
@@ -227,10 +232,180 @@ def test_the_changelog_has_a_place_for_what_comes_next() -> None:
     assert "## [Unreleased]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_the_changelog_tells_of_the_version() -> None:
+    versions = re.findall(r"^## \[?([0-9.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert versions[0] == counterfoil.__version__
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     for document in tracked("*.md"):
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.relative_to(ROOT)} links to {target}"
+
+
+OF_OTHERS = {
+    "cryptography.py", "setup.py", "sitecustomize.py", "struct.py", "torch.py", "vit_job.py",
+    "counterfoil.order", "counterfoil.run_root", "counterfoil.step", "counterfoil.weights",
+}  # fmt: skip
+"""What pages name that looks like a file or a module of ours: files in a user's folder, fields of exported weights."""
+
+
+def named_and_missing(text: str, files: Collection[str], ignored: str = "") -> list[str]:
+    """What a page names in backticks that looks like a path or a module of the repository, and is none.
+
+    Args:
+        text: The page.
+        files: The tracked files, from the root.
+        ignored: What .gitignore says, whose folders are made by commands.
+    """
+    places = {*files, *(str(folder) for file in files for folder in PurePosixPath(file).parents)}
+    roots = {place for place in places if "/" not in place}
+    ends = {place[at + 1 :] for place in places for at in [-1, *(m.start() for m in re.finditer("/", place))]}
+    missing = []
+    for word in re.findall(r"[^\s`,;()\[\]]+", " ".join(re.findall(r"`([^`\n]+)`", text))):
+        word = word.rstrip(".:")
+        if word in OF_OTHERS or word in ignored.split() or word.startswith(("/", "http", "-")):
+            continue
+        if re.fullmatch(r"(counterfoil|counterfoil_app|benchmarks|tests)(\.\w+)+", word):
+            if not module_or_name(word):
+                missing.append(word)
+        elif re.fullmatch(r"[\w./-]+", word):
+            folder = word.endswith("/")
+            ours = word.endswith((".py", ".pyi")) or ("/" in word and (folder or word.split("/")[0] in roots))
+            if ours and word.rstrip("/") not in ends:
+                missing.append(word)
+    return missing
+
+
+def module_or_name(dotted: str) -> bool:
+    """Whether a dotted name is a module, something that the source of one names, or an operator of ours."""
+    parts = dotted.split(".")
+    for length in range(len(parts), 0, -1):
+        for root in ("engine", "app", "resources", ""):
+            place = ROOT.joinpath(root, *parts[:length])
+            sources = [place.with_suffix(".py"), place / "__init__.pyi", place / "__init__.py"]
+            found = next((source.read_text(encoding="utf-8") for source in sources if source.is_file()), None)
+            if found is not None:
+                return all(re.search(rf"\b{name}\b", found) for name in parts[length:]) or dotted in DRAWS
+            if place.is_dir() and length == len(parts):
+                return True
+    return False
+
+
+def test_paths_and_modules_that_pages_name_are_there() -> None:
+    files = [path.relative_to(ROOT).as_posix() for path in tracked()]
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
+    pages = {page for page in tracked("*.md") if page.name != "CHANGELOG.md"}
+    stale = {
+        page.relative_to(ROOT).as_posix(): named_and_missing(page.read_text(encoding="utf-8"), files, ignored)
+        for page in pages
+    }
+    assert not any(stale.values()), "\n".join(
+        f"{page} names {', '.join(of)}" for page, of in sorted(stale.items()) if of
+    )
+
+
+def test_modules_and_names_that_comments_refer_to_are_there() -> None:
+    reference = re.compile(r":[a-z]+:`[~!]?((?:counterfoil|counterfoil_app|benchmarks)(?:\.\w+)+)`")
+    named = {(path, name) for path in tracked("*.py") for name in reference.findall(path.read_text(encoding="utf-8"))}
+    stale = sorted(f"{path.relative_to(ROOT)} refers to {name}" for path, name in named if not module_or_name(name))
+    assert not stale, "\n".join(stale)
+
+
+def test_control_a_path_that_moved_is_found() -> None:
+    files = ["engine/counterfoil/audit/replay.py", "docs/images/honest.png"]
+    fine = (
+        "`audit/replay.py`, `replay.py`, `engine/counterfoil/audit/`, `docs/images/honest.png`, `run/log_ends`, `a/b`"
+    )
+    assert named_and_missing(fine, files) == []
+    gone = ["audit/parts/replay.py", "eplay.py", "engine/audit/", "docs/images/honest.jpg", "counterfoil.audit.house"]
+    assert named_and_missing(" ".join(f"`{name}`" for name in gone), files) == gone
+
+
+NO_COMMAND = "segment sample v1"
+"""What begins with the program's name and is a constant: the words that a sample's seed is made of."""
+
+
+def unknown_commands(text: str) -> list[str]:
+    """The command lines of a page, in backticks or at a prompt, whose command or option the program does not have."""
+    unknown = []
+    lines = re.findall(r"`counterfoil ([^`\n]+)`", text) + re.findall(r"^(?:\$ )?counterfoil (.+)$", text, re.MULTILINE)
+    for line in (line for line in lines if re.match(r"--|[a-z]", line) and line != NO_COMMAND):
+        command, words = typer.main.get_command(app), re.split(r" [&|;]+ |;", line)[0].split()
+        if not words[0].startswith("--") and words[0] not in commands_of(command):
+            unknown.append(line)
+            continue
+        options = {"--help"}
+        while words and words[0] in commands_of(command):
+            command, words = commands_of(command)[words[0]], words[1:]
+            options |= options_of(command)
+        # A group stands for its commands where a page leaves open which (counterfoil order ... --out job.cfoil).
+        options |= {option for each in (command, *commands_of(command).values()) for option in options_of(each)}
+        if not {word.split("=")[0] for word in words if word.startswith("--")} <= options:
+            unknown.append(line)
+    return unknown
+
+
+def commands_of(command: Any) -> dict[str, Any]:
+    """The commands below one, by their names."""
+    return getattr(command, "commands", {})
+
+
+def options_of(command: Any) -> set[str]:
+    """The options of a command, in all their spellings."""
+    return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+
+
+def test_commands_and_options_that_pages_name_are_there() -> None:
+    for page in tracked("*.md"):
+        if page.name != "CHANGELOG.md":
+            assert unknown_commands(page.read_text(encoding="utf-8")) == [], page.relative_to(ROOT)
+
+
+def test_control_a_command_or_option_that_is_gone_is_found() -> None:
+    gone = ["orders digits-cnn", "order digits-cnn --step 3", "--versions", "audit run.cfoil --orders job.cfoil"]
+    assert unknown_commands("\n".join(f"$ counterfoil {line}" for line in gone)) == gone
+    assert unknown_commands("`counterfoil order digits-cnn --steps 3; echo --this` and `counterfoil --version`") == []
+
+
+def test_every_decision_has_its_number_and_its_line() -> None:
+    folder = ROOT / "docs" / "adr"
+    pages = sorted(folder.glob("[0-9]*.md"))
+    for number, page in enumerate(pages, start=1):
+        title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
+        assert page.name.startswith(f"{number:04}-"), page.name
+        assert title.startswith(f"# {number:04}. "), page.name
+        assert re.match(r"- Status: (proposed|accepted|replaced by)", status), page.name
+    listed = re.findall(
+        r"^\| \[(\d+)\]\((.+?)\) \| \S.* \|$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert listed == [(page.name[:4], page.name) for page in pages]
+
+
+def test_decisions_that_pages_and_code_name_are_there() -> None:
+    numbers = {int(page.name[:4]) for page in (ROOT / "docs" / "adr").glob("[0-9]*.md")}
+    for path in tracked("*.md", "*.py", "*.toml"):
+        named = {int(number) for number in re.findall(r"\bADRs? (\d+)", path.read_text(encoding="utf-8"))}
+        assert named <= numbers, f"{path.relative_to(ROOT)} names ADR {named - numbers}"
+
+
+def test_hooks_before_a_commit_are_the_commands_of_make_lint() -> None:
+    hooks = re.findall(
+        r"entry: \.venv/bin/(\S+(?: format| check)?)", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    )
+    lint = re.findall(
+        r"^\t\$\(BIN\)/((?:ruff|mypy|lint-imports)(?: format| check)?)",
+        (ROOT / "Makefile").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert sorted(hooks) == sorted(lint)
+
+
+def test_what_contributors_are_told_to_run_is_there() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(?!\.)([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", page, re.MULTILINE))
+    assert {"setup", "test"} <= named <= targets
 
 
 def test_exit_codes_in_the_documents_are_those_of_the_code() -> None:

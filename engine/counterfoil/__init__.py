@@ -20,6 +20,6 @@ import lazy_loader
 # and to go through, and leave fewer holes.
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

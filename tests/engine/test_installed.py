@@ -13,6 +13,9 @@ from counterfoil import __version__
 from counterfoil.cli import installed, main
 from counterfoil.cli.installed import Installed, compare, lines
 
+RECORDS = f"counterfoil-{__version__}.dist-info"
+"""The folder in which an installer writes what it installed."""
+
 
 @pytest.fixture
 def wheel(tmp_path: Path) -> Path:
@@ -21,7 +24,7 @@ def wheel(tmp_path: Path) -> Path:
         "counterfoil/__init__.py": b"one = 1\n",
         "counterfoil/audit/replay.py": b"two = 2\n",
         "counterfoil_app/main.py": b"three = 3\n",
-        "counterfoil-0.1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: counterfoil\nVersion: 0.1.0\n",
+        f"{RECORDS}/METADATA": f"Metadata-Version: 2.1\nName: counterfoil\nVersion: {__version__}\n".encode(),
     }
     lines = []
     for name, data in files.items():
@@ -30,13 +33,13 @@ def wheel(tmp_path: Path) -> Path:
         path.write_bytes(data)
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
         lines.append(f"{name},sha256={digest},{len(data)}")
-    lines += ["counterfoil/__pycache__/__init__.cpython-311.pyc,,", "counterfoil-0.1.0.dist-info/RECORD,,"]
-    (tmp_path / "counterfoil-0.1.0.dist-info" / "RECORD").write_text("\n".join(lines) + "\n")
+    lines += ["counterfoil/__pycache__/__init__.cpython-311.pyc,,", f"{RECORDS}/RECORD,,"]
+    (tmp_path / RECORDS / "RECORD").write_text("\n".join(lines) + "\n")
     return tmp_path
 
 
 def distribution(folder: Path) -> Distribution:
-    return PathDistribution(folder / "counterfoil-0.1.0.dist-info")
+    return PathDistribution(folder / RECORDS)
 
 
 def test_files_as_they_were_installed(wheel: Path) -> None:
@@ -86,9 +89,9 @@ def test_what_an_installer_adds_is_no_difference(wheel: Path) -> None:
 
 
 def test_a_source_tree_has_no_record(wheel: Path, capsys) -> None:
-    (wheel / "counterfoil-0.1.0.dist-info" / "RECORD").write_text("__editable__counterfoil.py,sha256=x,1\n")
+    (wheel / RECORDS / "RECORD").write_text("__editable__counterfoil.py,sha256=x,1\n")
     assert "source tree" in compare(distribution(wheel)).why_not
-    (wheel / "counterfoil-0.1.0.dist-info" / "RECORD").unlink()
+    (wheel / RECORDS / "RECORD").unlink()
     assert "no RECORD" in compare(distribution(wheel)).why_not
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"counterfoil {__version__}\n"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from counterfoil import CounterfoilError, GivenFileError
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 from counterfoil_app.engine import strangers
 
 

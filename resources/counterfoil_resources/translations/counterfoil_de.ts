@@ -3183,6 +3183,14 @@ Lauf zu finden</translation>
             <translation>Genauigkeit</translation>
         </message>
         <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program {0}</source>
+            <translation>Programm {0}</translation>
+        </message>
+        <message>
             <source>Rows per step</source>
             <translation>Zeilen je Schritt</translation>
         </message>
@@ -3197,6 +3205,10 @@ Lauf zu finden</translation>
         <message>
             <source>Title</source>
             <translation>Titel</translation>
+        </message>
+        <message>
+            <source>Turns</source>
+            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
@@ -8355,21 +8367,6 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
-        </message>
-    </context>
-    <context>
-        <name>programs</name>
-        <message>
-            <source>Program</source>
-            <translation>Programm</translation>
-        </message>
-        <message>
-            <source>Program {0}</source>
-            <translation>Programm {0}</translation>
-        </message>
-        <message>
-            <source>Turns</source>
-            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
