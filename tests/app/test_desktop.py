@@ -16,16 +16,21 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError
 from counterfoil_app.desktop.long_jobs import LongJobs
-from counterfoil_app.desktop.notification import CommandNotifier, TrayNotifier, notifier
-from counterfoil_app.desktop.sleep import (
+from counterfoil_app.desktop.services import (
+    BadgeTaskBar,
+    CommandNotifier,
     HelperInhibitor,
+    LauncherEntry,
     SleepInhibitor,
+    TaskBar,
+    TrayNotifier,
     WindowsInhibitor,
     caffeinate_command,
+    notifier,
     sleep_inhibitor,
     systemd_command,
+    task_bar,
 )
-from counterfoil_app.desktop.taskbar import BadgeTaskBar, LauncherEntry, TaskBar, task_bar
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow

@@ -20,7 +20,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import tokens_in_use
-from counterfoil_app.shell.about import versions_text
+from counterfoil_app.shell.help import versions_text
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import label

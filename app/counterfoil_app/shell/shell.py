@@ -13,9 +13,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow
 
 from counterfoil_app.desktop.long_jobs import LongJobs
-from counterfoil_app.desktop.notification import notifier
-from counterfoil_app.desktop.sleep import sleep_inhibitor
-from counterfoil_app.desktop.taskbar import task_bar
+from counterfoil_app.desktop.services import notifier, sleep_inhibitor, task_bar
 from counterfoil_app.engine.sample import SampleFiles, SampleKind
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import choose_language
@@ -24,15 +22,13 @@ from counterfoil_app.model.journal import Journal, Kind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
-from counterfoil_app.shell.help import HelpWindow
+from counterfoil_app.shell.help import AboutDialog, HelpWindow, Shortcut, ShortcutSheet
 from counterfoil_app.shell.layout import LayoutHistory
 from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
-from counterfoil_app.shell.shortcuts import Shortcut, ShortcutSheet
 from counterfoil_app.views.log import LogView
 
 DESKTOP_ID = "counterfoil"

@@ -22,8 +22,7 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.key_book import KeyBook, KnownKey, Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.views.key_proposal import KeyProposalDialog
-from counterfoil_app.views.keys import KeysDialog
+from counterfoil_app.views.keys import KeyProposalDialog, KeysDialog
 from counterfoil_app.views.layouts import existing_file, new_file
 
 

@@ -15,7 +15,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
-from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views.dispute import FindingView
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell

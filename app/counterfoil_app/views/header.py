@@ -19,9 +19,9 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
-from counterfoil_app.views.flow import FlowLayout
+from counterfoil_app.views.checks import TrustBar
+from counterfoil_app.views.frame import FlowLayout
 from counterfoil_app.views.parts import enlarged, hold_width, label, restyle, show_icon
-from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60

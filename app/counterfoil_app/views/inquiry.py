@@ -13,9 +13,9 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.inquiry import Inquiry, Seen
 from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
+from counterfoil_app.views.checks import TrustBar
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Page, label, restyle, show_icon
-from counterfoil_app.views.trust_bar import TrustBar
 
 ICON_PIXELS = 36
 

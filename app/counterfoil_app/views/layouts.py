@@ -150,16 +150,29 @@ def keys_in(widget: QWidget, keys: Qt.Key | QKeySequence.StandardKey, do: Callab
     shortcut.activated.connect(do)
 
 
+def menu_of(owner: QWidget, groups: Iterable[Iterable[QAction]]) -> QMenu:
+    """A menu of groups of actions with a line between them."""
+    menu = QMenu(owner)
+    for number, group in enumerate(groups):
+        if number:
+            menu.addSeparator()
+        menu.addActions(list(group))
+    return menu
+
+
+def menu_button(text: str, *groups: Iterable[QAction]) -> QPushButton:
+    """A button that opens a menu."""
+    result = QPushButton(text)
+    result.setMenu(menu_of(result, groups))
+    return result
+
+
 def context_menu(view: QAbstractItemView, *groups: Iterable[QAction]) -> None:
     """Give a table a menu of its own, of groups of actions with a line between them."""
 
     def show(place: QPoint) -> None:
-        menu = QMenu(view)
+        menu = menu_of(view, groups)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for number, group in enumerate(groups):
-            if number:
-                menu.addSeparator()
-            menu.addActions(list(group))
         menu.popup(view.viewport().mapToGlobal(place))
 
     view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

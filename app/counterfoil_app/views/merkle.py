@@ -18,7 +18,7 @@ from counterfoil_app.model.turns import follow, single_shot
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import Field, FieldGrid, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
-from counterfoil_app.views.tree_scene import Box, Row, TreeScene
+from counterfoil_app.views.tree_scene import Box, TreeRow, TreeScene
 
 SHOWN_ELEMENTS = 8
 REDRAW_MILLISECONDS = 500
@@ -144,8 +144,8 @@ class MerkleView(QWidget):
         self._mark()
         self._show_chosen(self._key(self._levels[-1].node) if self._levels else "")
 
-    def _row(self, place: int, level: Level) -> Row:
-        return Row(tuple(self._box(node) for node in level.nodes), level.taken, self._note(place, level))
+    def _row(self, place: int, level: Level) -> TreeRow:
+        return TreeRow(tuple(self._box(node) for node in level.nodes), level.taken, self._note(place, level))
 
     def _key(self, node: TreeNode) -> str:
         return f"{node.first}-{node.last}"
@@ -197,7 +197,7 @@ class MerkleView(QWidget):
 
     # Below the leaf
 
-    def _below(self, dispute: Dispute) -> list[Row]:
+    def _below(self, dispute: Dispute) -> list[TreeRow]:
         if dispute.trainer_state is None or dispute.replay_state is None or dispute.compared_at is None:
             return []
         differing, at = len(dispute.tensors), text.count(dispute.compared_at)
@@ -205,7 +205,7 @@ class MerkleView(QWidget):
         note = self.tr("A leaf commits to the state root, the loss, the fingerprints and the log.")
         if dispute.compared_at != dispute.step:
             note = self.tr("The next state that the trainer stored is that of step {0}.").format(at)
-        rows = [Row((self._pair(STATE, state, dispute.trainer_state, dispute.replay_state),), 0, note)]
+        rows = [TreeRow((self._pair(STATE, state, dispute.trainer_state, dispute.replay_state),), 0, note)]
         tensor = self._tensor_below(dispute)
         if tensor is None or tensor.detail is None:
             return rows
@@ -215,12 +215,12 @@ class MerkleView(QWidget):
             note = self.tr("One of {0} tensors that differ in this state; choose another on the right.").format(
                 text.count(differing)
             )
-        rows.append(Row((self._pair(TENSOR, tensor.name, detail.trainer, detail.replay),), 0, note))
+        rows.append(TreeRow((self._pair(TENSOR, tensor.name, detail.trainer, detail.replay),), 0, note))
         chunk = self.tr("Chunk {0} of {1}").format(text.count(detail.first_chunk + 1), text.count(detail.chunks))
         note = self.tr("Chunks hold 16 KiB of a tensor; {0} of {1} differ, this is the first.").format(
             text.count(detail.differing_chunks), text.count(detail.chunks)
         )
-        rows.append(Row((self._pair(CHUNK, chunk, detail.trainer_chunk, detail.replay_chunk),), 0, note))
+        rows.append(TreeRow((self._pair(CHUNK, chunk, detail.trainer_chunk, detail.replay_chunk),), 0, note))
         rows.append(self._elements(tensor, detail))
         return rows
 
@@ -234,14 +234,14 @@ class MerkleView(QWidget):
     def _two(self, trainer: Digest, replay: Digest) -> tuple[str, str]:
         return self.tr("trainer {0}").format(trainer.short), self.tr("replay  {0}").format(replay.short)
 
-    def _elements(self, tensor: TensorDivergence, detail: TensorDetail) -> Row:
+    def _elements(self, tensor: TensorDivergence, detail: TensorDetail) -> TreeRow:
         shown = [element for element in detail.elements if not element.equal][:SHOWN_ELEMENTS]
         lines = tuple(
             f"{text.index(element.index)} {text.exact(element.trainer)} | {text.exact(element.replay)}"
             for element in shown
         )
         look = Look(self.tr("{0} differ").format(text.count(tensor.differing)), "failed", Tone.BAD)
-        return Row(
+        return TreeRow(
             (Box(ELEMENTS, self.tr("Elements: trainer | replay"), look, lines, wide=True),),
             0,
             self.tr("The first elements that differ; the Dispute view shows their neighbours and all digits."),

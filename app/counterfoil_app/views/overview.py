@@ -17,7 +17,7 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
-from counterfoil_app.views.comparison import ComparedField, compared_fields, program_lines
+from counterfoil_app.views.comparison import ComparedField, compared_fields, order_lines
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
     ElidedLabel,
@@ -165,16 +165,7 @@ class OverviewView(Page):
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order
         # With the client's file these stand in the comparison above.
-        compared = [
-            Field(self.tr("Title"), order.title),
-            Field(self.tr("Rows per step"), text.count(order.batch_size)),
-            Field(self.tr("Optimizer"), order.optimizer),
-            Field(self.tr("Precision"), words.precision(order.precision)),
-            Field(self.tr("Seed"), str(order.seed)),
-            *(Field(name, value, exact=exact) for name, value, exact in program_lines(summary)),
-            Field(self.tr("Data"), order.data_root.hex, exact=True),
-            Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
-        ]
+        compared = [Field(name, value, exact=exact) for name, value, exact in order_lines(summary)]
         unread = self.tr("not read yet")
         taken = order.estimate
         return [

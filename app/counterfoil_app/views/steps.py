@@ -19,7 +19,7 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepData, StepFilter, StepState
-from counterfoil_app.model.step_search import NotUnderstood, search
+from counterfoil_app.model.step_search import NotUnderstood, columns, search
 from counterfoil_app.model.turns import follow, single_shot
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label, restyle
@@ -114,34 +114,34 @@ def step_columns() -> list[Column[StepLine]]:
     ]
 
 
-def _leaf_key(name: str) -> Callable[[StepData], npt.NDArray[np.float64]]:
-    def key(data: StepData) -> npt.NDArray[np.float64]:
-        leaves = np.ascontiguousarray(data.table.column(name)[:, :8]).view(">u8").reshape(-1)
-        places = np.unique(leaves, return_inverse=True)[1].astype(np.float64)
-        return np.where(data.table.has_row, places, np.nan)
-
-    return key
+def _leaf_key(data: StepData, name: str) -> npt.NDArray[np.float64]:
+    leaves = np.ascontiguousarray(data.table.column(name)[:, :8]).view(">u8").reshape(-1)
+    places = np.unique(leaves, return_inverse=True)[1].astype(np.float64)
+    return np.where(data.table.has_row, places, np.nan)
 
 
-def _number_key(name: str) -> Callable[[StepData], npt.NDArray[np.float64]]:
-    return lambda data: np.where(data.table.has_row, data.table.column(name).astype(np.float64), np.nan)
-
-
-SORT_KEYS: tuple[Callable[[StepData], npt.NDArray[np.float64]], ...] = (
-    lambda data: np.arange(data.count, dtype=np.float64),
-    lambda data: data.states.astype(np.float64),
-    _leaf_key("trainer_leaf"),
-    _leaf_key("replay_leaf"),
-    lambda data: data.trainer_loss,
-    lambda data: data.replay_loss,
-    lambda data: data.table.counted("corrections"),
-    lambda data: data.table.counted("contradictions"),
-    lambda data: data.table.counted("omissions"),
-    lambda data: data.table.column("log_entries").astype(np.float64),
-    lambda data: data.table.column("log_bytes").astype(np.float64),
-    _number_key("seconds"),
+SORT_KEYS = (
+    "step",
+    "state",
+    "trainer_leaf",
+    "replay_leaf",
+    "loss",
+    "replay_loss",
+    "corrections",
+    "contradictions",
+    "omissions",
+    "entries",
+    "bytes",
+    "seconds",
 )
-"""What each column is sorted by: float64 ``[steps]``, not a number where nothing is known."""
+"""What each column is sorted by: its place in :func:`sort_key`."""
+
+
+def sort_key(data: StepData, name: str) -> npt.NDArray[np.float64]:
+    """What steps are sorted by: float64 ``[steps]``, not a number where nothing is known."""
+    if name == "state":
+        return data.states.astype(np.float64)
+    return _leaf_key(data, name) if name.endswith("leaf") else columns(data)[name].astype(np.float64)
 
 
 class StepTable(RecordTable[StepLine]):
@@ -253,7 +253,7 @@ class StepTable(RecordTable[StepLine]):
         column, order = self._sorted
         if column < 0:
             return shown
-        keys = SORT_KEYS[column](data)[shown]
+        keys = sort_key(data, SORT_KEYS[column])[shown]
         down = order is Qt.SortOrder.DescendingOrder
         # What is not known stands at the end either way.
         return shown[np.argsort(-keys if down else keys, kind="stable")]

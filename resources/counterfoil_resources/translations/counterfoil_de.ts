@@ -875,14 +875,6 @@
             <source>{0} corrections</source>
             <translation>{0} Korrekturen</translation>
         </message>
-        <message>
-            <source>{0}: not compared</source>
-            <translation>{0}: nicht verglichen</translation>
-        </message>
-        <message>
-            <source>{0}: {1} at step {2}</source>
-            <translation>{0}: {1} in Schritt {2}</translation>
-        </message>
     </context>
     <context>
         <name>DropHint</name>
@@ -1910,10 +1902,6 @@
             <translation>Datei</translation>
         </message>
         <message>
-            <source>Initial state</source>
-            <translation>Anfangszustand</translation>
-        </message>
-        <message>
             <source>Made from</source>
             <translation>Hergestellt aus</translation>
         </message>
@@ -1930,10 +1918,6 @@
             <translation>Operatoren</translation>
         </message>
         <message>
-            <source>Optimizer</source>
-            <translation>Optimierer</translation>
-        </message>
-        <message>
             <source>Order in the file</source>
             <translation>Auftrag in der Datei</translation>
         </message>
@@ -1944,10 +1928,6 @@
         <message>
             <source>Overview</source>
             <translation>Übersicht</translation>
-        </message>
-        <message>
-            <source>Precision</source>
-            <translation>Genauigkeit</translation>
         </message>
         <message>
             <source>Precision, exactly</source>
@@ -1978,16 +1958,8 @@
             <translation>Rundungsprotokoll</translation>
         </message>
         <message>
-            <source>Rows per step</source>
-            <translation>Zeilen je Schritt</translation>
-        </message>
-        <message>
             <source>Run root</source>
             <translation>Laufwurzel</translation>
-        </message>
-        <message>
-            <source>Seed</source>
-            <translation>Startwert</translation>
         </message>
         <message>
             <source>Signed at</source>
@@ -2020,10 +1992,6 @@
         <message>
             <source>This order has not been run.</source>
             <translation>Dieser Auftrag wurde nicht ausgeführt.</translation>
-        </message>
-        <message>
-            <source>Title</source>
-            <translation>Titel</translation>
         </message>
         <message>
             <source>Trainer's acceptance</source>
@@ -3367,6 +3335,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} tensors differ</source>
             <translation>{0} von {1} Tensoren weichen ab</translation>
+        </message>
+        <message>
+            <source>{0}: not compared</source>
+            <translation>{0}: nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0}: {1} at step {2}</source>
+            <translation>{0}: {1} in Schritt {2}</translation>
         </message>
     </context>
     <context>
