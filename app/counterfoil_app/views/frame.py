@@ -1,4 +1,4 @@
-"""Room that is too small: what is in a frame scrolls, a dialog is never larger than its screen, a row has more lines."""
+"""Room that is too small: what is in a frame scrolls, dialogs are held to their screen, and a row has more lines."""
 
 from __future__ import annotations
 
