@@ -213,7 +213,7 @@ def test_a_capsule_is_adjudicated_in_the_window(
     assert "Everything after follows from it" in dialog.sentence.text()
     # The client's order, chosen afterwards, is compared with at once.
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(job), ""))
-    qtbot.mouseClick(dialog.choose_order, LEFT)
+    qtbot.mouseClick(dialog.choose, LEFT)
     qtbot.waitUntil(lambda: engine.hearings == [(capsule, None), (capsule, job)])
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
     assert dialog.notice.text() == "It is compared with the order job.cfoil."

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QProcess
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QSystemTrayIcon
 
-from counterfoil_app.model.turns import single_shot
+from counterfoil_app.model.eventloop import single_shot
 
 SHOWN_MILLISECONDS = 15_000
 

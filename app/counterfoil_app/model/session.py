@@ -37,12 +37,12 @@ from counterfoil_app.engine.port import Engine, KnownRequest
 from counterfoil_app.engine.snapshot import ReplaySink
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
+from counterfoil_app.model.eventloop import DrawingQueue
 from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.inspection import Inspection
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
 from counterfoil_app.model.planner import Planner
-from counterfoil_app.model.turns import Turns
 
 POLL_MILLISECONDS = 30
 ROWS_PER_POLL = 2_000
@@ -71,7 +71,7 @@ class Session(OpenBundle):
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
-        self.turns = Turns(self)
+        self.drawing = DrawingQueue(self)
         """In which views draw what takes long."""
         self._worker = Worker(engine.close)
         self._handlers: dict[int, Callable[[JobResult], None]] = {}
@@ -340,7 +340,7 @@ class Session(OpenBundle):
         events = self._engine.audit(self._plan_of(self.path, resume=resume), self._token)
         self.submit(partial(self._sink.publish_all, events), partial(self._ran, self._sink))
         self._set_phase(Phase.REPLAYING)
-        self.turns.soon(self._announce_all)
+        self.drawing.soon(self._announce_all)
 
     def pause(self) -> None:
         """Let the replay wait at its next operator."""
@@ -385,14 +385,14 @@ class Session(OpenBundle):
         """Stop everything, let go of the engine, and end the worker thread."""
         self._leave()
         self._timer.stop()
-        self.turns.stop()
+        self.drawing.stop()
         self._worker.shut_down()
 
     # What comes back
 
     def _poll(self) -> None:
         self._meter.look(time.monotonic())
-        if self._filled and not self.turns.waiting:
+        if self._filled and not self.drawing.waiting:
             self._filled = False
             self._set_phase(Phase.READY)
             if not self.checking:
@@ -401,7 +401,7 @@ class Session(OpenBundle):
             self._take_what_was_seen(self._inspection)
         for result in self._worker.poll():
             self._handlers.pop(result.job)(result)
-        if self._sink is not None and not self.turns.waiting:  # what came before is shown first
+        if self._sink is not None and not self.drawing.waiting:  # what came before is shown first
             self._absorb(self._sink.take(ROWS_PER_POLL))
             if self._ended is not None and self._sink is not None and self._sink.drained:
                 self._conclude(self._ended)

@@ -11,7 +11,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from counterfoil_app.looks.fonts import scaled
-from counterfoil_app.model.turns import follow, single_shot
+from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.views.frame import Frame
 
 LAYOUT_VERSION = 4

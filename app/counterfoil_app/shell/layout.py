@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QByteArray, QObject, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-from counterfoil_app.model.turns import follow, single_shot
+from counterfoil_app.model.eventloop import follow, single_shot
 
 DEPTH = 50
 

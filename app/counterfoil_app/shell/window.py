@@ -19,6 +19,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.delivery import Delivery
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.journal import Kind
@@ -28,7 +29,6 @@ from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.model.turns import follow
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
@@ -374,7 +374,7 @@ class MainWindow(QMainWindow):
         if page is not self.stack.currentWidget():
             # Laid out in this turn and painted in the next: both at once would hold the window up.
             self.stack.setUpdatesEnabled(False)
-            session.turns.soon(self._draw_page)
+            session.drawing.soon(self._draw_page)
         self.stack.setCurrentWidget(page)
         self.strip.setVisible(page is self.desk and session.step_data.count > 0)
         if page is self.desk and self.isVisible() and not self._laid_out:
@@ -389,7 +389,7 @@ class MainWindow(QMainWindow):
 
     def _refresh(self) -> None:
         session = self.session
-        session.turns.soon(self._show_page)
+        session.drawing.soon(self._show_page)
         self.message.setText(
             self.tr("Reading {0}\u2026").format(self._bundle_name())
             if session.phase is Phase.LOADING
@@ -420,7 +420,7 @@ class MainWindow(QMainWindow):
     def _raise_dispute(self) -> None:
         if self.session.dispute is not None and not self._raised_dispute:
             self._raised_dispute = True
-            self.session.turns.soon(self.docks["dispute"].raise_)
+            self.session.drawing.soon(self.docks["dispute"].raise_)
 
     def _forget_dispute(self) -> None:
         self._raised_dispute = False

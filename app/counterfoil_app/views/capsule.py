@@ -46,12 +46,11 @@ class CapsuleDialog(InquiryDialog):
         self.checks = ChecksList(hearing, hearing.changed, theme)
         self.facts = FieldGrid()
         layouts.fill(page.column, self.finding, caption(self.tr("Checks"), "section"), self.checks, self.facts, 1)
-        self.choose_order = button(self.tr("Choose the &order\u2026"), self.order_wanted)
-        self.start = button(self.tr("&Adjudicate"), hearing.start)
+        choose_order = button(self.tr("Choose the &order\u2026"), self.order_wanted)
+        start = button(self.tr("&Adjudicate"), hearing.start)
         self.sign = button(self.tr("S&ign\u2026"), self.signature_wanted)
-        self.stop = button(self.tr("&Stop"), hearing.stop)
         self.close_button = button(self.tr("&Close"), self.close)
-        self.arrange(page, self.choose_order, (self.start, self.stop, self.sign, self.close_button))
+        self.arrange(page, choose_order, start, self.sign, self.close_button)
 
     def use_order(self, order: Path | None) -> None:
         """Compare with this order from now on; what was found without it is found anew."""
@@ -72,14 +71,11 @@ class CapsuleDialog(InquiryDialog):
             tell(self.notice, unknown, Tone.WARN)
         else:
             tell(self.notice, self.tr("It is compared with the order {0}.").format(name_of(hearing.order)), Tone.INFO)
-        self.progress.setVisible(hearing.working)
+        super().refresh()
         self.progress.setValue(int(1000 * hearing.share))
         dispute = report.dispute if report is not None else None
         self.finding.show_finding(dispute.finding if dispute is not None else None)
         self.facts.show_fields(self._fields())
-        self.stop.setEnabled(hearing.working)
-        self.start.setEnabled(not hearing.working)
-        self.choose_order.setEnabled(not hearing.working)
         self.sign.setEnabled(report is not None and report.capsule_digest is not None)
         done = hearing.signed is not None or not self.sign.isEnabled()
         first = self.start if report is None else self.close_button if done else self.sign

@@ -10,9 +10,9 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption, label, restyle, show_icon
 

@@ -61,11 +61,10 @@ class DeliveryDialog(InquiryDialog):
         self.table = table_view(self.model, self.tr("Tensors that are not as in the run"))
         self.facts = FieldGrid()
         layouts.fill(page.column, self._table_title, self.table, self.facts, 1)
-        self.choose_verdict = button(self.tr("Choose the &verdict\u2026"), self._ask_verdict)
-        self.start = button(self.tr("&Compare again"), delivery.start)
-        self.stop = button(self.tr("&Stop"), delivery.stop)
+        choose_verdict = button(self.tr("Choose the &verdict\u2026"), self._ask_verdict)
+        start = button(self.tr("&Compare again"), delivery.start)
         self.close_button = button(self.tr("C&lose"), self.close)
-        self.arrange(page, self.choose_verdict, (self.start, self.stop, self.close_button))
+        self.arrange(page, choose_verdict, start, self.close_button)
 
     def refresh(self) -> None:
         """Show where the comparison stands."""
@@ -76,7 +75,7 @@ class DeliveryDialog(InquiryDialog):
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, basis = self._basis()
         tell(self.notice, basis, Tone.INFO if known else Tone.WARN)
-        self.progress.setVisible(delivery.working)
+        super().refresh()
         progress = delivery.progress
         self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
         lines = () if report is None else tuple(self._lines(report))
@@ -86,11 +85,8 @@ class DeliveryDialog(InquiryDialog):
         if lines:
             fit_height(self.table)
         self.facts.show_fields(self._fields())
-        self.stop.setEnabled(delivery.working)
-        self.start.setEnabled(not delivery.working)
-        self.choose_verdict.setEnabled(not delivery.working)
         wanted = not known and not delivery.working
-        restyle(self.choose_verdict, "primary", wanted)
+        restyle(self.choose, "primary", wanted)
         restyle(self.close_button, "primary", report is not None and not wanted)
 
     def _headline(self) -> tuple[Look, str]:

@@ -13,9 +13,9 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, Page, caption, digest_field, label
@@ -117,7 +117,7 @@ class DisputeView(QWidget):
         self.stack.addWidget(page)
         layouts.column(self.stack, inside=self, margins=layouts.NONE)
         session.phase_changed.connect(self._show_account)
-        show_soon = partial(session.turns.soon, self._show)
+        show_soon = partial(session.drawing.soon, self._show)
         follow(show_soon, session.dispute_changed, session.phase_changed, session.bundle_changed)
         self._show()
 
@@ -186,7 +186,7 @@ class DisputeView(QWidget):
             ]
         )
         for show_part in (self._show_operators, self._show_tensors):
-            self._session.turns.soon(show_part)
+            self._session.drawing.soon(show_part)
 
     def _show_account(self) -> None:
         """What stands before the dispute may only be known when more was replayed."""

@@ -22,9 +22,9 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.divergence_table import Floats
+from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.thinning import thin_to_view
-from counterfoil_app.model.turns import follow, single_shot
 from counterfoil_app.views import layouts, plot_export
 from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, name_width
 from counterfoil_app.views.heatmap import HeatMap
@@ -145,7 +145,7 @@ class DivergenceView(QWidget):
         self._moves = pg.SignalProxy(self.canvas.scene().sigMouseMoved, rateLimit=60, slot=self._pointed)
         self.canvas.scene().sigMouseClicked.connect(self._clicked)
         follow(self._later, self.heat.getViewBox().sigXRangeChanged, self.heat.getViewBox().sigResized)
-        session.bundle_changed.connect(partial(session.turns.soon, self._reset))
+        session.bundle_changed.connect(partial(session.drawing.soon, self._reset))
         follow(self._later, session.rows_changed, session.sample_chosen, session.divergence_changed)
         follow(self._mark, session.dispute_changed, session.step_selected)
         theme.changed.connect(self._colour)

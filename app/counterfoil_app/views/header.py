@@ -15,9 +15,9 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import TrustBar
 from counterfoil_app.views.frame import FlowLayout

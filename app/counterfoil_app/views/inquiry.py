@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.inquiry import Inquiry, Seen
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import TrustBar
 from counterfoil_app.views.frame import fit_to_screen
@@ -62,17 +60,20 @@ class InquiryDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setRange(0, 1000)
 
-    def arrange(self, page: Page, choose: QPushButton, buttons: Sequence[QPushButton]) -> None:
+    def arrange(self, page: Page, choose: QPushButton, start: QPushButton, *others: QPushButton) -> None:
         """Lay everything out, refresh it, and keep it fresh.
 
         Args:
             page: What was found.
             choose: The button on the left: what the inquiry is to be compared with.
-            buttons: Those on the right.
+            start: The button that begins it.
+            others: Those on the right, in the order of their places.
         """
-        for button in buttons:
+        self.choose, self.start = choose, start
+        self.stop = layouts.button(self.tr("&Stop"), self._inquiry.stop)
+        for button in (start, self.stop, *others):
             _hold_width(button)
-        below = layouts.row(choose, 1, *buttons)
+        below = layouts.row(choose, 1, start, self.stop, *others)
         layouts.column(self.top, self.notice, self.progress, (page, 1), below, inside=self, spacing=12)
         follow(self.refresh, self._inquiry.changed, self._theme.changed)
         self.refresh()
@@ -89,7 +90,11 @@ class InquiryDialog(QDialog):
 
     def refresh(self) -> None:
         """Show where the inquiry stands."""
-        raise NotImplementedError
+        working = self._inquiry.working
+        self.progress.setVisible(working)
+        self.stop.setEnabled(working)
+        for button in (self.start, self.choose):
+            button.setEnabled(not working)
 
 
 def _hold_width(button: QPushButton) -> None:

@@ -13,8 +13,8 @@ from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Role
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_forget
 from counterfoil_app.views.frame import Body, fit_to_screen

@@ -29,11 +29,11 @@ Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget, 
 Margins = tuple[int, int, int, int]
 """Left, top, right and bottom, in pixels."""
 NONE: Margins = (0, 0, 0, 0)
-Box = TypeVar("Box", bound=QBoxLayout)
+Filled = TypeVar("Filled", bound=QBoxLayout)
 Slot = Callable[..., object] | SignalInstance
 
 
-def fill(box: Box, *parts: Part, margins: Margins | None = None, spacing: int | None = None) -> Box:
+def fill(box: Filled, *parts: Part, margins: Margins | None = None, spacing: int | None = None) -> Filled:
     """Put parts into a row or a column, behind what is there; what is not said stays as the style has it."""
     if margins is not None:
         box.setContentsMargins(*margins)

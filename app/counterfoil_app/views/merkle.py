@@ -11,10 +11,10 @@ from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.search_tree import Finding, Level, TreeNode, levels_to, search_levels
+from counterfoil_app.model.eventloop import follow, single_shot
+from counterfoil_app.model.search_tree import NodeState, SearchLevel, TreeNode, levels_to, search_levels
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepState
-from counterfoil_app.model.turns import follow, single_shot
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import Field, FieldGrid, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
@@ -31,7 +31,7 @@ class MerkleView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._levels: list[Level] = []
+        self._levels: list[SearchLevel] = []
         self.conclusion = label()
         self.conclusion.setContentsMargins(12, 8, 12, 6)
         self.scene = TreeScene(theme, self.tr("The search from the run root to the step"))
@@ -68,7 +68,7 @@ class MerkleView(QWidget):
         layouts.column(self.conclusion, (self.splitter, 1), inside=self, margins=layouts.NONE, spacing=0)
         self._later = single_shot(self, REDRAW_MILLISECONDS, self._draw)
         session.rows_changed.connect(self._grown)
-        show_soon = partial(session.turns.soon, self._show)
+        show_soon = partial(session.drawing.soon, self._show)
         follow(show_soon, session.bundle_changed, session.dispute_changed, session.phase_changed)
         session.step_selected.connect(self._selected)
         self._show()
@@ -87,9 +87,9 @@ class MerkleView(QWidget):
         ]
 
     def _look(self, node: TreeNode) -> Look:
-        if node.finding is Finding.NOT_COMPARED:
+        if node.finding is NodeState.NOT_COMPARED:
             return Look(self.tr("not compared"), "skipped", Tone.MUTED)
-        return words.equality(node.finding is Finding.EQUAL)
+        return words.equality(node.finding is NodeState.EQUAL)
 
     # What is known
 
@@ -144,7 +144,7 @@ class MerkleView(QWidget):
         self._mark()
         self._show_chosen(self._key(self._levels[-1].node) if self._levels else "")
 
-    def _row(self, place: int, level: Level) -> TreeRow:
+    def _row(self, place: int, level: SearchLevel) -> TreeRow:
         return TreeRow(tuple(self._box(node) for node in level.nodes), level.taken, self._note(place, level))
 
     def _key(self, node: TreeNode) -> str:
@@ -153,12 +153,12 @@ class MerkleView(QWidget):
     def _box(self, node: TreeNode) -> Box:
         title = text.leaves(node.first, node.last)
         title = title[:1].upper() + title[1:]
-        if node.finding is Finding.NOT_COMPARED:
+        if node.finding is NodeState.NOT_COMPARED:
             look = self._replayed(node) if self._session.dispute is None else self._look(node)
             return Box(self._key(node), title, look, quiet=look.tone is Tone.MUTED)
         assert node.trainer is not None
         assert node.replay is not None
-        equal = node.finding is Finding.EQUAL
+        equal = node.finding is NodeState.EQUAL
         both = (self.tr("both    {0}").format(node.trainer.short),)
         lines = both if equal else self._two(node.trainer, node.replay)
         return Box(self._key(node), title, self._look(node), lines, badge=f"{node.number}.")
@@ -181,7 +181,7 @@ class MerkleView(QWidget):
             Tone.MUTED,
         )
 
-    def _note(self, place: int, level: Level) -> str:
+    def _note(self, place: int, level: SearchLevel) -> str:
         taken = text.leaves(level.node.first, level.node.last)
         if self._session.dispute is None:
             if place == 0:

@@ -12,9 +12,9 @@ from counterfoil import BundleSummary
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.comparison import ComparedField, compared_fields, order_lines
@@ -116,8 +116,8 @@ class OverviewView(Page):
         self.column.addStretch(1)
         follow(self._show_sentence, session.bundle_changed, session.phase_changed)
         for draw in (self._show_comparison, self._show_sections):
-            session.bundle_changed.connect(partial(session.turns.soon, draw))
-        book.changed.connect(partial(session.turns.soon, self._show_sections))
+            session.bundle_changed.connect(partial(session.drawing.soon, draw))
+        book.changed.connect(partial(session.drawing.soon, self._show_sections))
         theme.changed.connect(self._show_comparison)
         self._show_sentence()
         self._show_comparison()

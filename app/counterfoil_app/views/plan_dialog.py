@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.turns import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
 from counterfoil_app.views.layouts import choices, line_edit
@@ -234,12 +234,8 @@ class PlanDialog(QDialog):
 
     def _show_plan(self) -> None:
         plans = self._plans
-        heads = [
-            self.tr("Chance to find\na bad run"),
-            self.tr("Segments"),
-            self.tr("Steps"),
-            self.tr("Chance that\na bad run passes"),
-        ]
+        find, passes = self.tr("Chance to find\na bad run"), self.tr("Chance that\na bad run passes")
+        heads = [find, self.tr("Segments"), self.tr("Steps"), passes]
         self.table.blockSignals(True)
         self.table.setColumnCount(len(heads) + len(plans))
         self.table.setHorizontalHeaderLabels([*heads, *(self.tr("Time on {0}").format(name) for name in plans)])

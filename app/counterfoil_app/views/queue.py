@@ -11,7 +11,7 @@ from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_queue import BundleQueue, EntryState, QueuedBundle
-from counterfoil_app.model.turns import follow
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import label

@@ -17,10 +17,10 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepData, StepFilter, StepState
 from counterfoil_app.model.step_search import NotUnderstood, columns, search
-from counterfoil_app.model.turns import follow, single_shot
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label, restyle
 from counterfoil_app.views.tables import AnyIndex, Column, FrozenColumn, RecordTable, copy_rows, table_view
@@ -144,7 +144,7 @@ def sort_key(data: StepData, name: str) -> npt.NDArray[np.float64]:
     return _leaf_key(data, name) if name.endswith("leaf") else columns(data)[name].astype(np.float64)
 
 
-class StepTable(RecordTable[StepLine]):
+class StepsModel(RecordTable[StepLine]):
     """The steps of the session's run that a filter lets through.
 
     Lines are made when they are painted, so their number costs nothing.
@@ -281,7 +281,7 @@ class StepsView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.model = StepTable(session, theme, self)
+        self.model = StepsModel(session, theme, self)
         self.table: QTableView = table_view(self.model, self.tr("Steps"), self)
         self.table.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
         header = self.table.horizontalHeader()

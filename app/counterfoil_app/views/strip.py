@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepState, Stretch, merge_equal, worst_per_place
-from counterfoil_app.model.turns import follow
 
 MARGIN = 12
 BAR_TOP = 9

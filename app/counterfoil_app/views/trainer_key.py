@@ -49,7 +49,7 @@ class TrainerKeyPanel(QWidget):
         layouts.row((self.name, 1), self.keep, inside=self._naming, margins=layouts.NONE)
         shown = (self.sentence, self._fields, self._naming, self.accept)
         layouts.column(*shown, inside=self, margins=layouts.NONE, spacing=6)
-        session.bundle_changed.connect(partial(session.turns.soon, self._meet))
+        session.bundle_changed.connect(partial(session.drawing.soon, self._meet))
         book.changed.connect(self._again)
         self._meet()
 

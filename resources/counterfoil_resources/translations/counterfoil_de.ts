@@ -46,10 +46,6 @@
             <translation>&amp;Schließen</translation>
         </message>
         <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
-        </message>
-        <message>
             <source>An accusation, not yet checked</source>
             <translation>Ein Vorwurf, noch nicht geprüft</translation>
         </message>
@@ -409,10 +405,6 @@
         <message>
             <source>&amp;Compare again</source>
             <translation>&amp;Noch einmal vergleichen</translation>
-        </message>
-        <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
         </message>
         <message>
             <source>At</source>
@@ -1266,6 +1258,13 @@
         <message>
             <source>Search all pages</source>
             <translation>In allen Seiten suchen</translation>
+        </message>
+    </context>
+    <context>
+        <name>InquiryDialog</name>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
         </message>
     </context>
     <context>

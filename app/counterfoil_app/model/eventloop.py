@@ -25,7 +25,7 @@ def single_shot(owner: QObject, milliseconds: int, do: Callable[[], object]) -> 
     return timer
 
 
-class Turns(QObject):
+class DrawingQueue(QObject):
     """Does one piece of work in each turn of the event loop, in the order asked for.
 
     Views draw themselves in turns when a bundle is opened or a dispute is found. Timers of their own would not keep
