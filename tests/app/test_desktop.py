@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError
-from counterfoil_app.desktop.long_jobs import LongJobs
 from counterfoil_app.desktop.services import (
     BadgeTaskBar,
     CommandNotifier,
     HelperInhibitor,
     LauncherEntry,
+    LongJobs,
     SleepInhibitor,
     TaskBar,
     TrayNotifier,

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from counterfoil import DivergenceMeasured, TensorDivergence
 from counterfoil_app.looks.theme import DARK, LIGHT, Tokens
-from counterfoil_app.model.divergence_table import DivergenceTable, Scale, module_and_tensor
-from counterfoil_app.model.thinning import group_rows, thin_to_view
-from counterfoil_app.views import colours
+from counterfoil_app.model.divergence_table import DivergenceTable, Scale, group_rows, module_and_tensor, thin_to_view
+from counterfoil_app.views import heatmap
 
 
 def largest(table: DivergenceTable) -> str | None:
@@ -139,7 +138,7 @@ def test_thinned_curves_keep_both_peaks(values: list[float], places: int, data: 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_colours_tell_the_kinds_apart(tokens: Tokens) -> None:
     values = np.array([[math.nan, 0.0, 1e-8, 1e-3, math.inf]])
-    pixels = colours.paint(values, Scale(-8, -3), tokens)[0]
+    pixels = heatmap.paint(values, Scale(-8, -3), tokens)[0]
     assert pixels[0, 3] == 0, "nothing was compared: nothing is drawn"
     drawn = {tuple(pixel) for pixel in pixels.tolist()}
     assert len(drawn) == 5

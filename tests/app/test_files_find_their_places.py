@@ -24,8 +24,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
-from counterfoil_app.views.capsule import CapsuleDialog
-from counterfoil_app.views.delivery import DeliveryDialog
+from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from support.fake_engine import AUDITOR, FakeEngine, digest
 from support.message_boxes import click_in_box, no_box
 from support.proposals import confirm

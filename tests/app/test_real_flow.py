@@ -18,7 +18,7 @@ from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.views.capsule import CapsuleDialog
+from counterfoil_app.views.inquiry import CapsuleDialog
 from counterfoil_resources.digits import load_digits
 from support.waiting import reached
 

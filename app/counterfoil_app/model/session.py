@@ -40,9 +40,9 @@ from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.eventloop import DrawingQueue
 from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.finished import Finished, VerdictMaterial
+from counterfoil_app.model.inquiry import Planner
 from counterfoil_app.model.inspection import Inspection
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
-from counterfoil_app.model.planner import Planner
 
 POLL_MILLISECONDS = 30
 ROWS_PER_POLL = 2_000

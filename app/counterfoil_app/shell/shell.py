@@ -12,8 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow
 
-from counterfoil_app.desktop.long_jobs import LongJobs
-from counterfoil_app.desktop.services import notifier, sleep_inhibitor, task_bar
+from counterfoil_app.desktop.services import LongJobs, notifier, sleep_inhibitor, task_bar
 from counterfoil_app.engine.sample import SampleFiles, SampleKind
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import choose_language
@@ -25,8 +24,8 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
+from counterfoil_app.shell.desk import LayoutHistory
 from counterfoil_app.shell.help import AboutDialog, HelpWindow, Shortcut, ShortcutSheet
-from counterfoil_app.shell.layout import LayoutHistory
 from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
 from counterfoil_app.views.log import LogView

@@ -18,10 +18,9 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.delivery import Delivery
 from counterfoil_app.model.eventloop import follow
-from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
+from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
 from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE
 from counterfoil_app.model.key_book import KeyBook
@@ -29,30 +28,26 @@ from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.shell.actions import ActionTable, Face, Row
+from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
-from counterfoil_app.shell.dropping import Dropping
-from counterfoil_app.shell.files import Files
-from counterfoil_app.shell.menus import Menus
+from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
-from counterfoil_app.views.capsule import CapsuleDialog
-from counterfoil_app.views.delivery import DeliveryDialog
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.dropped import DropHint, dropped_files
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
+from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label, open_dialog
 from counterfoil_app.views.plan_dialog import PlanDialog
-from counterfoil_app.views.queue import QueueView
-from counterfoil_app.views.results import ResultsDialog
+from counterfoil_app.views.results import QueueView, ResultsDialog
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView

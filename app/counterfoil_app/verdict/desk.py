@@ -16,7 +16,7 @@ from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quoted
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings

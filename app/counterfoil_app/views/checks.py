@@ -11,7 +11,7 @@ from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.eventloop import follow
-from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption, label, restyle, show_icon

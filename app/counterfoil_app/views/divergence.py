@@ -21,10 +21,9 @@ from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.divergence_table import Floats
+from counterfoil_app.model.divergence_table import Floats, thin_to_view
 from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.thinning import thin_to_view
 from counterfoil_app.views import layouts, plot_export
 from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, name_width
 from counterfoil_app.views.heatmap import HeatMap

@@ -5,17 +5,59 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QColor, QFont, QFontMetrics
 
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.divergence_table import Floats
+from counterfoil_app.looks.theme import LIGHT, Theme, Tokens
+from counterfoil_app.model.divergence_table import Floats, RowGroup, Scale, group_rows
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.thinning import RowGroup, group_rows
-from counterfoil_app.views import colours
 from counterfoil_app.views.axes import NameAxis, least_row
+
+Pixels = npt.NDArray[np.uint8]
+_LIGHT_STOPS = ("#fbd9a5", "#f59d56", "#d9542f", "#9c1f1f", "#4a0511")
+_DARK_STOPS = ("#5a2317", "#9c3d20", "#d96b34", "#f5ad63", "#fff0cf")
+_LIGHT_BROKEN, _DARK_BROKEN = "#a000a8", "#ff7bff"
+
+
+def rgba(colour: str) -> tuple[int, int, int, int]:
+    """A colour as red, green, blue and alpha, 0 to 255."""
+    parsed = QColor(colour)
+    return parsed.red(), parsed.green(), parsed.blue(), parsed.alpha()
+
+
+def broken(tokens: Tokens) -> str:
+    """The colour of differences that are not finite."""
+    return _LIGHT_BROKEN if tokens == LIGHT else _DARK_BROKEN
+
+
+def ramp(tokens: Tokens, fractions: Floats) -> Pixels:
+    """Return the colours of places on the scale: float64 ``[...]`` in 0 to 1 to uint8 ``[..., 4]``."""
+    stops = np.array([rgba(stop) for stop in (_LIGHT_STOPS if tokens == LIGHT else _DARK_STOPS)], np.float64)
+    places = np.linspace(0.0, 1.0, len(stops))
+    channels = [np.interp(np.nan_to_num(fractions), places, stops[:, channel]) for channel in range(4)]
+    return np.stack(channels, axis=-1).round().astype(np.uint8)
+
+
+def paint(values: Floats, scale: Scale, tokens: Tokens) -> Pixels:
+    """Return the pixels of differences.
+
+    Args:
+        values: float64 ``[tensors, columns]``: NaN where nothing was compared, 0 where all is equal.
+        scale: The colour scale.
+        tokens: The theme's colours.
+
+    Returns:
+        uint8 ``[tensors, columns, 4]``; transparent where nothing was compared.
+    """
+    pixels = ramp(tokens, scale.fractions(values))
+    pixels[values == 0] = rgba(tokens.ok_tint)
+    pixels[np.isinf(values)] = rgba(broken(tokens))
+    pixels[np.isnan(values)] = 0
+    return pixels
+
 
 LEAST_PIXELS = 4
 """Height of the lowest row of the heat map; where tensors would be lower, neighbours share a row."""
@@ -91,7 +133,7 @@ class HeatMap:
             return
         image = table.image(first, last, places // CELL_PIXELS, summary.order.checkpoint_every)
         merged = np.stack([_peak(image[group.begin : group.end]) for group in self.rows])
-        self.image.setImage(colours.paint(merged, table.scale(), self._theme.tokens), autoLevels=False)
+        self.image.setImage(paint(merged, table.scale(), self._theme.tokens), autoLevels=False)
         self.image.setRect(first - 0.5, 0, last - first + 1, len(self.rows))
         self._plot.setYRange(0, len(self.rows), padding=0)
         self.names.show_names(self._labels(height))
@@ -137,11 +179,11 @@ class HeatMap:
         table, tokens = self._session.divergence, self._theme.tokens
         scale = table.scale()
         pixels = np.zeros((100, 1, 4), np.uint8)
-        pixels[0:8] = colours.rgba(tokens.ok_tint)
-        pixels[14:86, 0] = colours.ramp(tokens, np.linspace(0, 1, 72))
+        pixels[0:8] = rgba(tokens.ok_tint)
+        pixels[14:86, 0] = ramp(tokens, np.linspace(0, 1, 72))
         special = [(4, _tr("equal"))]
         if table.has_broken():
-            pixels[92:100] = colours.rgba(colours.broken(tokens))
+            pixels[92:100] = rgba(broken(tokens))
             special.append((96, _tr("not finite")))
         self._bar_image.setImage(pixels, autoLevels=False)
         self._bar.setXRange(0, 1, padding=0)
