@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-
 from counterfoil import (
     AdjudicationOutcome,
     Check,
@@ -32,6 +30,7 @@ from counterfoil import (
 )
 from counterfoil.base.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.key_book import KnownKey, Role
 from counterfoil_app.model.step_data import StepState
@@ -46,8 +45,7 @@ class Look:
     tone: Tone
 
 
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("words", source)
+_tr = texts("words")
 
 
 def outcome(value: Outcome, sample: Sample | None = None, trust: Trust | None = None) -> Look:

@@ -6,7 +6,7 @@ The views read a :class:`Session` and call its methods; it draws no conclusions.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,19 +34,60 @@ from counterfoil import (
     with_trainer_key,
 )
 from counterfoil_app.engine.port import Engine, KnownRequest
-from counterfoil_app.engine.snapshot import ReplaySink
+from counterfoil_app.engine.snapshot import Latest, ReplaySink
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.eventloop import DrawingQueue
 from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.inquiry import Planner
-from counterfoil_app.model.inspection import Inspection
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
 
 POLL_MILLISECONDS = 30
 ROWS_PER_POLL = 2_000
 """Steps taken in one look: 2,000 rows every 30 ms is faster than any replay and takes the window a few ms."""
+
+
+class Inspection:
+    """One look into a bundle.
+
+    Args:
+        engine: Reads the files.
+        path: The bundle.
+        order: The client's order file; None for none.
+        clients: The public keys of clients that are known.
+    """
+
+    def __init__(self, engine: Engine, path: Path, order: Path | None, clients: Sequence[str] = ()) -> None:
+        self._engine = engine
+        self._path = path
+        self._order = order
+        self._clients = tuple(clients)
+        self._token = CancelToken()
+        self._summaries: Latest[BundleSummary] = Latest()
+        self._ordered: Latest[BundleSummary] = Latest()
+
+    def run(self) -> None:
+        """Look, in the worker thread.
+
+        Raises:
+            CounterfoilError: The bundle cannot be read, or the order file is none.
+        """
+        if self._order is not None:
+            self._ordered.put(self._engine.client_order(self._order, self._path))
+        self._summaries.put_all(self._engine.inspect(self._path, self._order, self._clients, self._token))
+
+    def cancel(self) -> None:
+        """Look no more; what was seen until then may still come."""
+        self._token.cancel()
+
+    def client(self) -> BundleSummary | None:
+        """The overview of the client's order file, if it is new."""
+        return plain(self._ordered.take())
+
+    def summary(self) -> BundleSummary | None:
+        """The overview of the bundle, if it is newer than the last."""
+        return plain(self._summaries.take())
 
 
 class Session(OpenBundle):

@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from PySide6.QtCore import QCoreApplication
-
 from counterfoil import AdjudicationReport, AuditReport, Check
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KnownKey
 from counterfoil_app.views.parts import Field, digest_field
 
-
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("matter", source)
+_tr = texts("matter")
 
 
 @dataclass(frozen=True)

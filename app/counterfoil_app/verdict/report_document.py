@@ -14,15 +14,14 @@ from datetime import UTC, datetime
 from html import escape
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
 
 from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable, Trust
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT, Tone
 from counterfoil_app.verdict import chart
-from counterfoil_app.verdict.case import NO_CASE, Case
 from counterfoil_app.verdict.chart import Floats, Series
 
 TENSORS = 12
@@ -30,9 +29,7 @@ TENSORS = 12
 ELEMENTS = 6
 """Most exactly computed elements that the report lists."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("report", text)
+_tr = texts("report")
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,26 @@ class Curves:
             np.where(steps.unjudged, math.nan, steps.replay_loss)[places],
             steps.counted("corrections")[places],
         )
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the head of a report says; empty where nothing was named.
+
+    Attributes:
+        number: The case or file number.
+        client: Who ordered the training.
+        trainer: Who carried it out.
+        auditor: Who replayed it.
+    """
+
+    number: str = ""
+    client: str = ""
+    trainer: str = ""
+    auditor: str = ""
+
+
+NO_CASE = Case()
 
 
 @dataclass(frozen=True)

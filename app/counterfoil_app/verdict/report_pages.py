@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 
 from counterfoil import __version__
 from counterfoil_app.looks.fonts import MONO, TEXT, TEXT_PIXELS
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.verdict.report_document import Contents, Section, charts, joined, sections
 
@@ -50,9 +51,7 @@ td {{ padding: 1px 10px 1px 0; }}
 .outcome {{ font-size: 26px; font-weight: bold; }}
 """
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("report", text)
+_tr = texts("report")
 
 
 def make_pdf(contents: Contents) -> bytes:

@@ -31,18 +31,44 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.verdict.case import CaseFields
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.matter import matter_of
+from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.frame import Body, fit_to_screen
-from counterfoil_app.views.parts import FieldGrid, Page, label, restyle, show_icon
+from counterfoil_app.views.parts import FieldGrid, Page, caption, label, restyle, show_icon
 
 ICON_PIXELS = 32
 SIZE = (860, 680)
 LEAST_PREVIEW = 150
 """Height of what is signed; where there is less, the dialog scrolls."""
+
+
+class CaseFields(QWidget):
+    """Asks for the case; all of it may stay empty."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        grid = self._grid = layouts.grid(inside=self, across=12)
+        self.number = self._line(self.tr("Case number"))
+        self.client = self._line(self.tr("Client's name"))
+        self.trainer = self._line(self.tr("Trainer's name"))
+        self.auditor = self._line(self.tr("Auditor's name"))
+        note = caption(self.tr("For the head of the report. The signed verdict does not hold it."), "muted")
+        grid.addWidget(note, grid.rowCount(), 0, 1, 2)
+        grid.setRowStretch(grid.rowCount(), 1)
+
+    def _line(self, name: str) -> QLineEdit:
+        line = layouts.line_edit(name=name, most=200)
+        row = self._grid.rowCount()
+        self._grid.addWidget(caption(name, wrap=False), row, 0)
+        self._grid.addWidget(line, row, 1)
+        return line
+
+    def case(self) -> Case:
+        """What was named."""
+        return Case(*(line.text().strip() for line in (self.number, self.client, self.trainer, self.auditor)))
 
 
 class SigningDialog(QDialog):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QSize, Signal, SignalInstance
+from PySide6.QtCore import QSize, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from counterfoil import Adjudication, Afterwards, TrainerTrust, Trust, Verdict
@@ -16,6 +16,7 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
@@ -37,9 +38,7 @@ from counterfoil_app.views.parts import (
     tell,
 )
 
-
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("later", source)
+_tr = texts("later")
 
 
 class Quotation(QFrame):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-
 from counterfoil import BundleSummary
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.language import texts
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,7 @@ class ComparedField:
     digest: bool = False
 
 
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("comparison", source)
+_tr = texts("comparison")
 
 
 def program_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:

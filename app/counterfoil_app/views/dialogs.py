@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 
 _Answer = tuple[str, QMessageBox.ButtonRole, Callable[[], None] | None]
 """What a button says, what it is, and what it does."""
@@ -21,9 +21,7 @@ ACCEPT, DESTROY, REJECT = (
     QMessageBox.ButtonRole.RejectRole,
 )
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("dialogs", text)
+_tr = texts("dialogs")
 
 
 def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:

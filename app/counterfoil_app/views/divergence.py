@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QAction, QActionGroup, QColor, QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -20,6 +20,7 @@ from counterfoil import StepMatch
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.divergence_table import Floats, thin_to_view
 from counterfoil_app.model.eventloop import follow, single_shot
@@ -45,9 +46,7 @@ FAINT = 90
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
 
-
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("divergence", source)
+_tr = texts("divergence")
 
 
 class Markers:

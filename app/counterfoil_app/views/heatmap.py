@@ -7,10 +7,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QColor, QFont, QFontMetrics
 
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT, Theme, Tokens
 from counterfoil_app.model.divergence_table import Floats, RowGroup, Scale, group_rows
 from counterfoil_app.model.session import Session
@@ -69,9 +69,7 @@ BAR_CHARACTERS = 10
 GROUND = -20.0
 """Where the pixels lie: behind everything else."""
 
-
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("divergence", source)
+_tr = texts("divergence")
 
 
 class HeatMap:

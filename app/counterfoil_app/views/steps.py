@@ -8,13 +8,14 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QSpinBox, QTableView, QWidget
 
 from counterfoil import StepMatch, StepRow
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow, single_shot
@@ -41,8 +42,7 @@ class StepLine:
     state: StepState
 
 
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("steps", source)
+_tr = texts("steps")
 
 
 def _match_look(line: StepLine) -> Look:
