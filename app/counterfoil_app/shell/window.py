@@ -32,6 +32,7 @@ from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
+from counterfoil_app.shell.help import unmarked
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
@@ -147,7 +148,20 @@ class MainWindow(QMainWindow):
 
         back = Face(self.tr("Pre&vious view"))
         close_tip = self.tr("Close the view that has the keyboard")
-        titles = {
+        return [
+            *(
+                Row(f"show_{name}", Face(title), partial(self._show_view, name), f"Ctrl+{key}", is_open)
+                for key, (name, title) in enumerate(self._titles().items(), start=1)
+            ),
+            Row("show_queue", Face(self.tr("&Queue")), self._show_queue, "Ctrl+0"),
+            Row("next_view", Face(self.tr("&Next view")), lambda: self.desk.turn(1), "Ctrl+Tab", is_open),
+            Row("previous_view", back, lambda: self.desk.turn(-1), "Ctrl+Shift+Tab", is_open),
+            Row("close_view", Face(self.tr("&Close view"), tip=close_tip), self._close_view, "Ctrl+W"),
+        ]
+
+    def _titles(self) -> dict[str, str]:
+        """The views of a run by their names, as the menu has them."""
+        return {
             "overview": self.tr("&Overview"),
             "steps": self.tr("&Steps"),
             "divergence": self.tr("&Divergence"),
@@ -155,16 +169,6 @@ class MainWindow(QMainWindow):
             "dispute": self.tr("Dis&pute"),
             "log": self.tr("&Log"),
         }
-        return [
-            *(
-                Row(f"show_{name}", Face(title), partial(self._show_view, name), f"Ctrl+{key}", is_open)
-                for key, (name, title) in enumerate(titles.items(), start=1)
-            ),
-            Row("show_queue", Face(self.tr("&Queue")), self._show_queue, "Ctrl+0"),
-            Row("next_view", Face(self.tr("&Next view")), lambda: self.desk.turn(1), "Ctrl+Tab", is_open),
-            Row("previous_view", back, lambda: self.desk.turn(-1), "Ctrl+Shift+Tab", is_open),
-            Row("close_view", Face(self.tr("&Close view"), tip=close_tip), self._close_view, "Ctrl+W"),
-        ]
 
     def _show_view(self, name: str) -> None:
         self.desk.show_view(name)
@@ -197,15 +201,9 @@ class MainWindow(QMainWindow):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
     def _put_together(self) -> None:
-        views: dict[str, tuple[str, QWidget]] = {
-            "overview": (self.tr("Overview"), self.overview),
-            "steps": (self.tr("Steps"), self.steps),
-            "divergence": (self.tr("Divergence"), self.divergence),
-            "merkle": (self.tr("Merkle"), self.merkle),
-            "dispute": (self.tr("Dispute"), self.dispute),
-            "log": (self.tr("Log"), self.shell.log),
-        }
-        self.desk = Desk(views, self)
+        views = (self.overview, self.steps, self.divergence, self.merkle, self.dispute, self.shell.log)
+        titled = zip(self._titles().items(), views, strict=True)
+        self.desk = Desk({name: (unmarked(title), view) for (name, title), view in titled}, self)
         self.docks = self.desk.docks
         self.stack = QStackedWidget()
         for page in (self.welcome, self.message, self.desk):

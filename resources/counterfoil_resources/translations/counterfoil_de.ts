@@ -1568,26 +1568,6 @@
             <translation>Stre&amp;itfall</translation>
         </message>
         <message>
-            <source>Dispute</source>
-            <translation>Streitfall</translation>
-        </message>
-        <message>
-            <source>Divergence</source>
-            <translation>Divergenz</translation>
-        </message>
-        <message>
-            <source>Log</source>
-            <translation>Protokoll</translation>
-        </message>
-        <message>
-            <source>Merkle</source>
-            <translation>Merkle-Baum</translation>
-        </message>
-        <message>
-            <source>Overview</source>
-            <translation>Übersicht</translation>
-        </message>
-        <message>
             <source>Pre&amp;vious view</source>
             <translation>V&amp;orige Ansicht</translation>
         </message>
@@ -1610,10 +1590,6 @@
         <message>
             <source>Show without signing</source>
             <translation>Ohne Unterschrift zeigen</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
         </message>
         <message>
             <source>Stop it and close</source>
