@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
+    QLabel,
     QPushButton,
     QSpinBox,
     QWidget,
@@ -104,7 +105,15 @@ class PreferencesDialog(QDialog):
         self._grid.addWidget(caption(title, "section"), self._grid.rowCount(), 0, 1, 3)
 
     def _row(self, name: str, field: QWidget, chooser: QPushButton | None = None) -> None:
-        layouts.add_field(self._grid, name, field, chooser)
+        """A control under its name, whose letter leads to it."""
+        row = self._grid.rowCount()
+        field.setAccessibleName(name.replace("&", ""))
+        title = QLabel(name)
+        title.setBuddy(field)
+        self._grid.addWidget(title, row, 0)
+        self._grid.addWidget(field, row, 1, 1, 2 if chooser is None else 1)
+        if chooser is not None:
+            self._grid.addWidget(chooser, row, 2)
 
     def _below(self, field: QWidget) -> None:
         self._grid.addWidget(field, self._grid.rowCount(), 1, 1, 2)

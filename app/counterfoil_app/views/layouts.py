@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLayout,
     QLineEdit,
     QMenu,
@@ -67,18 +66,6 @@ def grid(*, inside: QWidget | None = None, across: int = -1, down: int = -1, str
     if stretch is not None:
         result.setColumnStretch(stretch, 1)
     return result
-
-
-def add_field(form: QGridLayout, title: str, field: QWidget, button: QWidget | None = None) -> None:
-    """Put a control below the others of a form, under its name, whose letter leads to it."""
-    place = form.rowCount()
-    field.setAccessibleName(title.replace("&", ""))
-    name = QLabel(title)
-    name.setBuddy(field)
-    form.addWidget(name, place, 0)
-    form.addWidget(field, place, 1, 1, 2 if button is None else 1)
-    if button is not None:
-        form.addWidget(button, place, 2)
 
 
 def button(text: str, do: Slot | None = None, *, tip: str = "", name: str = "", primary: bool = False) -> QPushButton:
