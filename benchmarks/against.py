@@ -43,24 +43,24 @@ from benchmarks.cross_hardware.replays import SETTINGS
 from benchmarks.pages import markdown, origin
 from benchmarks.paper_method import Hooks
 from benchmarks.plots import Bars, draw_bars
+from counterfoil.arithmetic.grid.profiles import encode_log
+from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.benchmark.forms import Forms, peak_memory
 from counterfoil.benchmark.markers import write_between
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.products import Form, matmul
-from counterfoil.machine import Machine, open_machine
+from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.products import Form, matmul
+from counterfoil.kernels.grid import Grid, scale_exponent
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
-from counterfoil.rounding.grid import Grid, scale_exponent
-from counterfoil.rounding.profiles import encode_log
-from counterfoil.rounding.rounder import Kernels
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft, draft_order

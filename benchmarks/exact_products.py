@@ -15,10 +15,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from counterfoil.definite import convolutions, fused
-from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.geometry import Geometry
-from counterfoil.definite.products import Form, matmul
+from counterfoil.kernels.exact import convolutions, fused
+from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.geometry import Geometry
+from counterfoil.kernels.exact.products import Form, matmul
 
 SHAPES = ((512, 768, 768), (512, 768, 3072), (512, 3072, 768), (768, 512, 768), (1024, 1024, 1024), (64, 576, 9216))
 """m, k, n: layers of width 768, their gradients, a cube, and an unfolded convolution of 64 channels."""

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.workloads import CPU, WORKLOADS
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.definite.operators import Profile
-from counterfoil.machine import open_machine
 
 ORDINARY = "ordinary float32"
 RECORDED = ("float64-24", "exact-20", "exact-13")

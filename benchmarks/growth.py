@@ -20,6 +20,8 @@ import torch
 
 from benchmarks.pages import markdown, origin
 from benchmarks.plots import Curve, Panel, draw_panels
+from counterfoil.arithmetic.grid.log import encode
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.timing import plan_audit
@@ -30,9 +32,7 @@ from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.markers import write_between
 from counterfoil.benchmark.workloads import EagerStep, gpt2_of_size
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.machine import open_machine
-from counterfoil.rounding.log import encode
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table

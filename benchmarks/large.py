@@ -11,17 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import RunClaim, StepRecord
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.consent import accept_order
 from counterfoil.program.graph import Program
-from counterfoil.signing import generate_key, load_private_key, sign_claim
+from counterfoil.signing.consent import accept_order
+from counterfoil.signing.envelope import generate_key, load_private_key, sign_claim
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
-from counterfoil.turns import Turns
 
 LOG_BYTES = 1_000_000
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import torch
 
+from counterfoil.arithmetic.grid.log import encode
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.benchmark.forms import Forms, peak_memory
 from counterfoil.benchmark.workloads import WORKLOADS, Workload
-from counterfoil.machine import open_machine
-from counterfoil.rounding.log import encode
 
 FORMS = ("unrounded", "recorded", "replayed", "eager float64", "eager float32")
 MEMORY_FORMS = ("unrounded", "recorded", "replayed", "eager float64")

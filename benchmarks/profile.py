@@ -28,19 +28,20 @@ from types import FrameType
 import torch
 
 from benchmarks.pages import markdown, origin
+from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.markers import write_between
 from counterfoil.benchmark.workloads import WORKLOADS
-from counterfoil.dtypes import ITEM_BYTES
-from counterfoil.machine import Machine, open_machine
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node
 from counterfoil.program.estimate import product_flops
-from counterfoil.program.graph import Node, Program, node_values
-from counterfoil.program.operators import OperatorClass
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.program.graph import Program, node_values
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import StepRecorded, record
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from counterfoil.definite.operators import kinds
-from counterfoil.exact import exact_kinds
-from counterfoil.program import sums
+from counterfoil.arithmetic.exact.operators import kinds
+from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid.margin import bounded_kinds
+from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.operators import windows as sums
+from counterfoil.operators.catalogue import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
+from counterfoil.operators.judging import exact_kinds
 from counterfoil.program.composites import COMPOSITES
-from counterfoil.program.operators import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
-from counterfoil.rounding import scale
-from counterfoil.rounding.guaranteed import bounded_kinds
-from counterfoil.rounding.scale_kinds import rule_for
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.definite.limits import check_operands
-from counterfoil.definite.products import Form, matmul
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.precision import PROFILES
+from counterfoil.kernels.exact.limits import check_operands
+from counterfoil.kernels.exact.products import Form, matmul
 from counterfoil.training.initial import normal
 
 PAGE = (Path(__file__).parents[1] / "docs" / "profiles.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.datasets import read_images
 from counterfoil.training.images import ImageObjective, Normalisation
 from counterfoil.training.order import OrderDraft

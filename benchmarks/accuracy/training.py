@@ -16,13 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.accuracy.tasks import Task, held_out
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
-from counterfoil.definite.admission import check_exact
-from counterfoil.execution.interpreter import StepInputs
-from counterfoil.execution.philox import uniform
-from counterfoil.machine import Machine
-from counterfoil.program import random
-from counterfoil.rounding.rounder import RecordingRounder, step_key
+from counterfoil.arithmetic.compute.interpreter import StepInputs
+from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.grid.rounder import RecordingRounder, step_key
+from counterfoil.arithmetic.machine import Machine
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.kernels.cpu.philox import uniform
+from counterfoil.operators import random
 from counterfoil.training import augment
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft

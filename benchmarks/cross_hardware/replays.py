@@ -27,20 +27,20 @@ from unittest.mock import patch
 
 import torch
 
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
+from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
 from counterfoil.benchmark.crosshardware.ordinary import unrounded
 from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.operators import Profile
-from counterfoil.definite.products import Form
-from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
-from counterfoil.wholefiles import write_whole
 
 STEPS = 2
 PROFILES = ("exact-20", "exact-13")

@@ -1,5 +1,11 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
+from .arithmetic.compute.devices import (
+    list_devices as list_devices,
+)
+from .arithmetic.compute.listing import (
+    Device as Device,
+)
 from .audit.adjudicator import (
     AdjudicationFinished as AdjudicationFinished,
 )
@@ -282,17 +288,34 @@ from .audit.values.workers import (
 from .audit.values.workers import (
     WorkerState as WorkerState,
 )
+from .base.cancel import CancelToken as CancelToken
+from .base.digest import Digest as Digest
+from .base.errors import (
+    CounterfoilError as CounterfoilError,
+)
+from .base.errors import (
+    GivenFileError as GivenFileError,
+)
+from .base.errors import (
+    RecordingError as RecordingError,
+)
+from .base.errors import (
+    SignatureError as SignatureError,
+)
+from .base.errors import (
+    SignerError as SignerError,
+)
+from .base.plaintext import one_line as one_line
+from .base.precision import PROFILES as PROFILES
+from .base.precision import ExactPrecision as ExactPrecision
+from .base.precision import Precision as Precision
+from .base.wholefiles import write_whole as write_whole
 from .bundle.capsule import (
     CapsuleContents as CapsuleContents,
 )
 from .bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
-from .bundle.precision import PROFILES as PROFILES
-from .bundle.precision import ExactPrecision as ExactPrecision
-from .bundle.precision import Precision as Precision
-from .cancel import CancelToken as CancelToken
-from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
 from .delivery.basis import (
     basis_of as basis_of,
@@ -303,28 +326,7 @@ from .delivery.export import (
 from .delivery.verification import (
     verify_weights as verify_weights,
 )
-from .errors import (
-    CounterfoilError as CounterfoilError,
-)
-from .errors import (
-    GivenFileError as GivenFileError,
-)
-from .errors import (
-    RecordingError as RecordingError,
-)
-from .errors import (
-    SignatureError as SignatureError,
-)
-from .errors import (
-    SignerError as SignerError,
-)
-from .execution.devices import (
-    list_devices as list_devices,
-)
-from .execution.listing import (
-    Device as Device,
-)
-from .plaintext import one_line as one_line
+from .operators.random import uniform as uniform
 from .program.limits import (
     Estimate as Estimate,
 )
@@ -334,7 +336,6 @@ from .program.limits import (
 from .program.limits import (
     limits_for as limits_for,
 )
-from .program.random import uniform as uniform
 from .program.update import (
     Adadelta as Adadelta,
 )
@@ -380,18 +381,6 @@ from .program.update import (
 from .program.update import (
     WeightAverage as WeightAverage,
 )
-from .publickeys import (
-    grouped as grouped,
-)
-from .publickeys import (
-    is_public_key as is_public_key,
-)
-from .publickeys import (
-    key_id_of as key_id_of,
-)
-from .publickeys import (
-    pem_of as pem_of,
-)
 from .signer.client import (
     Passphrase as Passphrase,
 )
@@ -401,26 +390,38 @@ from .signer.client import (
 from .signer.client import (
     start_signer as start_signer,
 )
-from .signing import (
+from .signing.envelope import (
     PublicKey as PublicKey,
 )
-from .signing import (
+from .signing.envelope import (
     SigningKey as SigningKey,
 )
-from .signing import (
+from .signing.envelope import (
     claimed_key_ids as claimed_key_ids,
 )
-from .signing import (
+from .signing.envelope import (
     generate_key as generate_key,
 )
-from .signing import (
+from .signing.envelope import (
     load_private_key as load_private_key,
 )
-from .signing import (
+from .signing.envelope import (
     load_public_key as load_public_key,
 )
-from .signing import (
+from .signing.envelope import (
     needs_passphrase as needs_passphrase,
+)
+from .signing.publickeys import (
+    grouped as grouped,
+)
+from .signing.publickeys import (
+    is_public_key as is_public_key,
+)
+from .signing.publickeys import (
+    key_id_of as key_id_of,
+)
+from .signing.publickeys import (
+    pem_of as pem_of,
 )
 from .training.custom import (
     CustomJob as CustomJob,
@@ -490,6 +491,5 @@ from .training.turns import (
 from .training.turns import (
     order_turns as order_turns,
 )
-from .wholefiles import write_whole as write_whole
 
 __version__: str

@@ -35,9 +35,9 @@ from counterfoil import (
     WorkerState,
 )
 from counterfoil.audit.statement.afterwards import sign_withdrawal
-from counterfoil.messages import decode, encode
+from counterfoil.base.messages import decode, encode
+from counterfoil.base.sentence import Sentence
 from counterfoil.program.limits import LARGE
-from counterfoil.sentence import Sentence
 from counterfoil_app.engine.child import Outbox
 from counterfoil_app.engine.messages import Answer, Delivery, Item, Returned, methods
 from counterfoil_app.engine.port import KnownRequest

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QTableWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil import Outcome
-from counterfoil.bundle.precision import ExactPrecision, Precision
+from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.model.open_bundle import Phase

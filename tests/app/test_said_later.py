@@ -12,7 +12,7 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
 from counterfoil import Afterwards, Digest, Reply, Withdrawal
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer

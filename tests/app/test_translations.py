@@ -31,7 +31,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CheckNumber, CounterfoilError, Sample
 from counterfoil.audit.values.dispute import named_parts
 from counterfoil.audit.values.sampling import NonceSource, Selection
-from counterfoil.sentence import joined, say
+from counterfoil.base.sentence import joined, say
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words
 from counterfoil_app.looks.language import LANGUAGES, choose_language

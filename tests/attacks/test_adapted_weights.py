@@ -10,9 +10,9 @@ from torch import nn
 from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.errors import WeightsError
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.delivery.applied import ForwardPass, Use
-from counterfoil.errors import WeightsError
 from counterfoil.training.order import OrderDraft
 from support.delivered import compared, delivered, exported
 from support.jobs import classify, draw, own_order, record_job

@@ -7,7 +7,7 @@ import pytest
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest, draw_segments
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing import open_claim
+from counterfoil.signing.envelope import open_claim
 from counterfoil.training.tamper import LabelFlip
 from support.expectations import verified
 from support.jobs import audited, digits_order, record_job

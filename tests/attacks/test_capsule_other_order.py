@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.turns import Turns
 from support.capsules import refused, save
 from support.jobs import digits_order
 

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
-from counterfoil.errors import SignatureError
-from counterfoil.execution.interpreter import StepInputs
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, evidence_of, save
 from support.expectations import ALL_PARTS, disputed, verified

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.values.dispute import Right
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from support.bent_recorder import bent, rounding_site
 from support.expectations import disputed, verified

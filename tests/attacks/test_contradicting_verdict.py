@@ -14,10 +14,10 @@ import pytest
 
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.cli import main
-from counterfoil.errors import SignatureError
-from counterfoil.signing import SigningKey, sign_statement
+from counterfoil.signing.envelope import SigningKey, sign_statement
 from support.capsules import adjudicated, crafted, save
 from support.jobs import audited, digits_order
 from support.malicious import Trainer, record_malicious

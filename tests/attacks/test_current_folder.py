@@ -23,8 +23,8 @@ from counterfoil.audit.parts import rayexec
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.programs import FROZEN_MARK, program_command, program_environment
 from counterfoil.cli import main
-from counterfoil.programs import FROZEN_MARK, program_command, program_environment
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.verdict.report_process import print_report
 from support.fake_engine import FakeEngine
@@ -157,7 +157,7 @@ def test_the_window_does_not(digits_job: Job, folder: Folder, qapp: QApplication
 
 def test_compiled_code_of_a_stranger_is_not_loaded(folder: Folder) -> None:
     code = (
-        "from counterfoil.kernelcache import numba; print(repr(numba.config.CACHE_DIR)); numba.config.reload_config()"
+        "from counterfoil.kernels.cache import numba; print(repr(numba.config.CACHE_DIR)); numba.config.reload_config()"
     )
     told = ended([sys.executable, "-P", "-W", "error", "-c", f"{code}; print(repr(numba.config.CACHE_DIR))"])
     assert told.stdout.split() == ["''", "''"], told.stderr
@@ -172,7 +172,7 @@ def test_a_source_tree_that_is_found_by_pythonpath_works(folder: Folder) -> None
     (tree / "counterfoil").symlink_to(ENGINE)
     code = (
         "import counterfoil, subprocess, sys\n"
-        "from counterfoil.programs import program_command, program_environment\n"
+        "from counterfoil.base.programs import program_command, program_environment\n"
         "assert counterfoil.__path__[0].startswith(sys.argv[1]), counterfoil.__path__\n"
         "command = program_command('counterfoil.audit.parts.worker')\n"
         "assert sys.argv[1] in command[-2].split(':'), command\n"
@@ -216,7 +216,7 @@ def test_every_process_is_started_by_the_one_function() -> None:
                     assert (node.value.id, node.attr) not in {("os", "system"), ("os", "popen")}, name
     gpu = "counterfoil/benchmark/gpu/"
     assert runs_python == {
-        "counterfoil/programs.py",
+        "counterfoil/base/programs.py",
         "counterfoil/signer/environment.py",  # the command that runs, again, without a passphrase in its environment
         f"{gpu}finetuning.py",  # an example and the tests of the source tree
         f"{gpu}gputests.py",

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.execution.perturbed import IMITATIONS
-from counterfoil.signing import SigningKey
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
+from counterfoil.signing.envelope import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 

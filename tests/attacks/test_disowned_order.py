@@ -11,8 +11,8 @@ from counterfoil.audit.inspection import inspect
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.orders import with_client_key, with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.errors import GivenFileError, OrderMismatchError, SignatureError
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.base.errors import GivenFileError, OrderMismatchError, SignatureError
+from counterfoil.signing.envelope import generate_key, load_private_key
 from support.expectations import disputed, refused, verified
 from support.jobs import audited, digits_order, sign_as_client
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.rounding.log import SiteLog
+from counterfoil.arithmetic.grid.log import SiteLog
 from support.expectations import inconclusive
 from support.forgery import rewrite_log
 from support.malicious import Trainer

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.definite.operators import Profile
-from counterfoil.execution.exactly import exactly
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.training import recorder
 from support.expectations import disputed, operator_of, verified
 from support.jobs import audited, digits_order, record_job, record_run, replaced

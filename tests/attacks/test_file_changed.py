@@ -24,11 +24,11 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import AuditStarted, CheckChanged
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import GivenFileError, SignatureError
 from support.capsules import adjudicated
 from support.jobs import audited
 from support.rewriting import before, flipped, place_of

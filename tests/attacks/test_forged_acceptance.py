@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from counterfoil import canonical
 from counterfoil.audit.values.outcome import CheckNumber, Outcome
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
-from counterfoil.consent import accept_order, open_signed_order, sign_order
-from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
-from counterfoil.signing import generate_key, load_private_key, sign_statement
+from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.envelope import generate_key, load_private_key, sign_statement
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
 from support.expectations import refused, verified
 from support.jobs import audited, put_bytes, sign_as_client
 

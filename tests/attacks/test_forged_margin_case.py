@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.events import DisputeLocated
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from counterfoil import machine, sealing
+from counterfoil.arithmetic import machine
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.errors import ProgressError
-from counterfoil.sealing import SEAL_BYTES
+from counterfoil.base import sealing
+from counterfoil.base.errors import ProgressError
+from counterfoil.base.sealing import SEAL_BYTES
 from support.expectations import run_root, verified
 from support.jobs import Job, sign_again
 from support.resuming import ended, progress_of, refused, request_of, stopped_after, whole

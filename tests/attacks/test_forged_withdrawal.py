@@ -16,10 +16,10 @@ from counterfoil.audit.statement.afterwards import (
 )
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
-from counterfoil.errors import SignatureError
-from counterfoil.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
-from counterfoil.signing import generate_key, load_private_key, sign_statement
+from counterfoil.signing.envelope import generate_key, load_private_key, sign_statement
+from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
 from support.expectations import verified
 
 

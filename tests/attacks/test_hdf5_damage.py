@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.base.errors import BundleError, RefusedError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.errors import BundleError, RefusedError
-from counterfoil.signing import open_claim
+from counterfoil.signing.envelope import open_claim
 from support.bundles import make_contents, same_state, write_bundle
 
 

@@ -8,8 +8,8 @@ import h5py
 import numpy as np
 import pytest
 
+from counterfoil.base.errors import BundleError
 from counterfoil.bundle.hdf5.format import check_start
-from counterfoil.errors import BundleError
 from support.hostile import refuse
 
 

@@ -24,9 +24,9 @@ from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.values.workers import Place
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError
-from counterfoil.messages import FormError, decode, encode
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.messages import FormError, decode, encode
 from counterfoil_app.engine import link
 from counterfoil_app.engine.messages import MAX_BYTES, MOST_MESSAGES, Delivery, Item, Raised, Returned, methods
 from counterfoil_app.engine.process import ProcessEngine

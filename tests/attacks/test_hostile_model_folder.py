@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from counterfoil.base.errors import CounterfoilError, DataError
+from counterfoil.base.raised import text_of, theirs, told
 from counterfoil.cli import main
-from counterfoil.errors import CounterfoilError, DataError
-from counterfoil.raised import text_of, theirs, told
 from counterfoil.training.custom import load_job
 from counterfoil.training.huggingface import FineTuning, Task, order, order_huggingface
 from support import small_models

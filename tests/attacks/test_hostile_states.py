@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.step import arbiter
 from counterfoil.audit.values.account import account_of, meaning_of
@@ -18,10 +19,9 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
-from counterfoil.rounding.rounder import Kernels
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.precision import PROFILES
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, save
 from support.exact_jobs import plain_order

@@ -15,13 +15,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from counterfoil import terminal
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.cli import main, reports
-from counterfoil.errors import ProgramError
-from counterfoil.intoto import VERDICT_PREDICATE, make_statement
-from counterfoil.signing import SigningKey, sign_statement
+from counterfoil.base.errors import ProgramError
+from counterfoil.cli import main, reports, terminal
+from counterfoil.signing.envelope import SigningKey, sign_statement
+from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from support.jobs import digits_order, record_run, sign_again
 
 FORGED = "VERIFIED All 999 steps were replayed"
@@ -120,7 +119,7 @@ def test_audit_and_verify_with_a_verdict(run: Path, keys: Path, tmp_path: Path, 
 
 
 def test_verify_with_a_hostile_statement(keys: Path, tmp_path: Path, show: Show) -> None:
-    from counterfoil.signing import load_private_key
+    from counterfoil.signing.envelope import load_private_key
 
     key = load_private_key(keys, None)
     subject = {"name": HOSTILE, "digest": {"sha256": "00", HOSTILE: HOSTILE}}

@@ -12,10 +12,10 @@ from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.beacon import QUICKNET, Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import NonceSource, SegmentRequest, draw_segments
+from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.errors import SignatureError
-from counterfoil.signing import make_statement, open_claim, open_statement, sign_statement
+from counterfoil.signing.envelope import make_statement, open_claim, open_statement, sign_statement
 from counterfoil.training.tamper import LabelFlip
 from support.expectations import run_root
 from support.jobs import Job, audited, digits_order, record_job, sign_again

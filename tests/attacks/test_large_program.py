@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.arithmetic.compute.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
-from counterfoil.errors import LimitError
-from counterfoil.execution.admission import read_program
+from counterfoil.base.errors import LimitError
+from counterfoil.base.precision import Precision
 from counterfoil.program.limits import LARGE
 from support.hostile_programs import chain, order_of, single
 from support.measured import Interrupted, command, interrupted, interrupted_while_it_starts

@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.audit.parts.result import Died, SegmentDone, SegmentResult, StepDone
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import Place
-from counterfoil.messages import encode
-from counterfoil.rounding.log import SiteLog
-from counterfoil.signing import SigningKey
+from counterfoil.base.messages import encode
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed, flattered
 from support.forgery import rewrite_log

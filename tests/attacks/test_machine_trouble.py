@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit import replay
 from counterfoil.audit.boxed import scratch
 from counterfoil.audit.inspection import inspect
@@ -22,14 +23,13 @@ from counterfoil.audit.step import replayer as audit_steps
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
+from counterfoil.base.programs import settle_temporary_folder
+from counterfoil.base.trouble import obstacle
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
-from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
-from counterfoil.execution.operation import native
-from counterfoil.execution.trouble import obstacle
 from counterfoil.program import capture
-from counterfoil.programs import settle_temporary_folder
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated
@@ -272,7 +272,7 @@ def test_the_share_is_gone_when_the_file_is_opened(digits_job, monkeypatch):
 
 def test_an_order_that_no_machine_can_hold(digits_job, monkeypatch):
     """What a step needs at the least is compared with this machine before anything is computed."""
-    monkeypatch.setattr("counterfoil.execution.devices.memory_of", lambda device: 1000)
+    monkeypatch.setattr("counterfoil.arithmetic.compute.devices.memory_of", lambda device: 1000)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert "needs at least" in report.reason

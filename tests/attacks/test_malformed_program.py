@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from counterfoil.arithmetic.compute.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.cli import main
-from counterfoil.execution.admission import read_program
 from support.hostile_programs import order_of, single
 
 X = {"value": 0}

@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.precision import Precision
 from counterfoil.cli import main
-from counterfoil.errors import ProgramError
-from counterfoil.execution.admission import read_program
+from counterfoil.operators.catalogue import allowed_names
 from counterfoil.program.moves import MOVES
-from counterfoil.program.operators import allowed_names
 from support.hostile_programs import order_of, single
 
 X = {"value": 0}

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from counterfoil.operators.node import Node
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Node, Program
+from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft, draft_order
 from support.bundles import flip_bit
 from support.expectations import disputed, verified

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.benchmark.false_accusations import (
     FOR_IMITATED,
@@ -27,9 +29,7 @@ from counterfoil.benchmark.false_accusations import (
     units,
 )
 from counterfoil.benchmark.honest_jobs import JOBS
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import IMITATIONS
-from counterfoil.program.operators import OperatorClass
+from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.training.order import OrderDraft
 from support.error_bounds import rounded_names
 from support.jobs import replaced

@@ -22,10 +22,10 @@ from counterfoil.audit.statement.verdict import preview_verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.workers import PartFiles
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import DIGEST_BYTES
-from counterfoil.errors import CounterfoilError
-from counterfoil.sealing import SEAL_BYTES, seal
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import DIGEST_BYTES
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.sealing import SEAL_BYTES, seal
 from support.jobs import Job
 from support.out_of_range import spoilt_numbers
 from support.resuming import ended, progress_of, request_of, whole

@@ -13,11 +13,11 @@ import pytest
 import typer
 from typer.models import TyperInfo
 
-from counterfoil import wholefiles
+from counterfoil.base import wholefiles
+from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
 from counterfoil.cli.app import app
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, guarded, unclaimed_parameters
-from counterfoil.errors import FileWriteError
 
 CONTENT = b"kept"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import DivergenceMeasured, ResumedFromCheckpoint, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.cancel import CancelToken
-from counterfoil.execution.perturbed import PERTURBATIONS
+from counterfoil.base.cancel import CancelToken
 from counterfoil.training.tamper import LabelFlip
 from support.expectations import ALL_PARTS, disputed, inputs_of, operator_of, verified
 from support.jobs import audited, digits_order, record_job, record_run

@@ -12,12 +12,12 @@ import pytest
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
-from counterfoil.turns import Turns
 from support.bundles import opened_for_change
 from support.capsules import adjudicated, evidence_of, read, save
 from support.expectations import disputed, operator_of, refused, tensors_of, verified

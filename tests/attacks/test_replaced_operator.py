@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
+from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.operation import native
 from support.expectations import disputed, operator_of, refused
 from support.jobs import replace_bytes
 from support.malicious import Trainer

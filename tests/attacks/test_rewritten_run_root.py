@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from support.expectations import refused, run_root, verified
 from support.jobs import digits_order, record_job, sign_again
 

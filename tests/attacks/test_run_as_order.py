@@ -9,8 +9,8 @@ import pytest
 
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
+from counterfoil.base.errors import GivenFileError
 from counterfoil.cli import main
-from counterfoil.errors import GivenFileError
 from support.jobs import Job
 
 

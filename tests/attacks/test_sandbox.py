@@ -24,9 +24,9 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers
-from counterfoil.cancel import CancelToken
-from counterfoil.frames import read_frame
-from counterfoil.messages import decode, encode
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.frames import read_frame
+from counterfoil.base.messages import decode, encode
 from counterfoil_app.engine import broker, link
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
 from counterfoil_app.verdict import report_process

@@ -13,15 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from securesystemslib.signer import SSlibKey
 
-from counterfoil import canonical
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, Outcome
+from counterfoil.base import canonical
+from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.edwards import D, L, P, is_public_key
-from counterfoil.errors import KeyFileError, SignatureError
-from counterfoil.intoto import PAYLOAD_TYPE
-from counterfoil.signing import PublicKey, load_public_key, open_claim, open_statement, open_tree_head, sign_claim
+from counterfoil.signing.edwards import D, L, P, is_public_key
+from counterfoil.signing.envelope import (
+    PublicKey,
+    load_public_key,
+    open_claim,
+    open_statement,
+    open_tree_head,
+    sign_claim,
+)
+from counterfoil.signing.intoto import PAYLOAD_TYPE
 from support import expectations
 from support.capsules import refused, save
 from support.heads import record_with_heads

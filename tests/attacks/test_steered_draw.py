@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from counterfoil.audit.step import drawn
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.precision import ExactPrecision
 from support.expectations import disputed, operator_of
 from support.jobs import Job, audited, draw, own_order, record_job, replaced
 from support.malicious import Trainer

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute import prepared
+from counterfoil.arithmetic.compute.bounds import check_indices
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.errors import ProgramError
-from counterfoil.execution import prepared
-from counterfoil.execution.bounds import check_indices
-from counterfoil.signing import SigningKey
+from counterfoil.base.errors import ProgramError
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.expectations import verified
 from support.jobs import audited, draw, own_order, record_job, record_run, replaced

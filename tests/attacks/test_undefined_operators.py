@@ -15,11 +15,11 @@ from torch.nn import functional
 
 import counterfoil.program.graph as graph
 from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.errors import ProgramError
-from counterfoil.program.graph import Argument, Node
-from counterfoil.signing import SigningKey
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.turns import Turns
+from counterfoil.operators.node import Argument, Node
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
-from counterfoil.turns import Turns
 from support.expectations import refused, verified
 from support.jobs import draw, own_order, record_job, record_run, replaced
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.arithmetic.compute.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
-from counterfoil.execution.admission import read_program
+from counterfoil.base.precision import Precision
 from support.hostile_programs import order_of, single
 from support.measured import command
 

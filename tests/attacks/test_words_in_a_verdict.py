@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from securesystemslib.dsse import Envelope
 
-from counterfoil import canonical
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.base import canonical
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.plaintext import quoted, spelled
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import MAX_ENVIRONMENT, TreeHead
-from counterfoil.errors import SignatureError
-from counterfoil.intoto import PAYLOAD_TYPE
-from counterfoil.plaintext import quoted, spelled
-from counterfoil.signing import open_tree_head, sign_statement
+from counterfoil.signing.envelope import open_tree_head, sign_statement
+from counterfoil.signing.intoto import PAYLOAD_TYPE
 from support import expectations
 from support.bundles import opened_for_change
 from support.heads import heads_of, record_with_heads, write_heads
@@ -74,7 +74,7 @@ def test_the_time_of_a_head(published, digits_job, trainer_key):
 
 
 def heads_line(head: TreeHead, key, time: str) -> bytes:
-    from counterfoil.signing import sign_tree_head
+    from counterfoil.signing.envelope import sign_tree_head
 
     return sign_tree_head(replace(head, signed_at=time), key)
 

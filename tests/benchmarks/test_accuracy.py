@@ -15,9 +15,9 @@ from benchmarks.accuracy.page import collected, page, sentence, shares
 from benchmarks.accuracy.tasks import Task, digits_task, gpt_task
 from benchmarks.accuracy.training import ARITHMETICS, REFERENCE, Trained, drawing
 
-from counterfoil.machine import Machine, open_machine
-from counterfoil.program import random
-from counterfoil.program.random import uniform
+from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.operators import random
+from counterfoil.operators.random import uniform
 from counterfoil.training.recipes import digits, gpt2
 from support.jobs import captured_once
 

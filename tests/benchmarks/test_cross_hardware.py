@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.base.errors import DeviceError
 from counterfoil.benchmark.crosshardware import work as work_module
 from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
 from counterfoil.benchmark.crosshardware.page import render, unexpected
@@ -23,7 +24,6 @@ from counterfoil.benchmark.crosshardware.results import (
     parts_of,
 )
 from counterfoil.benchmark.crosshardware.work import Worker
-from counterfoil.errors import DeviceError
 
 JOBS, PROFILES = ("digits-cnn", "logistic"), ("float64-24", "exact-20")
 

@@ -13,16 +13,16 @@ import torch
 from benchmarks.cross_hardware import replays
 from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, in_processes, plan, section, summary
 
-from counterfoil import machine as machine_module
+from counterfoil.arithmetic import machine as machine_module
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS, perturbed
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.benchmark.crosshardware import ordinary
 from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.definite.operators import Profile
-from counterfoil.definite.products import Form
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.perturbed import IMITATIONS, perturbed
-from counterfoil.machine import open_machine
+from counterfoil.kernels.exact.products import Form
 from counterfoil.program.graph import Program
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip

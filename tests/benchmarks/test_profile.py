@@ -11,7 +11,8 @@ import pytest
 from benchmarks.profile import BETWEEN, ORDER, PARTS, WAITING, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
 
 import counterfoil
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 
 ENGINE = Path(counterfoil.__file__).parent
 

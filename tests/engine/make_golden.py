@@ -19,10 +19,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.digest import Digest
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.commit.digest import Digest
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from support.bundles import test_key

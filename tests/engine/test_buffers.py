@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil import buffers
-from counterfoil.buffers import Arena
-from counterfoil.definite import elementwise
+from counterfoil.kernels import buffers
+from counterfoil.kernels.buffers import Arena
+from counterfoil.kernels.exact import elementwise
 
 LARGE = (1024, 512)
 SIZE = 4 * 1024 * 512

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CancelledError
-from counterfoil.interrupt import cancel_on_interrupt
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, CancelledError
+from counterfoil.base.interrupt import cancel_on_interrupt
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil import canonical
-from counterfoil.canonical import CanonicalError
+from counterfoil.base import canonical
+from counterfoil.base.canonical import CanonicalError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 LARGEST = canonical.MAX_EXACT_INTEGER

@@ -16,12 +16,12 @@ import pytest
 from typer.main import get_command
 
 from counterfoil import __version__
+from counterfoil.base.errors import CancelledError
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.programs import PASSPHRASE_VARIABLE
 from counterfoil.cli import main
 from counterfoil.cli.app import app
-from counterfoil.errors import CancelledError
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.programs import PASSPHRASE_VARIABLE
-from counterfoil.signing import load_private_key
+from counterfoil.signing.envelope import load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
@@ -437,7 +437,7 @@ def test_a_full_disk_leaves_the_old_file(
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("counterfoil.wholefiles.os.fsync", full)
+    monkeypatch.setattr("counterfoil.base.wholefiles.os.fsync", full)
     assert main(["audit", str(job / "run.cfoil"), f"--{name}", str(old), "--force", *key]) == 4
     error = " ".join(capsys.readouterr().err.split())
     assert f"cannot be written to {old}: the disk is full. Make room there, or choose another folder." in error

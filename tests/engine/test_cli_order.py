@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import typer.main
 
-from counterfoil.bundle.precision import PROFILES
+from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main

@@ -13,9 +13,9 @@ import pytest
 from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.parts.slurm import array_job, shares
 from counterfoil.audit.values.workers import Place
+from counterfoil.base.errors import PartError
 from counterfoil.cli import main
-from counterfoil.errors import PartError
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import flattered
 from support.forgery import checkpoint, store_checkpoint

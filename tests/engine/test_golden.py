@@ -12,9 +12,9 @@ from types import ModuleType
 
 import pytest
 
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.perturbed import PERTURBATIONS
 from support.jobs import audited, record_run
 
 NAMES = ("digits", "gpt2", "exact")

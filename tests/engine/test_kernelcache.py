@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 import counterfoil
-from counterfoil import kernelcache
+from counterfoil.kernels import cache as kernelcache
 
 PACKAGE = Path(counterfoil.__file__).parent
 KERNELS = [
     path
     for path in sorted(PACKAGE.rglob("*.py"))
-    if "import numba" in (text := path.read_text(encoding="utf-8")) or "from counterfoil.kernelcache import" in text
+    if "import numba" in (text := path.read_text(encoding="utf-8")) or "from counterfoil.kernels.cache import" in text
 ]
 
 SERVER = """
@@ -56,7 +56,7 @@ for line in sys.stdin:
 OUTER = """
 from numba import types
 from counterfoil.inner import added, plus
-from counterfoil.kernelcache import callback, kernel
+from counterfoil.kernels.cache import callback, kernel
 from counterfoil.numbers import CONSTANT
 
 @kernel(nogil=True)
@@ -75,7 +75,7 @@ def hits():
     return sum(asked.stats.cache_hits.values()) + _COMPILED.cache_hits
 """
 INNER = """
-from counterfoil.kernelcache import inlined, kernel
+from counterfoil.kernels.cache import inlined, kernel
 
 @kernel(nogil=True)
 def added(x):
@@ -117,8 +117,9 @@ def asked(server: subprocess.Popen[str]) -> Asked:
 def package(tmp_path: Path) -> Path:
     """A package of that name with the real module that keeps kernels, and a kernel made of four files."""
     folder = tmp_path / "counterfoil"
-    folder.mkdir()
-    shutil.copy(kernelcache.__file__, folder)
+    (folder / "kernels").mkdir(parents=True)
+    (folder / "kernels" / "__init__.py").touch()
+    shutil.copy(kernelcache.__file__, folder / "kernels")
     texts = {"__init__": "", "outer": OUTER, "inner": INNER, "numbers": NUMBERS, "further": FURTHER, "other": "X = 1\n"}
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
@@ -161,10 +162,10 @@ def test_a_change_further_in_is_seen(package: Path, asked: Asked, name: str, old
 
 def test_numba_by_itself_does_not_see_it(package: Path, asked: Asked) -> None:
     """The control: the same kernels under numba's own cache."""
-    change(package, "outer", "from counterfoil.kernelcache import callback, kernel", "from numba import cfunc, njit")
+    change(package, "outer", "from counterfoil.kernels.cache import callback, kernel", "from numba import cfunc, njit")
     change(package, "outer", "@kernel(nogil=True)", "@njit(nogil=True, cache=True)")
     change(package, "outer", "callback(types.int64(types.int64), _back)", "cfunc('i8(i8)', cache=True)(_back)")
-    change(package, "inner", "from counterfoil.kernelcache import inlined, kernel", "from numba import njit")
+    change(package, "inner", "from counterfoil.kernels.cache import inlined, kernel", "from numba import njit")
     change(package, "inner", "@kernel(nogil=True)", "@njit(nogil=True, cache=True)")
     change(package, "inner", "@inlined", "@njit(inline='always')")
     assert asked(package.parent) == [114, 1114, 0]
@@ -284,11 +285,11 @@ def test_kernels_are_made_of_what_their_files_import_by_name() -> None:
 
 @pytest.mark.slow
 def test_a_changed_rule_of_rounding_is_seen_by_the_tiles(tmp_path: Path) -> None:
-    """What went unseen: ``kernel_cpu._mix`` within ``tiles._watch``."""
+    """What went unseen: ``rounding._mix`` within ``tiles._watch``."""
     copied = tmp_path / "counterfoil"
     shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
     script = (
-        "import numpy as np\nfrom counterfoil.rounding import tiles\n"
+        "import numpy as np\nfrom counterfoil.arithmetic.grid import tiles\n"
         "print(tiles._watch(np.arange(9.0), np.uint64(0), np.uint64(0)), sum(tiles._watch.stats.cache_hits.values()))"
     )
 
@@ -301,5 +302,5 @@ def test_a_changed_rule_of_rounding_is_seen_by_the_tiles(tmp_path: Path) -> None
 
     first = ask()
     assert ask() == [*first[:-1], "1"]
-    change(copied / "rounding", "kernel_cpu", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB")
+    change(copied / "kernels" / "cpu", "rounding", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB")
     assert ask()[0] != first[0]

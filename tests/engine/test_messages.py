@@ -19,10 +19,10 @@ from msgspec import Meta
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, Workers
-from counterfoil.commit.digest import Digest
-from counterfoil.messages import MAX_SPOKEN, FormError, decode, encode
+from counterfoil.base.digest import Digest
+from counterfoil.base.messages import MAX_SPOKEN, FormError, decode, encode
+from counterfoil.base.sentence import Sentence, packed, say
 from counterfoil.program.limits import LARGE, Limits
-from counterfoil.sentence import Sentence, packed, say
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.plaintext import one_line
+from counterfoil.base.plaintext import one_line
 
 BAD = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 

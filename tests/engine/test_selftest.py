@@ -17,20 +17,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil import knownproducts, machine, selftest
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.arithmetic import knownproducts, machine, selftest
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.grid import tiles
+from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.unrounded import Unrounded
+from counterfoil.arithmetic.machine import Machine
+from counterfoil.base.errors import DeviceError
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.state import state_root
-from counterfoil.definite.operators import Profile
-from counterfoil.definite.products import Form
-from counterfoil.errors import DeviceError
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.machine import Machine
+from counterfoil.kernels.exact.products import Form
+from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.program.graph import Program
-from counterfoil.program.operators import OperatorClass
-from counterfoil.rounding import tiles
-from counterfoil.rounding.rounder import Kernels
-from counterfoil.rounding.unrounded import Unrounded
 
 CPU = torch.device("cpu")
 HERE = Machine(CPU, 1)
@@ -86,8 +86,8 @@ def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str
     assert rule in text
     changed.write_text(text.replace(rule, other) if rule else text, encoding="utf-8")
     script = (
-        "import torch\nfrom counterfoil import selftest\nfrom counterfoil.bundle.precision import Precision\n"
-        "from counterfoil.commit.sha256 import compiled\nfrom counterfoil.machine import Machine\n"
+        "import torch\nfrom counterfoil import selftest\nfrom counterfoil.base.precision import Precision\n"
+        "from counterfoil.commit.sha256 import compiled\nfrom counterfoil.arithmetic.machine import Machine\n"
         "assert compiled(), 'SHA-256 wrongly'\n"
         "print(selftest.run_selftest(Machine(torch.device('cpu'), 1), Precision()))"
     )

@@ -9,14 +9,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from counterfoil import messages
 from counterfoil.audit.kept import Basis, KeptAudit, decode, encode
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, named_parts
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil.audit.values.steptable import StepTable
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, ProgressError
-from counterfoil.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked
+from counterfoil.base import messages
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, ProgressError
+from counterfoil.base.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked
 
 NESTED = say("{0} {1:.3g} of {2:,} in {3}.", say("Step {0}", 4), 0.12345, 100000, "{curly}")
 

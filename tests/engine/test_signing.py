@@ -26,12 +26,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from securesystemslib.dsse import Envelope
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil.bundle.schema import RunClaim
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import FileWriteError, KeyFileError, SignatureError
-from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE, make_statement
-from counterfoil.signing import (
+from counterfoil.signing.envelope import (
     PublicKey,
     SigningKey,
     generate_key,
@@ -42,6 +41,7 @@ from counterfoil.signing import (
     sign_claim,
     sign_statement,
 )
+from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE, make_statement
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from counterfoil import terminal
+from counterfoil.cli import terminal
 
 
 def shown(out: Console) -> str:

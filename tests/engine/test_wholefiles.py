@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil import wholefiles
-from counterfoil.errors import FileWriteError, TargetExistsError
-from counterfoil.wholefiles import (
+from counterfoil.base import wholefiles
+from counterfoil.base.errors import FileWriteError, TargetExistsError
+from counterfoil.base.wholefiles import (
     LEFTOVER_SECONDS,
     check_room,
     lock,
@@ -155,8 +155,8 @@ def test_room_is_looked_at_first(target: Path) -> None:
 LIMITED = """
 import resource
 from pathlib import Path
-from counterfoil.errors import FileWriteError
-from counterfoil.wholefiles import whole_file, write_whole
+from counterfoil.base.errors import FileWriteError
+from counterfoil.base.wholefiles import whole_file, write_whole
 path = Path({path!r})
 {limit}
 {before}

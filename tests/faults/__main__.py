@@ -18,8 +18,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import counterfoil
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.sandbox.box import SWITCH
-from counterfoil.wholefiles import write_whole
 from faults import jobs, shim
 from faults.table import MARKER, table, write_table
 from faults.trial import Campaign, Fault, Tried

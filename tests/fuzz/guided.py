@@ -57,7 +57,7 @@ def _main() -> None:
     compiled = [
         ".".join(("counterfoil", *path.relative_to(engine).with_suffix("").parts))
         for path in engine.rglob("*.py")
-        if "counterfoil.kernelcache" in path.read_text(encoding="utf-8")
+        if "counterfoil.kernels.cache" in path.read_text(encoding="utf-8")
     ]
     with atheris.instrument_imports(include=["counterfoil"], exclude=compiled):
         from fuzz.targets import Corpus

@@ -17,6 +17,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import kept
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import Inspection, check_claim, make_checks
@@ -29,20 +31,8 @@ from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, Selection
 from counterfoil.audit.values.workers import Place, segment_places
-from counterfoil.bundle.capsule import CapsuleReader
-from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.datafile import DataFile
-from counterfoil.bundle.precision import Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, OrderManifest
-from counterfoil.bundle.steady import SteadyFile
-from counterfoil.bundle.writer import write_data_file
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.commit.state import tensor_digest
-from counterfoil.delivery.export import export_weights
-from counterfoil.delivery.tensorfile import open_tensors
-from counterfoil.delivery.verification import verify_weights
-from counterfoil.errors import (
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.errors import (
     CommitmentError,
     CounterfoilError,
     KeyFileError,
@@ -56,16 +46,26 @@ from counterfoil.errors import (
     SignerError,
     WeightsError,
 )
-from counterfoil.execution.admission import read_program
-from counterfoil.generators import finish
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import Precision
+from counterfoil.base.sealing import SEAL_BYTES, seal
+from counterfoil.bundle.capsule import CapsuleReader
+from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.datafile import DataFile
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.bundle.steady import SteadyFile
+from counterfoil.bundle.writer import write_data_file
+from counterfoil.commit.state import tensor_digest
+from counterfoil.delivery.export import export_weights
+from counterfoil.delivery.tensorfile import open_tensors
+from counterfoil.delivery.verification import verify_weights
+from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
-from counterfoil.publickeys import public_path
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import decode, encode
-from counterfoil.sealing import SEAL_BYTES, seal
 from counterfoil.signer.frames import Kind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, open_claim
+from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key, load_public_key, open_claim
+from counterfoil.signing.publickeys import public_path
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from support.bundles import make_contents, write_bundle

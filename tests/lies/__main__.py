@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import counterfoil
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.wholefiles import write_whole
 from lies.campaign import Told, all_lies, tell
 from lies.subjects import Liar, Subject
 from lies.table import MARKER, table, write_table

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil import canonical
+from counterfoil.base import canonical
 from counterfoil.commit.state import state_root, tensor_digest
 from support.bundles import opened_for_change
 from support.jobs import replace_bytes

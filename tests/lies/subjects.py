@@ -25,7 +25,7 @@ from securesystemslib.dsse import Envelope
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil import canonical
+from counterfoil.arithmetic.grid.log import ZERO_SCALE, SiteLog
 from counterfoil.audit import kept
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.parts import result as parts
@@ -35,19 +35,19 @@ from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import PartFiles
+from counterfoil.base import canonical
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.errors import CounterfoilError, RefusedError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.sealing import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.consent import accept_order, open_signed_order, sign_order
 from counterfoil.delivery.export import export_weights
-from counterfoil.errors import CounterfoilError, RefusedError
-from counterfoil.generators import finish
-from counterfoil.intoto import PAYLOAD_TYPE
-from counterfoil.rounding.log import ZERO_SCALE, SiteLog
-from counterfoil.sealing import SEAL_BYTES
-from counterfoil.signing import SigningKey, generate_key, load_private_key
+from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
+from counterfoil.signing.intoto import PAYLOAD_TYPE
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from lies.redigest import redigest

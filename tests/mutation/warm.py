@@ -256,7 +256,7 @@ def _compile_anew(path: Path) -> None:
     from numba.core.caching import NullCache
     from numba.core.dispatcher import Dispatcher
 
-    from counterfoil import kernelcache
+    from counterfoil.kernels import cache as kernelcache
 
     package = Path(kernelcache.__file__).parent
     within = path.relative_to(package).as_posix()

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.neighbours import neighbours
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
+from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.kernels.grid import Grid
 from counterfoil.program.graph import Program
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder
 
 
 class Bent(RecordingRounder):

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.digest import Digest
+from counterfoil.base.precision import Precision
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.consent import accept_order
-from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_claim
-from counterfoil.turns import Turns
+from counterfoil.signing.consent import accept_order
+from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key, sign_claim
 
 Array = NDArray[Any]
 

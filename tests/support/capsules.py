@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.replayer import State, read_log, step_replayer
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.events import AuditFinished
+from counterfoil.base.generators import finish
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.generators import finish
-from counterfoil.machine import open_machine
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import opened_for_change

@@ -11,16 +11,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.errors import CounterfoilError
-from counterfoil.execution.chained import ChainUnit, Made, RunChain, chained
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.chained import ChainUnit, Made, RunChain, chained
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.grid.chains import run_chain
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import Precision
+from counterfoil.kernels.counts import Counts
+from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.chains import Chain
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.rounding.chains import run_chain
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.program.graph import Input, Program
 
 CPU = torch.device("cpu")
 KEY = 1234567

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.neighbours import neighbours
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.step.explain import mixed
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from support.jobs import record_run, replaced
 

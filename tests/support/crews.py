@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.arithmetic.grid.log import decode
 from counterfoil.audit import replay
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
@@ -26,11 +27,10 @@ from counterfoil.audit.parts.result import (
 from counterfoil.audit.parts.work import Workplace, open_workplace
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import Place
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.generators import finish
-from counterfoil.rounding.log import decode
 from counterfoil.training.loaded import load_order
 
 Lie = Callable[[int, SegmentResult], SegmentResult]

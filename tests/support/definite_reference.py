@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.exact.ieee import rounded
+from counterfoil.operators.judging.ieee import rounded
 
 Array = npt.NDArray[Any]
 

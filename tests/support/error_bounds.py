@@ -7,13 +7,13 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.exact import NotExactError, exact_output
-from counterfoil.exact.numbers import MP
-from counterfoil.execution.operation import native
-from counterfoil.program.graph import TensorType
-from counterfoil.program.operators import OperatorClass, allowed_names, classify
-from counterfoil.rounding.guaranteed import Bound, Use, bounds_of
-from counterfoil.rounding.scale_kinds import rule_for
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.margin import Bound, Use, bounds_of
+from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
+from counterfoil.operators.judging import NotExactError, exact_output
+from counterfoil.operators.judging.numbers import MP
+from counterfoil.operators.node import TensorType
 from support.operator_calls import Call, listed, operation_of
 
 STATED = Bound(64)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.order import OrderDraft, draft_order

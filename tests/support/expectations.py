@@ -8,10 +8,10 @@ from typing import Any
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport
+from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.signing import open_claim
+from counterfoil.signing.envelope import open_claim
 from support.jobs import Audited, audited
 
 ALL_PARTS = ("state", "loss", "fingerprints")

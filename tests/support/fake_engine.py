@@ -63,7 +63,6 @@ from counterfoil import (
     Verdict,
     WorkersReported,
     WorkerState,
-    canonical,
     key_id_of,
     trust_of,
 )
@@ -83,10 +82,11 @@ from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding,
 from counterfoil.audit.values.sampling import NonceSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
+from counterfoil.base import canonical
+from counterfoil.base.sentence import joined, say
 from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
-from counterfoil.sentence import joined, say
+from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
     DeliveryEvent,

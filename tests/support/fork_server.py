@@ -183,7 +183,7 @@ def _prepare(job: dict[str, Any]) -> None:
 
 def _kill_at_write(chosen: int) -> None:
     """Kill this process when half of a write is done; also before and after the run gets its name."""
-    from counterfoil import wholefiles
+    from counterfoil.base import wholefiles
     from counterfoil.bundle import filewriter
     from counterfoil.training import recording
 

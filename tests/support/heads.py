@@ -9,7 +9,7 @@ from typing import Any
 
 from counterfoil.audit.published_heads import read_tree_heads
 from counterfoil.bundle.schema import TreeHead
-from counterfoil.signing import PublicKey, SigningKey, sign_tree_head
+from counterfoil.signing.envelope import PublicKey, SigningKey, sign_tree_head
 from support.jobs import record_run
 
 

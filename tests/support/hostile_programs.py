@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.digest import Digest
-from counterfoil.turns import Turns
 from support.jobs import digits_order
 
 

@@ -15,26 +15,27 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil import machine as machines
-from counterfoil import selftest
+from counterfoil.arithmetic import machine as machines
+from counterfoil.arithmetic import selftest
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.machine import Machine
 from counterfoil.audit import replay
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.consent import accept_order, open_signed_order, sign_order
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.philox import uniform
-from counterfoil.machine import Machine
+from counterfoil.kernels.cpu.philox import uniform
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, Objective, capture
-from counterfoil.program.graph import Program, TensorType
+from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd, UpdateRule
-from counterfoil.signing import SigningKey, open_claim, sign_claim
+from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.envelope import SigningKey, open_claim, sign_claim
 from counterfoil.training import recorder
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order

@@ -16,19 +16,20 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
-from counterfoil import machine
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.cancel import CancelToken
-from counterfoil.execution.interpreter import Interpreter, StepInputs, StepResult
-from counterfoil.execution.operation import Compute, Operation, native
-from counterfoil.execution.prepared import Frame, PreparedDraw, Round
-from counterfoil.program.graph import Node, Program
-from counterfoil.rounding.following import judged
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.profiles import recording_rounder
-from counterfoil.rounding.rounder import Kernels, RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
+from counterfoil.arithmetic.compute.operation import Compute, Operation, native
+from counterfoil.arithmetic.compute.prepared import Frame, PreparedDraw, Round
+from counterfoil.arithmetic.grid.following import judged
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.profiles import recording_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.operators.node import Node
+from counterfoil.program.graph import Program
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 from support.jobs import record_run, replaced

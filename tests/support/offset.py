@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.neighbours import neighbours
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
+from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from support.jobs import record_run, replaced
 

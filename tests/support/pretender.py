@@ -8,9 +8,9 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.execution.interpreter import StepInputs
-from counterfoil.rounding.rounder import RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.arithmetic.compute.interpreter import StepInputs
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import record_run, replaced

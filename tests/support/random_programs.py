@@ -11,21 +11,21 @@ from typing import Any
 
 import torch
 
-from counterfoil import canonical
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.grid.margin import kinds_without_bound, site_margins
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
-from counterfoil.commit.digest import Digest
-from counterfoil.dtypes import STATE_DTYPES
-from counterfoil.errors import LimitError, NonFiniteError, RefusedError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.base.errors import LimitError, NonFiniteError, RefusedError
+from counterfoil.base.precision import Precision
+from counterfoil.operators.catalogue import allowed_names
+from counterfoil.operators.signatures import Parameter, signature_of
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.program.operators import allowed_names
-from counterfoil.program.signatures import Parameter, signature_of
-from counterfoil.rounding.guaranteed import kinds_without_bound, site_margins
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
-from counterfoil.selftest import tiny_program
 from counterfoil.vectors.jobs import convolution_order, transformer_order
 
 SMALL = Limits(operators=2000, tensors=4000, bytes=2**26, flops=1e8)

@@ -11,9 +11,9 @@ from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Out
 from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, Selection
 from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
+from counterfoil.base.sentence import joined
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
-from counterfoil.sentence import joined
 
 STEPS = 60
 STEP = 37

@@ -14,8 +14,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import StepRow
+from counterfoil.base.cancel import CancelToken
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.cancel import CancelToken
 from support.jobs import Job
 
 

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from fractions import Fraction
 
-from counterfoil.rounding.grid import Grid
+from counterfoil.kernels.grid import Grid
 
 MASK64 = 2**64 - 1
 

@@ -10,12 +10,12 @@ from torch import Tensor, fx
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from counterfoil.definite.operators import Profile, rule_for
-from counterfoil.execution.operation import make_operation
+from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.operators.catalogue import OperatorClass, classify, is_allowed
+from counterfoil.operators.node import Node, TensorType
 from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
-from counterfoil.program.graph import Node, TensorType
-from counterfoil.program.operators import OperatorClass, classify, is_allowed
 from counterfoil.program.portable import PORTABLE
 
 UNINITIALISED = ("aten.empty_like.default", "aten.new_empty.default", "aten.empty.memory_format")

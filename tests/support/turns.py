@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from counterfoil.bundle.precision import AnyPrecision
-from counterfoil.execution.interpreter import StepInputs
+from counterfoil.arithmetic.compute.interpreter import StepInputs
+from counterfoil.base.precision import AnyPrecision
 from counterfoil.program.update import Adam, Sgd
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import Tamper

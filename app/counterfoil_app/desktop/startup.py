@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from counterfoil import CounterfoilError
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 
 OFFSCREEN = "offscreen"
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from counterfoil import AuditReport, CounterfoilError, write_whole
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.open_bundle import Phase

@@ -25,11 +25,11 @@ from counterfoil.audit.boxed.answers import Answers
 from counterfoil.audit.boxed.messages import Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.errors import CounterfoilError
-from counterfoil.frames import own_pipes, read_frame, write_frame
-from counterfoil.messages import FormError, decode, encode
-from counterfoil.programs import program_command, program_environment
-from counterfoil.sentence import say
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.frames import own_pipes, read_frame, write_frame
+from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.base.programs import program_command, program_environment
+from counterfoil.base.sentence import say
 from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, Enclosure, Inquiry, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
 from counterfoil_app.engine.port import keeping

@@ -21,8 +21,8 @@ from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgres
 from counterfoil.audit.boxed.messages import Answer as Answered
 from counterfoil.audit.boxed.messages import Question as Asked
 from counterfoil.audit.boxed.messages import Refused
-from counterfoil.frames import own_pipes, read_frame, write_frame
-from counterfoil.messages import FormError, decode, encode
+from counterfoil.base.frames import own_pipes, read_frame, write_frame
+from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.sandbox import box
 from counterfoil_app.engine.enclosures import Enclosure, Inquiry
 from counterfoil_app.engine.messages import (

@@ -1,8 +1,8 @@
 """What window and engine's process say to each other.
 
 That process computes for strangers. Should one of them take it over, its messages must not take over the window, where
-passphrases are typed: they are bytes that :mod:`counterfoil.messages` reads. What a call brings is read by the type
-that the :class:`Engine` promises of that very call.
+passphrases are typed: they are bytes that :mod:`counterfoil.base.messages` reads. What a call brings is read by the
+type that the :class:`Engine` promises of that very call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from msgspec import Meta
 
 from counterfoil import CounterfoilError
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
 

@@ -37,8 +37,8 @@ from counterfoil import (
     StepTable,
     Verdict,
 )
-from counterfoil.inputs import read_input
-from counterfoil.sentence import say
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:

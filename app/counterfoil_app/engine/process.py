@@ -23,8 +23,8 @@ from counterfoil import (
     write_steps_csv,
 )
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.messages import FormError, decode, encode
-from counterfoil.sentence import say
+from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.base.sentence import say
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import (
     MAX_BYTES,

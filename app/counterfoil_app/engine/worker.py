@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterfoil import CounterfoilError, GivenFileError
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 from counterfoil_app.engine import strangers
 
 

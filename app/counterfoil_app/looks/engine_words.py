@@ -11,7 +11,7 @@ import re
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from counterfoil.sentence import Sentence, Value, fill, joined
+from counterfoil.base.sentence import Sentence, Value, fill, joined
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 

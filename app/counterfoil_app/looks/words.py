@@ -29,7 +29,7 @@ from counterfoil import (
     ranges,
     rows_named,
 )
-from counterfoil.sentence import Sentence
+from counterfoil.base.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.key_book import KnownKey, Role

@@ -9,8 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import AuditReport, CounterfoilError, StepTable, write_whole
-from counterfoil.sentence import say
-from counterfoil.wholefiles import check_apart
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.finished import VerdictMaterial

@@ -31,10 +31,10 @@ from counterfoil import (
     Trust,
     write_whole,
 )
-from counterfoil.errors import SealError
-from counterfoil.messages import decode, encode
-from counterfoil.sealing import SEAL_BYTES, check_seal, seal
-from counterfoil.sentence import say
+from counterfoil.base.errors import SealError
+from counterfoil.base.messages import decode, encode
+from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
+from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable

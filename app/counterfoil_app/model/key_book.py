@@ -24,7 +24,7 @@ from msgspec import Meta
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 
 FILE_NAME = "keys.json"
 FORMAT_VERSION = 1

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from counterfoil import CounterfoilError, Digest, write_whole
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 
 FILE_NAME = "orders.json"
 MAX_ORDERS = 200

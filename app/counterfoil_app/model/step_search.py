@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.sentence import Sentence, say
+from counterfoil.base.sentence import Sentence, say
 from counterfoil_app.model.step_data import StepData, StepState
 
 Mask = npt.NDArray[np.bool_]

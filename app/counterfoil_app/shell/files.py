@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import words

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from counterfoil import AdjudicationReport, Digest, Passphrase, signed_by_trainer, start_signer, write_whole
-from counterfoil.errors import KeyFileError, TargetExistsError
-from counterfoil.publickeys import public_path
-from counterfoil.sentence import joined, say
-from counterfoil.wholefiles import check_apart
+from counterfoil.base.errors import KeyFileError, TargetExistsError
+from counterfoil.base.sentence import joined, say
+from counterfoil.base.wholefiles import check_apart
+from counterfoil.signing.publickeys import public_path
 from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial

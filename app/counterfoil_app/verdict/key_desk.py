@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
-from counterfoil.sentence import say
-from counterfoil.wholefiles import check_apart
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLocale
 
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.frames import own_pipes, read_frame, write_frame
-from counterfoil.messages import decode, encode
+from counterfoil.base.frames import own_pipes, read_frame, write_frame
+from counterfoil.base.messages import decode, encode
+from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
-from counterfoil.sentence import say
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES

@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil.errors import FileWriteError
-from counterfoil.publickeys import others_can_read
+from counterfoil.base.errors import FileWriteError
+from counterfoil.signing.publickeys import others_can_read
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons

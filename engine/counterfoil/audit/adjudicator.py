@@ -16,6 +16,9 @@ from typing import TypeVar
 
 import torch
 
+from counterfoil.arithmetic.compute.devices import environment_after
+from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import (
     Keys,
@@ -34,22 +37,26 @@ from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.orders import GivenOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import (
+    CounterfoilError,
+    DeviceError,
+    FileChangedError,
+    GivenFileError,
+    LimitError,
+    RefusedError,
+)
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import joined, say
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.consent import Acceptance, SignedOrder
-from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, GivenFileError, LimitError, RefusedError
-from counterfoil.execution.devices import environment_after
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
-from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
-from counterfoil.selftest import run_selftest
-from counterfoil.sentence import joined, say
-from counterfoil.signing import PublicKey
+from counterfoil.signing.consent import Acceptance, SignedOrder
+from counterfoil.signing.envelope import PublicKey
 
 Result = TypeVar("Result")
 

@@ -14,13 +14,13 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from counterfoil import canonical
 from counterfoil.audit.values.beacon import CHAINS, LAST_ROUND, QUICKNET, SIGNATURE_BYTES, Beacon
-from counterfoil.canonical import CanonicalError
-from counterfoil.errors import DataError
-from counterfoil.inputs import read_input
-from counterfoil.sentence import say
-from counterfoil.timestamps import read_timestamp, timestamp
+from counterfoil.base import canonical
+from counterfoil.base.canonical import CanonicalError
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import read_timestamp, timestamp
 
 _DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
 _MOST_BYTES = 10_000

@@ -10,8 +10,8 @@ from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Out
 from counterfoil.audit.values.report import Steering
 from counterfoil.audit.values.sampling import Sample
 from counterfoil.audit.values.steptable import Tally
-from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
-from counterfoil.sentence import joined, say
+from counterfoil.base.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
+from counterfoil.base.sentence import joined, say
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import check_claim
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
@@ -28,15 +29,14 @@ from counterfoil.audit.values.difference import (
     StateDifference,
     Unlike,
 )
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CommitmentError, GivenFileError
+from counterfoil.base.generators import finish
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil.errors import CommitmentError, GivenFileError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
-from counterfoil.machine import open_machine
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import load_order, with_data_file
 

@@ -9,23 +9,23 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.step.replayer import State
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CommitmentError, ProgramError, ProofError
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, ProvenLeaf
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CommitmentError, ProgramError, ProofError
-from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.sentence import say
 from counterfoil.training.loaded import LoadedOrder, read_programs, step_inputs
-from counterfoil.turns import Turns
 
 
 def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) -> CapsuleContents:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from counterfoil.arithmetic.grid.profiles import kinds_without_proof
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
@@ -25,32 +26,38 @@ from counterfoil.audit.values.summary import (
     RunSummary,
     SourceSummary,
 )
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.errors import (
+    BundleError,
+    CommitmentError,
+    GivenFileError,
+    LimitError,
+    RefusedError,
+    SignatureError,
+)
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import joined, say
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.checked import Progress
-from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.consent import (
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.program.estimate import estimate
+from counterfoil.program.limits import Estimate, Limits, largest
+from counterfoil.program.recompute import computed_again
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.signing.consent import (
     Acceptance,
     SignedOrder,
     check_same_client,
     open_acceptance,
     open_signed_order,
 )
-from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError, CommitmentError, GivenFileError, LimitError, RefusedError, SignatureError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.plaintext import quoted
-from counterfoil.program.estimate import estimate
-from counterfoil.program.limits import Estimate, Limits, largest
-from counterfoil.program.operators import OperatorClass
-from counterfoil.program.recompute import computed_again
-from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.rounding.profiles import kinds_without_proof
-from counterfoil.sentence import joined, say
-from counterfoil.signing import PublicKey, open_claim
+from counterfoil.signing.envelope import PublicKey, open_claim
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")

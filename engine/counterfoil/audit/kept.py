@@ -1,9 +1,9 @@
 """The progress of an audit, kept in a file, so that an audit that was stopped or killed goes on where it was.
 
 What is known where a segment ends fits into one value, since the next segment can start from a state that the trainer
-signed. It is written whole and sealed with a secret of this user (:mod:`counterfoil.sealing`), so that neither a torn
-file nor one that somebody else made is taken for one; and it says what it is progress of (:class:`Basis`), so that it
-is of use to the same audit of the same bytes only.
+signed. It is written whole and sealed with a secret of this user (:mod:`counterfoil.base.sealing`), so that neither a
+torn file nor one that somebody else made is taken for one; and it says what it is progress of (:class:`Basis`), so
+that it is of use to the same audit of the same bytes only.
 """
 
 from __future__ import annotations
@@ -25,11 +25,8 @@ from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Spans
 from counterfoil.audit.values.steptable import packed_steps
 from counterfoil.audit.values.workers import ReplayedAt
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.schema import MAX_STEPS
-from counterfoil.bundle.steady import SteadyFile
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import (
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import (
     BundleError,
     CounterfoilError,
     FileWriteError,
@@ -38,11 +35,14 @@ from counterfoil.errors import (
     RefusedError,
     SealError,
 )
-from counterfoil.generators import finish
-from counterfoil.inputs import open_plain
-from counterfoil.sealing import SEAL_BYTES, check_seal, seal, state_home
-from counterfoil.sentence import Sentence, joined, packed, say, unpacked
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.generators import finish
+from counterfoil.base.inputs import open_plain
+from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
+from counterfoil.base.sentence import Sentence, joined, packed, say, unpacked
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.schema import MAX_STEPS
+from counterfoil.bundle.steady import SteadyFile
 
 MARK = b"counterfoil audit progress 3\n"
 SUFFIX = ".progress"

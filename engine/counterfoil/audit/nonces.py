@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import FileWriteError, SealError
-from counterfoil.sealing import SEAL_BYTES, check_seal, seal
-from counterfoil.sentence import say
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import FileWriteError, SealError
+from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import write_whole
 
 MARK = b"counterfoil nonce of an audit 1\n"
 NONCE_BYTES = 32

@@ -13,8 +13,8 @@ from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.base.digest import Digest
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.commit.digest import Digest
 
 
 class Outside:

@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.referee import Provider, find_parting, result_tree, rule
 from counterfoil.audit.step.replayer import StepReplayer, step_replayer
@@ -31,13 +33,11 @@ from counterfoil.audit.values.panel import (
     Standing,
     StepJudged,
 )
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError, OrderMismatchError, RefusedError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.machine import open_machine
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError, OrderMismatchError, RefusedError
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.program.limits import Limits
-from counterfoil.selftest import run_selftest
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]

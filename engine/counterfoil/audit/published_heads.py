@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
+from counterfoil.base.errors import BundleError, CommitmentError, GivenFileError, ProofError, SignatureError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.merkle import MerkleTree, verify_consistency
-from counterfoil.errors import BundleError, CommitmentError, GivenFileError, ProofError, SignatureError
-from counterfoil.inputs import read_input
-from counterfoil.sentence import say
-from counterfoil.signing import PublicKey, open_tree_head
+from counterfoil.signing.envelope import PublicKey, open_tree_head
 
 MAX_FILE_BYTES = 64 * 2**20
 """Room for about 60,000 heads."""

@@ -6,15 +6,16 @@ import base64
 import os
 from pathlib import Path
 
-from counterfoil import canonical
 from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, FileUse, Recognised
+from counterfoil.base import canonical
+from counterfoil.base.canonical import CanonicalError
+from counterfoil.base.errors import BundleError, GivenFileError, SignatureError
+from counterfoil.base.inputs import open_input
+from counterfoil.base.sentence import say
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.canonical import CanonicalError
-from counterfoil.errors import BundleError, GivenFileError, SignatureError
-from counterfoil.inputs import open_input
-from counterfoil.intoto import (
+from counterfoil.signing.intoto import (
     ADJUDICATION_PREDICATE,
     REPLY_PREDICATE,
     RUN_PREDICATE,
@@ -22,7 +23,6 @@ from counterfoil.intoto import (
     VERDICT_PREDICATE,
     WITHDRAWAL_PREDICATE,
 )
-from counterfoil.sentence import say
 
 HEAD_BYTES = 2**20
 """How much of a text is looked at; a verdict of a million steps is larger, and says what it is before that."""

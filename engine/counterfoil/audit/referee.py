@@ -25,10 +25,10 @@ from counterfoil.audit.step.locate import first_differing_operator
 from counterfoil.audit.step.replayer import State, StepReplayer
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.panel import Blame, Parting, Ruling, StepJudged
+from counterfoil.base.errors import CommitmentError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
-from counterfoil.errors import CommitmentError
 
 
 @dataclass(frozen=True)

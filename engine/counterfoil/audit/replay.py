@@ -14,6 +14,11 @@ from typing import TypeVar
 
 import torch
 
+from counterfoil.arithmetic.compute.devices import environment, environment_after, open_device
+from counterfoil.arithmetic.compute.perturbed import perturbed
+from counterfoil.arithmetic.grid.profiles import kinds_without_proof
+from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.conclusion import Coverage, conclude
@@ -79,16 +84,9 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, ranges, segment, segment_count
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy, Where, by_place, elsewhere, segment_places
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
-from counterfoil.bundle.precision import ExactPrecision, Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, RunClaim
-from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
-from counterfoil.errors import (
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.errors import (
     CancelledError,
     CommitmentError,
     CounterfoilError,
@@ -102,15 +100,17 @@ from counterfoil.errors import (
     RefusedError,
     WorkerError,
 )
-from counterfoil.execution.devices import environment, environment_after, open_device
-from counterfoil.execution.perturbed import perturbed
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import ByPercent, relay
-from counterfoil.machine import Machine, open_machine
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.profiles import kinds_without_proof
-from counterfoil.selftest import run_selftest
-from counterfoil.sentence import Sentence, enumeration, joined, say
+from counterfoil.base.generators import ByPercent, relay
+from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.base.sentence import Sentence, enumeration, joined, say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest, RunClaim
+from counterfoil.bundle.steady import SteadyFile
+from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
+from counterfoil.kernels.counts import Counts
 from counterfoil.training.loaded import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -152,7 +152,7 @@ def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken
 
     Args:
         request: What to audit.
-        perturbation: The hardware to imitate (:mod:`counterfoil.execution.perturbed`).
+        perturbation: The hardware to imitate (:mod:`counterfoil.arithmetic.compute.perturbed`).
         cancel: Stops it.
 
     Raises:

@@ -11,8 +11,8 @@ from enum import Enum
 from itertools import islice
 
 from counterfoil.audit.values.steptable import StepRow, StepTable
-from counterfoil.sentence import say
-from counterfoil.wholefiles import whole_file
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import whole_file
 
 _ROWS_AT_ONCE = 1000
 

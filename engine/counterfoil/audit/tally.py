@@ -8,9 +8,9 @@ from counterfoil.audit.values.account import accusation
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, without_log
-from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
-from counterfoil.rounding.counts import Counts
-from counterfoil.sentence import joined, say
+from counterfoil.base.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
+from counterfoil.base.sentence import joined, say
+from counterfoil.kernels.counts import Counts
 
 
 @dataclass

@@ -10,19 +10,19 @@ from statistics import fmean
 
 import numpy as np
 
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.replayer import Logs, State, read_log, step_replayer
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import LogError, RefusedError
+from counterfoil.base.generators import finish
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import LogError, RefusedError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
-from counterfoil.machine import open_machine
+from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.grid import ZERO_SCALE
-from counterfoil.rounding.log import SiteLog
-from counterfoil.sentence import say
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 MEASURED_STEPS = 6

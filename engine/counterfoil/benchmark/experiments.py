@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from counterfoil.base.errors import DataError
 from counterfoil.benchmark.workloads import CPU, STEPS, EagerStep, eager_step, public_gpt2, sgd
-from counterfoil.errors import DataError
 from counterfoil.training.datasets import read_images
 from counterfoil.training.images import Images, Labels, Normalisation
 from counterfoil.training.order import OrderDraft

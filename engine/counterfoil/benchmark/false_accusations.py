@@ -1,9 +1,9 @@
 """Honest runs, replayed on many machines; nobody may be accused.
 
 Every job is recorded on this machine and on imitated ones, signed, and audited from the files: under every imitation of
-other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other instruction sets (in a
-process of its own, since libraries choose theirs at start: ``python -m counterfoil.benchmark.false_accusations``), and
-on a GPU where there is one.
+other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`), on other numbers of threads, with other instruction
+sets (in a process of its own, since libraries choose theirs at start: ``python -m
+counterfoil.benchmark.false_accusations``), and on a GPU where there is one.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.programs import program_command, program_environment
 from counterfoil.benchmark.honest_jobs import JOBS
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.execution.perturbed import IMITATIONS
-from counterfoil.programs import program_command, program_environment
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training.recorder import record
 
 STEPS = 8

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
-from counterfoil.execution.operation import Compute
-from counterfoil.execution.prepared import Round
-from counterfoil.machine import Machine
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, step_key
+from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
+from counterfoil.arithmetic.compute.operation import Compute
+from counterfoil.arithmetic.compute.prepared import Round
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.profiles import recording_rounder, replaying_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, step_key
+from counterfoil.arithmetic.machine import Machine
+from counterfoil.kernels.counts import Counts
 from counterfoil.training.order import OrderDraft
 
 

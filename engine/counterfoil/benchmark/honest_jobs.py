@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.benchmark.every_operator import every_operator
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import AdamW
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order

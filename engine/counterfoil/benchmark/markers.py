@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counterfoil.errors import DataError
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.errors import DataError
+from counterfoil.base.wholefiles import write_whole
 
 MEASURED = "measured"
 """The name of the only measured part of a page."""

@@ -16,17 +16,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from counterfoil.arithmetic.compute.interpreter import StepResult
+from counterfoil.arithmetic.compute.perturbed import perturbed
+from counterfoil.arithmetic.grid.log import encode
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, MemoryShortageError
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.benchmark.experiments import EXPERIMENTS, Step
 from counterfoil.benchmark.forms import Forms, peak_memory
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CounterfoilError, MemoryShortageError
-from counterfoil.execution.interpreter import StepResult
-from counterfoil.execution.perturbed import perturbed
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.machine import open_machine
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import encode
+from counterfoil.kernels.counts import Counts
 
 MEMORY_EXIT = 3
 """Exit code of a process that would have needed more memory than it was given."""

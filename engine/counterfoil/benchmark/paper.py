@@ -14,11 +14,11 @@ from pathlib import Path
 import torch
 
 from counterfoil import __version__
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.programs import program_command, program_environment
 from counterfoil.benchmark.experiments import EXPERIMENTS, Experiment
 from counterfoil.benchmark.measurement import MEMORY_EXIT, Measurement
 from counterfoil.benchmark.published import PAGE
-from counterfoil.errors import CounterfoilError
-from counterfoil.programs import program_command, program_environment
 
 BITS_PER_VALUE = 1.6
 """What the paper's released code writes: five decisions of three kinds in a byte."""

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import Objective, capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import Images, Labels
 from counterfoil.training.initial import fan_in_uniform

@@ -18,7 +18,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
 from h5py import h5a, h5d, h5f, h5g, h5p, h5s, h5t
 
-from counterfoil.wholefiles import failed
+from counterfoil.base.wholefiles import failed
 
 __all__ = [
     "FAILURES",

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, ProofError
+from counterfoil.base.fields import Fields
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import Array, CheckedFile
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import inclusion_proof_length
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
-from counterfoil.errors import BundleError, ProofError
-from counterfoil.fields import Fields
-from counterfoil.sentence import say
-from counterfoil.turns import Turns
 
 ChunkProofs = tuple[ChunkProof, ...]
 NO_CHUNKS = Digest.of(b"")

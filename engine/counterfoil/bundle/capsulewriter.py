@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.digest import DIGEST_BYTES
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
 from counterfoil.bundle import layout
 from counterfoil.bundle.capsule import NO_CHUNKS, CapsuleContents
 from counterfoil.bundle.filewriter import FileWriter, held_bytes
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import check_name
-from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.state import ChunkProof
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
 
 
 class _CapsuleWriter(FileWriter):

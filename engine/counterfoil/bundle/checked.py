@@ -14,17 +14,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.format import DTYPES, DatasetInfo
 from counterfoil.bundle.hdf5.source import Source
 from counterfoil.bundle.hdf5.walk import StoredDataset, walk
 from counterfoil.bundle.kind import BUNDLE, FileKind, check_mark
 from counterfoil.bundle.steady import SteadyFile, reading
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
-from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""

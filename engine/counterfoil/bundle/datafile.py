@@ -14,20 +14,20 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import DIGEST_BYTES
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.errors import BundleError, CommitmentError, GivenFileError, RefusedError
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, bytes_of, row_bytes
 from counterfoil.bundle.hdf5.format import DTYPES
 from counterfoil.bundle.kind import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
-from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError, CommitmentError, GivenFileError, RefusedError
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
 
 _REMEDY = say("Ask the client for the data file that was written together with the order.")
 Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]

@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
 from counterfoil.bundle._hdf5 import (
     FAILURES,
     FILE_TYPES,
@@ -29,9 +32,6 @@ from counterfoil.bundle._hdf5 import (
 from counterfoil.bundle.hdf5.format import DTYPES, MOST_ZEROS
 from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
 from counterfoil.bundle.schema import check_name
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
-from counterfoil.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
 
 Array = NDArray[Any]
 _LEAST_ZEROS = 4096

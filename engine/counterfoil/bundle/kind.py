@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import Sentence, say
 from counterfoil.bundle.hdf5.format import parse_text_attribute
 from counterfoil.bundle.schema import CAPSULE_FORMAT_VERSION, DATA_FORMAT_VERSION, FORMAT_VERSION
-from counterfoil.errors import BundleError
-from counterfoil.sentence import Sentence, say
 
 FORMAT_ATTRIBUTE = b"format"
 """Name of the one attribute of a file, at its root."""

@@ -9,16 +9,16 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from counterfoil.base.digest import DIGEST_BYTES
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import ALONE
 from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
 from counterfoil.bundle.kind import BUNDLE, FileKind
 from counterfoil.bundle.kind import CAPSULE as CAPSULE_FILE
 from counterfoil.bundle.schema import OrderManifest
-from counterfoil.commit.digest import DIGEST_BYTES
-from counterfoil.dtypes import STATE_DTYPES
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
-from counterfoil.turns import ALONE
 
 ORDER = "/order"
 MANIFEST = "/order/manifest"

@@ -14,16 +14,16 @@ from functools import cached_property
 
 import numpy as np
 
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, CommitmentError
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, Progress
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
-from counterfoil.errors import BundleError, CommitmentError
-from counterfoil.sentence import say
-from counterfoil.turns import ALONE, Turns
 
 
 @dataclass(frozen=True)

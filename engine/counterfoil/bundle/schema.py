@@ -1,6 +1,6 @@
 """The records of a bundle: the order's manifest, the run's claim, the leaf of a step.
 
-Each is canonical JSON (:mod:`counterfoil.canonical`); each is parsed strictly, since it may come from a stranger.
+Each is canonical JSON (:mod:`counterfoil.base.canonical`); each is parsed strictly, since it may come from a stranger.
 docs/bundle-format.md says where they lie in the file.
 """
 
@@ -11,17 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from counterfoil import canonical
-from counterfoil.bundle.precision import AnyPrecision, precision_from_json
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import DATA_DTYPES
+from counterfoil.base.errors import BundleError
+from counterfoil.base.fields import Fields
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.precision import AnyPrecision, precision_from_json
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.sources import MAX_SOURCES, Source
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.dtypes import DATA_DTYPES
-from counterfoil.errors import BundleError
-from counterfoil.fields import Fields
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
-from counterfoil.turns import Turns
 
 FORMAT_VERSION = 3
 """Version of the format of bundles: what a file holds beside the records in it."""

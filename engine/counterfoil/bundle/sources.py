@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError
-from counterfoil.fields import Fields
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError
+from counterfoil.base.fields import Fields
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
 
 MAX_FILE_BYTES = 2**53 - 1
 MAX_TEXT = 200

@@ -19,12 +19,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.errors import BundleError, FileChangedError, GivenFileError
-from counterfoil.inputs import open_input
-from counterfoil.obstacles import file_changed, read_failure
-from counterfoil.sentence import say
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.errors import BundleError, FileChangedError, GivenFileError
+from counterfoil.base.inputs import open_input
+from counterfoil.base.obstacles import file_changed, read_failure
+from counterfoil.base.sentence import say
 
 LEAST_BLOCK = 2**16
 """A block of 64 KiB is hashed in the time of a few short reads, so that structure that lies scattered is read fast."""

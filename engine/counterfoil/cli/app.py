@@ -14,8 +14,13 @@ import typer
 import typer.core
 import typer.main
 
-from counterfoil import __version__, terminal
+from counterfoil import __version__
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import CancelledError, CounterfoilError, RefusedError
+from counterfoil.base.obstacles import memory_shortage
+from counterfoil.base.programs import is_program, run_program, settle_temporary_folder
+from counterfoil.base.raised import theirs, told
+from counterfoil.cli import terminal
 from counterfoil.cli.auditing import audit, merge
 from counterfoil.cli.delivery import verify_weights
 from counterfoil.cli.developer import bench_app, vectors
@@ -29,10 +34,6 @@ from counterfoil.cli.places import guarded
 from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
 from counterfoil.cli.training import calibrate, train
 from counterfoil.cli.window import demo, gui
-from counterfoil.errors import CancelledError, CounterfoilError, RefusedError
-from counterfoil.obstacles import memory_shortage
-from counterfoil.programs import is_program, run_program, settle_temporary_folder
-from counterfoil.raised import theirs, told
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -154,7 +155,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 def _machines_own(error: BaseException) -> CounterfoilError | None:
     """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
     if "torch" in sys.modules:
-        from counterfoil.execution.trouble import obstacle_behind
+        from counterfoil.base.trouble import obstacle_behind
 
         return obstacle_behind(error)
     return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None

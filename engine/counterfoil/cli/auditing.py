@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.judging import Wanted, judge
 from counterfoil.cli.keys import open_verdict_key
@@ -40,10 +41,9 @@ from counterfoil.cli.options import (
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_target
+from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.signing import load_public_key
-from counterfoil.terminal import shown
+from counterfoil.signing.envelope import load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.request import AuditRequest

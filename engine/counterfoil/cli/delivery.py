@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from counterfoil import terminal
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress, DeliveryReport
 from counterfoil.audit.values.trust import signed_by_trainer
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER
-from counterfoil.errors import DataError
-from counterfoil.inputs import read_input
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.signing import load_public_key
-from counterfoil.terminal import shown
+from counterfoil.cli.terminal import shown
+from counterfoil.signing.envelope import load_public_key
 
 SHOWN = 20
 """So many tensors of a kind are named."""

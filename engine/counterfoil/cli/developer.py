@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import DeviceOption, ThreadsOption
 from counterfoil.cli.places import READS_FOLDER, WRITES, WRITES_INTO
 from counterfoil.cli.targets import check_target
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.terminal import shown
-from counterfoil.wholefiles import write_whole
+from counterfoil.cli.terminal import shown
 
 bench_app = typer.Typer(
     help="Developer: measure what recording and replaying cost on this machine.", no_args_is_help=True

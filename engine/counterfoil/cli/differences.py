@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from counterfoil import terminal
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import DataOption, DeviceOption, JsonOption, ThreadsOption
 from counterfoil.cli.places import READS
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.terminal import shown
+from counterfoil.cli.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.difference import Difference

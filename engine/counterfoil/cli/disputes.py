@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from counterfoil import terminal
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
@@ -25,8 +26,7 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.signing import load_public_key
+from counterfoil.signing.envelope import load_public_key
 
 
 def adjudicate(

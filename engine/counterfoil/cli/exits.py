@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
-from counterfoil.terminal import shown
+from counterfoil.base.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
+from counterfoil.cli import terminal
+from counterfoil.cli.terminal import shown
 
 _LOG = logging.getLogger("counterfoil")
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import typer.core
 
-from counterfoil import terminal
 from counterfoil.audit.values.delivery import DeliveryProgress
+from counterfoil.base.errors import DataError, SignatureError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
 from counterfoil.cli.places import READS, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import DataError, SignatureError
-from counterfoil.inputs import read_input
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.sentence import say
-from counterfoil.signing import PublicKey, load_public_key
-from counterfoil.terminal import shown
-from counterfoil.wholefiles import write_whole
+from counterfoil.cli.terminal import shown
+from counterfoil.signing.envelope import PublicKey, load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.audit.statement.signed import Verdict
@@ -156,8 +156,8 @@ def _export_summary(
 ) -> None:
     check_target(out, force)
     with open_key(key, "summary") as signer:
-        from counterfoil import canonical
-        from counterfoil.commit.digest import Digest
+        from counterfoil.base import canonical
+        from counterfoil.base.digest import Digest
         from counterfoil.exports.sigstore import signature_of, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp

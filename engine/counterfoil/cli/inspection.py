@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -23,8 +24,7 @@ from counterfoil.cli.options import (
     ThreadsOption,
     TrainerKeyOption,
 )
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.signing import load_public_key
+from counterfoil.signing.envelope import load_public_key
 
 
 def inspect(

@@ -10,8 +10,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.audit.statement.signed import Signed
-from counterfoil.canonical import MAX_EXACT_INTEGER
-from counterfoil.commit.digest import Digest
+from counterfoil.base.canonical import MAX_EXACT_INTEGER
+from counterfoil.base.digest import Digest
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.steptable import Recorded

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import sign_verdict
+from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
-from counterfoil.errors import CounterfoilError
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.terminal import shown
-from counterfoil.wholefiles import write_whole
 
 if TYPE_CHECKING:
     from counterfoil.audit.boxed.session import Session
     from counterfoil.audit.values.events import AuditFinished, WorkersReported
     from counterfoil.audit.values.report import AuditReport, Kept
     from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.commit.digest import Digest
+    from counterfoil.base.digest import Digest
     from counterfoil.signer.client import SignerProcess
 
 
@@ -228,7 +228,7 @@ def _delivered(
 ) -> tuple[str, Digest] | None:
     """Compare a model with the run that was judged, and return its name and digest; None where the verdict lacks it."""
     from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
-    from counterfoil.commit.digest import Digest
+    from counterfoil.base.digest import Digest
     from counterfoil.delivery.basis import basis_of
     from counterfoil.delivery.modeldigest import model_digest
     from counterfoil.delivery.verification import verify_weights

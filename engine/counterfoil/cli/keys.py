@@ -8,14 +8,14 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from counterfoil import terminal
+from counterfoil.base.errors import CounterfoilError, SignerError
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import CounterfoilError, SignerError
-from counterfoil.publickeys import others_can_read
+from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
-from counterfoil.terminal import shown
-from counterfoil.wholefiles import write_whole
+from counterfoil.signing.publickeys import others_can_read
 
 
 def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 import typer
 
-from counterfoil import terminal
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.plaintext import one_line
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
 from counterfoil.cli.places import WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import CancelledError, DataError
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.plaintext import one_line
+from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
-from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil import terminal
-from counterfoil.bundle.precision import PROFILES, AnyPrecision
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.precision import PROFILES, AnyPrecision
+from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
 from counterfoil.cli.order_options import (
@@ -27,10 +30,7 @@ from counterfoil.cli.order_options import (
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import DataError
-from counterfoil.inputs import read_input
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.terminal import shown
+from counterfoil.cli.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.program.recompute import Segments

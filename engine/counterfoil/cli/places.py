@@ -18,9 +18,9 @@ from typing import Any
 
 from typer.models import OptionInfo, ParameterInfo
 
-from counterfoil.errors import FileWriteError
-from counterfoil.publickeys import public_path
-from counterfoil.wholefiles import claimed, same_file
+from counterfoil.base.errors import FileWriteError
+from counterfoil.base.wholefiles import claimed, same_file
+from counterfoil.signing.publickeys import public_path
 
 
 def _itself(path: Path) -> tuple[Path, ...]:

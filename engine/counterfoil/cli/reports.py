@@ -20,8 +20,8 @@ from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.audit.values.trust import Level, Trust
 from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
-from counterfoil.bundle.precision import HEADROOM_BITS
-from counterfoil.plaintext import one_line
+from counterfoil.base.plaintext import one_line
+from counterfoil.base.precision import HEADROOM_BITS
 
 if TYPE_CHECKING:
     from counterfoil.audit.statement.signed import Afterwards
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration
 
-from counterfoil import terminal
-from counterfoil.terminal import shown
+from counterfoil.cli import terminal
+from counterfoil.cli.terminal import shown
 
 SHOWN_TENSORS = 10
 MAX_QUOTED_LINES = 200

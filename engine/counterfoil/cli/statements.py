@@ -7,28 +7,28 @@ from typing import Annotated
 
 import typer
 
-from counterfoil import terminal
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
+from counterfoil.base.digest import PIECE_BYTES
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import timestamp
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.keys import ask_passphrase, open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
 from counterfoil.cli.targets import check_target
-from counterfoil.commit.digest import PIECE_BYTES
-from counterfoil.errors import DataError
-from counterfoil.inputs import read_input
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.publickeys import public_path
-from counterfoil.sentence import say
+from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing import load_public_key
-from counterfoil.terminal import shown
-from counterfoil.timestamps import timestamp
-from counterfoil.wholefiles import write_whole
+from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.publickeys import public_path
 
 
 def keygen(

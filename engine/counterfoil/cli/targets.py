@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counterfoil import terminal, wholefiles
-from counterfoil.errors import FileWriteError
-from counterfoil.terminal import shown
+from counterfoil.base import wholefiles
+from counterfoil.base.errors import FileWriteError
+from counterfoil.cli import terminal
+from counterfoil.cli.terminal import shown
 
 
 def check_target(path: Path, force: bool) -> None:

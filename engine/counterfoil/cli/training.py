@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from counterfoil import terminal
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -21,9 +22,8 @@ from counterfoil.cli.options import (
 )
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_target
+from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.terminal import shown
 
 
 def calibrate(

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from counterfoil.base.errors import CounterfoilError
 from counterfoil.cli.exits import Done
 from counterfoil.cli.options import ClientOrderOption
 from counterfoil.cli.places import READS, WRITES_INTO
-from counterfoil.errors import CounterfoilError
 
 
 def gui(

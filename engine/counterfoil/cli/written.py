@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from counterfoil import canonical
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError
-from counterfoil.sealing import SEAL_BYTES, check_seal, seal, state_home
-from counterfoil.sentence import say
-from counterfoil.wholefiles import write_whole
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import write_whole
 
 _MARK = b"counterfoil outputs 1\n"
 _MAX_BYTES = 2**16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 
 
 def fingerprint_bytes(fingerprints: npt.NDArray[np.uint64]) -> bytes:

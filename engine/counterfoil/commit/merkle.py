@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.errors import ProofError
-from counterfoil.sentence import say
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.errors import ProofError
+from counterfoil.base.sentence import say
 
 LEAF_PREFIX = b"\x00"
 """First byte of what is hashed for a Merkle leaf (RFC 9162, section 2.1.1)."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.errors import ProofError
+from counterfoil.base.sentence import say
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, verify_chunk
-from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import ProofError
-from counterfoil.sentence import say
 
 
 def chunks_of_rows(rows: NDArray[np.int64], row_bytes: int) -> list[range]:

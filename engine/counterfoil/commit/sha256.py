@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.base.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import LEAF_PREFIX, NODE_PREFIX
 
 _FUNCTIONS = ("SHA256_Init", "SHA256_Update", "SHA256_Final")
@@ -82,7 +82,7 @@ def compiled() -> Loops | None:
 
     for name, address in addresses.items():
         llvmlite.binding.add_symbol(f"counterfoil_{name}", address)
-    from counterfoil.commit import sha256_loops
+    from counterfoil.kernels.cpu import sha256 as sha256_loops
 
     def room(prefix: bytes) -> NDArray[np.uint64]:
         words = np.zeros(sha256_loops.ROOM_WORDS, np.uint64)

@@ -17,13 +17,13 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil import canonical
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.base import canonical
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.dtypes import TENSOR_DTYPES, tensor_bytes
+from counterfoil.base.errors import DataError, ProofError
+from counterfoil.base.sentence import say
 from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
 from counterfoil.commit.sha256 import Loops, loops_for
-from counterfoil.dtypes import TENSOR_DTYPES, tensor_bytes
-from counterfoil.errors import DataError, ProofError
-from counterfoil.sentence import say
 
 CHUNK_BYTES = 16 * 1024
 """Size of a chunk; the last chunk of a tensor may be shorter."""

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.base.errors import WeightsError
+from counterfoil.base.sentence import say
 from counterfoil.delivery.applied import ForwardPass
-from counterfoil.errors import WeightsError
 from counterfoil.program.graph import Program
-from counterfoil.sentence import say
 
 Array = NDArray[Any]
 _LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")

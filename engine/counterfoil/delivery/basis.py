@@ -6,9 +6,9 @@ from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import Basis
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
-from counterfoil.sentence import say
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.sentence import say
 
 
 def basis_of(judged: Verdict | AuditReport) -> Basis:

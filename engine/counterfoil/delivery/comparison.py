@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from counterfoil.audit.step.compare import compare_tensors
 from counterfoil.audit.values.delivery import ComparedTensor, Relation
+from counterfoil.base.sentence import say
 from counterfoil.delivery.numbers import FLOATS, cast, plain, widened
 from counterfoil.delivery.tensorfile import StoredTensor
-from counterfoil.sentence import say
 
 Array = NDArray[Any]
 _INTEGERS = {"int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from counterfoil.audit.inspection import check_claim
 from counterfoil.audit.values.delivery import DeliveryProgress
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import ITEM_BYTES, tensor_bytes
+from counterfoil.base.errors import CommitmentError, DataError, FileWriteError, GivenFileError, TargetExistsError
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.base.wholefiles import check_room, check_target, whole_file
 from counterfoil.bundle.checked import bytes_of
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_tree
 from counterfoil.delivery.module import saved_names, tied_names
-from counterfoil.dtypes import ITEM_BYTES, tensor_bytes
-from counterfoil.errors import CommitmentError, DataError, FileWriteError, GivenFileError, TargetExistsError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.sentence import say
-from counterfoil.wholefiles import check_room, check_target, whole_file
 
 FILE = "model.safetensors"
 """The name of the file, by which libraries look for it."""

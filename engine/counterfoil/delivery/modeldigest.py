@@ -12,12 +12,12 @@ from pathlib import Path
 
 from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import FileChangedError, WeightsError
-from counterfoil.obstacles import file_changed
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import FileChangedError, WeightsError
+from counterfoil.base.obstacles import file_changed
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
 
 IGNORED = (".git", ".gitattributes", ".github", ".gitignore", "model.sig")
 """Names at the top of a folder that the digest leaves out."""

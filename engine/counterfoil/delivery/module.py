@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from counterfoil.base.errors import DataError
+from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import OrderManifest
-from counterfoil.errors import DataError
-from counterfoil.sentence import say
 
 AVERAGE = "average"
 """The slot in which an order that asks for it keeps the average of each parameter."""

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.errors import WeightsError
+from counterfoil.base.sentence import say
 from counterfoil.bundle.steady import SteadyFile, reading
-from counterfoil.errors import WeightsError
-from counterfoil.sentence import say
 
 Array = NDArray[Any]
 MAX_HEADER = 16 * 2**20

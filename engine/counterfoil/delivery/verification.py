@@ -24,11 +24,14 @@ from counterfoil.audit.values.delivery import (
     WeightsFile,
 )
 from counterfoil.audit.values.trust import TrainerTrust
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CommitmentError, DataError, GivenFileError, SignatureError
+from counterfoil.base.sentence import joined, say
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.checked import Array
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_tree
 from counterfoil.delivery.adapters import (
     Adapter,
@@ -41,10 +44,7 @@ from counterfoil.delivery.adapters import (
 from counterfoil.delivery.comparison import compare, compare_merge, misfit
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.weights import Weights
-from counterfoil.errors import CommitmentError, DataError, GivenFileError, SignatureError
-from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.graph import Program
-from counterfoil.sentence import joined, say
 
 DeliveryEvent = DeliveryProgress | DeliveryReport
 """What a comparison brings; the report comes last."""

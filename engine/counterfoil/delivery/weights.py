@@ -13,15 +13,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil import canonical
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
+from counterfoil.base import canonical
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, WeightsError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.delivery.tensorfile import Array, StoredTensor, TensorFile, open_tensors
-from counterfoil.errors import GivenFileError, WeightsError
-from counterfoil.inputs import read_input
-from counterfoil.sentence import say
 
 INDEX_SUFFIX = ".safetensors.index.json"
 MAX_FILES = 10_000

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.audit.inspection import check_claim
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CommitmentError, DataError, GivenFileError
+from counterfoil.base.timestamps import read_timestamp
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.base.wholefiles import whole_file
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import RunClaim, run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CommitmentError, DataError, GivenFileError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.timestamps import read_timestamp
-from counterfoil.wholefiles import whole_file
 
 ROWS_AT_ONCE = 1000
 

@@ -11,8 +11,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from counterfoil import canonical
-from counterfoil.signing import PublicKey
+from counterfoil.base import canonical
+from counterfoil.signing.envelope import PublicKey
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 

@@ -12,10 +12,10 @@ from counterfoil.audit.statement.model import VERIFIER_ID, json_of
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import NonceSource, Selection
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError
-from counterfoil.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
-from counterfoil.sentence import say
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError
+from counterfoil.base.sentence import say
+from counterfoil.signing.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
 
 REPLAYED = "COUNTERFOIL_TRAINING_REPLAYED"
 """Every step was replayed and came out as it was signed."""

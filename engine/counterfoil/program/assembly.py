@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from counterfoil.program.graph import Argument, Input, Node, Program, Value, node_values
+from counterfoil.operators.node import Argument, Node, Value
+from counterfoil.program.graph import Input, Program, node_values
 
 
 def alive(nodes: Sequence[Node], updates: Mapping[str, Value], loss: Value) -> list[Node]:

@@ -28,25 +28,26 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from counterfoil.dtypes import STATE_DTYPES
-from counterfoil.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.base.raised import theirs, told
+from counterfoil.operators.node import TensorType
+from counterfoil.operators.random import PhiloxDropout, counting_draws
 from counterfoil.program import mixed, remedies, whereabouts
 from counterfoil.program.checkpointed import called_directly
 from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.expansions import EXPANSIONS, WRITING
-from counterfoil.program.graph import Input, Program, TensorType
+from counterfoil.program.graph import Input, Program
 from counterfoil.program.lowering import changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
-from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
-from counterfoil.raised import theirs, told
 
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""
@@ -285,7 +286,7 @@ def _trace(
         raise ProgramError(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured"
             f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
-            remedy="Express it with operators of the allow-list (counterfoil/program/operators.py).",
+            remedy="Express it with operators of the allow-list (counterfoil/operators/catalogue.py).",
         ) from error
     except NoFormError as error:
         raise ProgramError(

@@ -2,7 +2,7 @@
 
 An optimizer's update is some sixteen operators on tensors of a parameter's size. One after the other each writes a
 fresh tensor, which the next reads again; together they read the operands once and write the results once, and whatever
-dies inside never exists in full size (:mod:`counterfoil.rounding.tiles` computes them).
+dies inside never exists in full size (:mod:`counterfoil.arithmetic.grid.tiles` computes them).
 
 Only operators with one correctly rounded operation an element, or a selection, are taken: their bits do not depend on
 who computes them, nor on where in a tensor an element lies. A chain runs at the place of its last operator. Operators
@@ -18,8 +18,9 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
-from counterfoil.program.graph import Argument, Keyword, Node, Program, TensorType, Value, node_values
-from counterfoil.program.operators import OperatorClass
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
+from counterfoil.program.graph import Program, node_values
 
 SMALLEST = 1 << 11
 """Elements from which a tensor is worth a chain."""

@@ -1,7 +1,7 @@
 """Estimates what a step of a program takes from its declared shapes, without running anything.
 
-The shapes may be lies: :meth:`counterfoil.execution.interpreter.Interpreter.check_types` finds those afterwards. So
-nothing here fails on a shape that does not fit.
+The shapes may be lies: :meth:`counterfoil.arithmetic.compute.interpreter.Interpreter.check_types` finds those
+afterwards. So nothing here fails on a shape that does not fit.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from counterfoil.cancel import CancelToken
-from counterfoil.dtypes import ITEM_BYTES
-from counterfoil.program.graph import Argument, Node, Program, TensorType, Value, node_values
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.dtypes import ITEM_BYTES
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Argument, Node, TensorType, Value
+from counterfoil.program.graph import Program, node_values
 from counterfoil.program.limits import Estimate
-from counterfoil.program.operators import OperatorClass
 
 _RELABELS = frozenset(("view", "_unsafe_view", "_reshape_alias", "reshape"))
 """Views that give the elements another shape: of a tensor that is not laid out in C order they may have to copy."""

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from counterfoil.canonical import MAX_BYTES, MAX_VALUES
-from counterfoil.errors import LimitError, ProgramError
-from counterfoil.memory import memory_total
-from counterfoil.sentence import say
+from counterfoil.base.canonical import MAX_BYTES, MAX_VALUES
+from counterfoil.base.errors import LimitError, ProgramError
+from counterfoil.base.memory import memory_total
+from counterfoil.base.sentence import say
 
 MAX_OPERATORS = 200_000
 """Most operators of a program that is read at all."""

@@ -9,15 +9,16 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
+from counterfoil.operators.catalogue import DRAWS, UNIFORM, is_allowed
+from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
+from counterfoil.operators.uses import COMPARISONS, undefined_use
 from counterfoil.program.assembly import alive
 from counterfoil.program.constants import Constants, with_constants
-from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
+from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.mixed import in_float32
-from counterfoil.program.operators import DRAWS, UNIFORM, is_allowed
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
 from counterfoil.program.settled import Settled
-from counterfoil.program.uses import COMPARISONS, undefined_use
 from counterfoil.program.whereabouts import bracketed
 
 _aten = torch.ops.aten
@@ -38,7 +39,7 @@ _UNINITIALISED = {
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _NOWHERE = ("forward", "", "")
 _TENSOR_INFO = "val"
-_OTHER_OPERATOR = "Express it with other operators of the allow-list (counterfoil/program/operators.py)."
+_OTHER_OPERATOR = "Express it with other operators of the allow-list (counterfoil/operators/catalogue.py)."
 _REMEDIES = {
     "aten.index_put.default": "Use accumulate=True, torch.where, or scatter with a constant.",
     "aten.sort.stable": "Use torch.sort(x, stable=True).",
@@ -215,7 +216,7 @@ class _Lowering:
                 remedy=(
                     "Draw with torch.rand, randn, randint, randperm or multinomial, or with counterfoil.uniform."
                     if random
-                    else "Express it with operators of the allow-list (counterfoil/program/operators.py)."
+                    else "Express it with operators of the allow-list (counterfoil/operators/catalogue.py)."
                 ),
             )
         settled = self._settled.integers(node)

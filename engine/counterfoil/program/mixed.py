@@ -10,7 +10,7 @@ import torch
 from torch.amp.autocast_mode import autocast
 from torch.amp.grad_scaler import GradScaler
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.program.whereabouts import bracketed, here
 
 NO_SCALING = "Leave the scaler out: no profile computes in float16, so no gradient vanishes without it."

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 
 _aten = torch.ops.aten
 Number = int | float

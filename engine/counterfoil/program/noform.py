@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 
 
 class NoFormError(ProgramError):

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from counterfoil.program.operators import DRAWS, OperatorClass, decided_arguments
+from counterfoil.operators.catalogue import DRAWS, OperatorClass, decided_arguments
 
 if TYPE_CHECKING:
-    from counterfoil.program.graph import Argument, Input, Node
+    from counterfoil.operators.node import Argument, Node
+    from counterfoil.program.graph import Input
 
 
 class PlaceSort(Enum):

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Literal
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import DataError
-from counterfoil.generators import finish
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DataError
+from counterfoil.base.generators import finish
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node
 from counterfoil.program.assembly import alive, assembled, renumbered
 from counterfoil.program.estimate import estimate, storages, value_bytes
-from counterfoil.program.graph import Node, Program, node_values
+from counterfoil.program.graph import Program, node_values
 from counterfoil.program.limits import Estimate
-from counterfoil.program.operators import OperatorClass
 from counterfoil.program.promptly import updating_promptly
 
 AUTO: Literal["auto"] = "auto"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from counterfoil.program.graph import Input, Node
+    from counterfoil.operators.node import Node
+    from counterfoil.program.graph import Input
 
 _ORDERED = frozenset(
     f"aten.{name}"

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from counterfoil.program.operators import OperatorClass, classify, is_allowed
+from counterfoil.operators.catalogue import OperatorClass, classify, is_allowed
 
 
 class Settled:

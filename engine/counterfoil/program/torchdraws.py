@@ -1,9 +1,9 @@
 """PyTorch's random operators as draws from Philox: what capture puts in their place.
 
-Each is made of :func:`~counterfoil.program.random.uniform`, :func:`~counterfoil.program.random.normal` or
-:func:`~counterfoil.program.random.exponential` by operators of the allow-list; ``docs/numerics.md``, "Randomness", says
-how. Two passes: a draw with a generator of its own is refused while the step is traced, since the program has one seed;
-the others are replaced when mutations have been removed, so that ``normal_`` is a draw and no write.
+Each is made of :func:`~counterfoil.operators.random.uniform`, :func:`~counterfoil.operators.random.normal` or
+:func:`~counterfoil.operators.random.exponential` by operators of the allow-list; ``docs/numerics.md``, "Randomness",
+says how. Two passes: a draw with a generator of its own is refused while the step is traced, since the program has one
+seed; the others are replaced when mutations have been removed, so that ``normal_`` is a draw and no write.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.operators.random import exponential, normal, uniform
 from counterfoil.program.noform import NoFormError
-from counterfoil.program.random import exponential, normal, uniform
 
 _aten = torch.ops.aten
 Number = int | float

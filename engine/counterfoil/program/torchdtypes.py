@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from counterfoil.dtypes import TENSOR_DTYPES
+from counterfoil.base.dtypes import TENSOR_DTYPES
 
 TORCH_DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in TENSOR_DTYPES}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterfoil.errors import ProgramError
-from counterfoil.program.graph import Argument, Node, Program, TensorType, Value
-from counterfoil.sentence import say
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.sentence import say
+from counterfoil.operators.node import Argument, Node, TensorType, Value
+from counterfoil.program.graph import Program
 
 
 def check_guarded(program: Program) -> None:

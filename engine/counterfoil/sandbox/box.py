@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-from counterfoil.memory import memory_available
+from counterfoil.base.memory import memory_available
 from counterfoil.sandbox.calls import ARCHITECTURES
 from counterfoil.sandbox.filter import encode, make_filter
 from counterfoil.sandbox.policy import Policy, make_policy
@@ -146,7 +146,7 @@ def limit_memory(most: int | None) -> None:
 
 
 def kernel_folders() -> tuple[str, ...]:
-    """Return where compiled kernels are kept outside of the installation (:mod:`counterfoil.kernelcache`)."""
+    """Return where compiled kernels are kept outside of the installation (:mod:`counterfoil.kernels.cache`)."""
     folders = [os.environ.get("NUMBA_CACHE_DIR", "")]
     with suppress(OSError, RuntimeError):  # nobody knows where this user is at home
         folders.append(str(platformdirs.user_cache_path("counterfoil", appauthor=False)))

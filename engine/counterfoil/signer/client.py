@@ -15,7 +15,7 @@ from io import FileIO
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
-from counterfoil.errors import (
+from counterfoil.base.errors import (
     CancelledError,
     CounterfoilError,
     FileWriteError,
@@ -23,12 +23,12 @@ from counterfoil.errors import (
     SignatureError,
     SignerError,
 )
-from counterfoil.programs import program_command, program_environment
-from counterfoil.sentence import say, unpacked
+from counterfoil.base.programs import program_command, program_environment
+from counterfoil.base.sentence import say, unpacked
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
 if TYPE_CHECKING:
-    from counterfoil.signing import PublicKey
+    from counterfoil.signing.envelope import PublicKey
 
 ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
@@ -79,7 +79,7 @@ class Passphrase:
 
 
 class SignerProcess:
-    """A signer that runs: a :class:`counterfoil.signing.SigningKey` whose private half lies in another process.
+    """A signer that runs: a ``SigningKey`` whose private half lies in another process.
 
     Made by :func:`start_signer`; use it as a context manager, or let it go: its process ends with this one.
 
@@ -112,7 +112,7 @@ class SignerProcess:
     @cached_property
     def public(self) -> PublicKey:
         """The public key that belongs to the private one."""
-        from counterfoil.signing import PublicKey  # what signs is loaded where somebody looks at a key
+        from counterfoil.signing.envelope import PublicKey  # what signs is loaded where somebody looks at a key
 
         return PublicKey.from_pem(self.pem.encode())
 

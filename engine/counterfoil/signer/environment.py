@@ -12,9 +12,9 @@ import os
 import sys
 from contextlib import suppress
 
-from counterfoil.errors import KeyFileError
-from counterfoil.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
-from counterfoil.sentence import say
+from counterfoil.base.errors import KeyFileError
+from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
+from counterfoil.base.sentence import say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Protocol
 
-from counterfoil.errors import SignerError
-from counterfoil.sentence import say
+from counterfoil.base.errors import SignerError
+from counterfoil.base.sentence import say
 
 MAX_STATEMENT_BYTES = 48 * 2**20
 """A verdict has kilobytes; in base64 this fits into the 64 MiB that a reader of verdicts takes."""

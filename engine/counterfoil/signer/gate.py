@@ -10,8 +10,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from counterfoil.errors import SignatureError
-from counterfoil.intoto import (
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.sentence import say
+from counterfoil.signing.envelope import PublicKey, parse_statement
+from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
     ORDER_PREDICATE,
@@ -23,8 +25,6 @@ from counterfoil.intoto import (
     VSA_PREDICATE,
     WITHDRAWAL_PREDICATE,
 )
-from counterfoil.sentence import say
-from counterfoil.signing import PublicKey, parse_statement
 
 
 class Purpose(Enum):

@@ -1,6 +1,6 @@
 """Random changes to training images, for use inside a step that is being captured.
 
-Every random number comes through :func:`counterfoil.program.random.uniform`, and every operator copies, compares or
+Every random number comes through :func:`counterfoil.operators.random.uniform`, and every operator copies, compares or
 selects, so augmentation adds nothing to the log.
 """
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.program.random import uniform
+from counterfoil.operators.random import uniform
 
 
 def random_crop(images: Tensor, padding: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 The adaptive thresholds of the paper (Srivastava, Arora, Boneh 2024, section 5.2), measured before training and written
 into the order: a few steps are executed as the device computes them, and each rounded operator is computed again on the
-same inputs under every perturbation (:mod:`counterfoil.execution.perturbed`).
+same inputs under every perturbation (:mod:`counterfoil.arithmetic.compute.perturbed`).
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import HEADROOM_BITS, ExactPrecision, Precision
+from counterfoil.arithmetic.compute.operation import Operation, native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError
+from counterfoil.base.generators import relay
+from counterfoil.base.precision import HEADROOM_BITS, ExactPrecision, Precision
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError
-from counterfoil.execution.operation import Operation, native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import relay
-from counterfoil.machine import open_machine
-from counterfoil.program.graph import Node, Program
+from counterfoil.kernels.grid import FLOAT64_BIAS, ZERO_SCALE
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node
+from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.program.operators import OperatorClass
-from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
 from counterfoil.training.loaded import prepare_order, with_data_file
 
 _FINEST = 64

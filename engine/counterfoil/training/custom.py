@@ -27,19 +27,19 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, CounterfoilError, DataError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.raised import theirs, told
 from counterfoil.bundle.schema import check_name
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CounterfoilError, DataError
-from counterfoil.generators import finish
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import Objective, capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
-from counterfoil.raised import theirs, told
 from counterfoil.training.loaded import Array
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing

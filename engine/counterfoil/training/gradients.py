@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from counterfoil.program.graph import Node, Program, Value, node_values
-from counterfoil.program.operators import OperatorClass
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node, Value
+from counterfoil.program.graph import Program, node_values
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.errors import DataError
-from counterfoil.program.graph import TensorType
+from counterfoil.base.errors import DataError
+from counterfoil.operators.node import TensorType
 from counterfoil.training.augment import random_crop, random_flip
 
 Images = npt.NDArray[np.uint8]

@@ -13,22 +13,22 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
+from counterfoil.arithmetic.grid.profiles import check_margins
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.generators import finish
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
-from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs
-from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import ProgramError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Draws, StepInputs
-from counterfoil.generators import finish
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.profiles import check_margins
-from counterfoil.turns import Turns
 
 Array = npt.NDArray[np.generic]
 

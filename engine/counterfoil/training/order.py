@@ -13,28 +13,28 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, DataError, ProgramError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
-from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.consent import sign_order
-from counterfoil.definite.admission import check_exact
-from counterfoil.errors import BundleError, DataError, ProgramError
-from counterfoil.generators import finish
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Estimate, largest
 from counterfoil.program.recompute import AUTO, Segments, recomputing_in_stages
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
-from counterfoil.sentence import say
-from counterfoil.signing import SigningKey
+from counterfoil.signing.consent import sign_order
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.loaded import Array, check_inputs, step_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
-from counterfoil.turns import Turns
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from counterfoil.generators import relay
+from counterfoil.base.generators import relay
 
 Result = TypeVar("Result")
 

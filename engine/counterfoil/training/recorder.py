@@ -20,30 +20,32 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.behind import LEAST_BEHIND, Behind
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil.arithmetic.compute.operation import Compute
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, step_key
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
+from counterfoil.base.behind import LEAST_BEHIND, Behind
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CancelledError, FileWriteError, ObstacleError, RecordingError, SignatureError
+from counterfoil.base.generators import relay
+from counterfoil.base.timestamps import timestamp
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.base.turns import Turns
+from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.consent import accept_order, check_same_client, open_acceptance, open_signed_order
-from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError, SignatureError
-from counterfoil.execution.interpreter import Interpreter, StepResult
-from counterfoil.execution.operation import Compute
-from counterfoil.execution.statedigest import root_of, root_on_device
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import relay
-from counterfoil.machine import open_machine
+from counterfoil.commit.statedigest import root_of, root_on_device
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, step_key
-from counterfoil.selftest import run_selftest
-from counterfoil.signing import SigningKey, sign_claim
-from counterfoil.timestamps import timestamp
+from counterfoil.signing.consent import accept_order, check_same_client, open_acceptance, open_signed_order
+from counterfoil.signing.envelope import SigningKey, sign_claim
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 from counterfoil.training.recording import (
     Recording,
@@ -54,8 +56,6 @@ from counterfoil.training.recording import (
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
-from counterfoil.turns import Turns
-from counterfoil.wholefiles import check_room, check_target
 
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
@@ -200,7 +200,7 @@ def record(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
-        perturbation: Imitate other hardware (:mod:`counterfoil.execution.perturbed`).
+        perturbation: Imitate other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`).
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.

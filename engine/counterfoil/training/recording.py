@@ -28,18 +28,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.canonical import CanonicalError
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import FileWriteError, RecordingError, SignatureError
+from counterfoil.base.obstacles import read_failure
+from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
-from counterfoil.cancel import CancelToken
-from counterfoil.canonical import CanonicalError
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import FileWriteError, RecordingError, SignatureError
-from counterfoil.obstacles import read_failure
-from counterfoil.signing import PublicKey, open_tree_head
+from counterfoil.signing.envelope import PublicKey, open_tree_head
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
-from counterfoil.wholefiles import lock, sync_folder, write_whole, writing
 
 LEAST_SYNC_SECONDS = 1.0
 """The disk is waited for at most so often, except before something is published."""

@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
 
-from counterfoil.cancel import CancelToken
-from counterfoil.dtypes import DATA_DTYPES
-from counterfoil.errors import DataError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.dtypes import DATA_DTYPES
+from counterfoil.base.errors import DataError
+from counterfoil.base.raised import theirs, told
 from counterfoil.program.whereabouts import bracketed, where_raised
-from counterfoil.raised import theirs, told
 from counterfoil.training.loaded import Array
 from counterfoil.training.preparing import Preparing
 

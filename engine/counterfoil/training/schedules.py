@@ -16,9 +16,9 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from counterfoil.errors import DataError
-from counterfoil.execution.philox import philox4x32
-from counterfoil.raised import theirs, told
+from counterfoil.base.errors import DataError
+from counterfoil.base.raised import theirs, told
+from counterfoil.kernels.cpu.philox import philox4x32
 
 SchedulerFactory = Callable[[Optimizer], LRScheduler]
 """Makes a scheduler of torch for an optimizer: ``lambda optimizer: CosineAnnealingLR(optimizer, T_max=100)``."""

@@ -15,8 +15,8 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.fingerprints import fingerprint_bytes, fingerprints_digest
 
 _NUMBERS = struct.Struct("<QQQQd?")

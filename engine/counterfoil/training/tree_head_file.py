@@ -13,13 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import TargetExistsError
+from counterfoil.base.timestamps import timestamp
+from counterfoil.base.wholefiles import check_target, write_whole, writing
 from counterfoil.bundle.schema import TreeHead
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier
-from counterfoil.errors import TargetExistsError
-from counterfoil.signing import SigningKey, sign_tree_head
-from counterfoil.timestamps import timestamp
-from counterfoil.wholefiles import check_target, write_whole, writing
+from counterfoil.signing.envelope import SigningKey, sign_tree_head
 
 _WHAT = "the file of tree heads"
 

@@ -17,26 +17,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import AnyPrecision, Precision
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import (
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs
+from counterfoil.arithmetic.compute.operation import Compute, Operation, native
+from counterfoil.arithmetic.grid.profiles import recording_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, Rounder, step_key
+from counterfoil.arithmetic.machine import Machine
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import (
     DeviceError,
     MemoryShortageError,
     NonFiniteError,
     ProgramError,
     TrialError,
 )
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Interpreter, StepInputs
-from counterfoil.execution.operation import Compute, Operation, native
-from counterfoil.generators import relay
-from counterfoil.machine import Machine
-from counterfoil.program.graph import Node, Program, Value
+from counterfoil.base.generators import relay
+from counterfoil.base.precision import AnyPrecision, Precision
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.kernels.grid import ZERO_SCALE
+from counterfoil.operators.node import Node, Value
+from counterfoil.program.graph import Program
 from counterfoil.program.limits import LARGE
-from counterfoil.rounding.grid import ZERO_SCALE
-from counterfoil.rounding.profiles import recording_rounder
-from counterfoil.rounding.rounder import Kernels, Rounder, step_key
 from counterfoil.training.gradients import Gradient, gradients
 
 _LARGEST_CHANGE = 2.0**-4
@@ -265,7 +266,7 @@ class _Kept:
         self.values: dict[int, Tensor] = {}
 
     def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Compute an operator; see :data:`counterfoil.execution.operation.Compute`."""
+        """Compute an operator; see :data:`counterfoil.arithmetic.compute.operation.Compute`."""
         wanted = self._wanted.get(operation.node.first_value, ())
         if wanted:
             given = dict(zip(operation.node.args, args, strict=False))

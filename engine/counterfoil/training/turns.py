@@ -17,13 +17,15 @@ import numpy.typing as npt
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, DataError, ProgramError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
-from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import tensor_digest
-from counterfoil.errors import BundleError, DataError, ProgramError
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, Objective, capture
-from counterfoil.program.graph import Input, Program, TensorType
+from counterfoil.program.graph import Input, Program
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names
@@ -44,7 +46,6 @@ from counterfoil.training.order import OrderDraft, assemble_order, describe_opti
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Rows, read_rows
 from counterfoil.training.schedules import SchedulerFactory
-from counterfoil.turns import Turns
 
 _SHOWN = 8
 """Names of parameters that a sentence lists."""

@@ -11,22 +11,23 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil import canonical
-from counterfoil.bundle.precision import Precision
+from counterfoil.arithmetic.compute.draws import drawn
+from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
+from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, place_key, step_key
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import Precision
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
-from counterfoil.errors import CounterfoilError
-from counterfoil.execution.draws import drawn
-from counterfoil.execution.philox import philox4x32, uniform
-from counterfoil.intoto import PAYLOAD_TYPE, make_statement
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.program.operators import EXPONENTIAL, NORMAL
-from counterfoil.rounding.grid import ZERO_SCALE, Grid
-from counterfoil.rounding.log import SiteLog, decode, encode
-from counterfoil.rounding.rounder import Kernels, ReplayingRounder, place_key, step_key
-from counterfoil.signing import sign_statement
+from counterfoil.kernels.cpu.philox import philox4x32, uniform
+from counterfoil.kernels.grid import ZERO_SCALE, Grid
+from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
+from counterfoil.signing.envelope import sign_statement
+from counterfoil.signing.intoto import PAYLOAD_TYPE, make_statement
 from counterfoil.vectors.exact import exact_operations
 from counterfoil.vectors.recording import KEY_SEED, trainer_key
 

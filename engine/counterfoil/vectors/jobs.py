@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.execution.philox import uniform
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.kernels.cpu.philox import uniform
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Adam, Sgd, UpdateRule
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order

@@ -13,24 +13,24 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil import canonical
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.margin import site_margins
+from counterfoil.arithmetic.grid.profiles import encode_log, recording_rounder, replaying_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, step_key
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.consent import accept_order, open_signed_order, sign_order
-from counterfoil.definite.operators import Profile
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Interpreter, StepResult
 from counterfoil.program.graph import Program
-from counterfoil.rounding.guaranteed import site_margins
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.profiles import encode_log, recording_rounder, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, step_key
-from counterfoil.signing import SigningKey, key_from_seed, sign_claim
+from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.envelope import SigningKey, key_from_seed, sign_claim
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from counterfoil.execution.devices import set_determinism
+from counterfoil.arithmetic.compute.devices import set_determinism
+from counterfoil.base.wholefiles import write_whole, writing
 from counterfoil.vectors.functions import all_functions
 from counterfoil.vectors.jobs import convolution_order, exact_order, transformer_order, turns_order
 from counterfoil.vectors.readme import readme
 from counterfoil.vectors.recording import write_run
-from counterfoil.wholefiles import write_whole, writing
 
 _SIGNED = ("transformer", "turns")
 """The runs whose order its client signed."""

@@ -16,9 +16,9 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Finding, Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import Tally
+from counterfoil.base.sentence import say
 from counterfoil.cli import main
-from counterfoil.sentence import say
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.fake_engine import FakeEngine
 from support.jobs import audited, digits_order, record_job

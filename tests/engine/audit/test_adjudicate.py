@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.tally import StepTally, conclude_adjudication
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
-from counterfoil.execution.operation import Compute, Operation, native
-from counterfoil.rounding.counts import Counts
-from counterfoil.signing import SigningKey
+from counterfoil.kernels.counts import Counts
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -160,8 +160,8 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
         return compute
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.machine.perturbed", lambda name: off(1e-7))
-    monkeypatch.setattr("counterfoil.machine.native", off(1e-6))
+    monkeypatch.setattr("counterfoil.arithmetic.machine.perturbed", lambda name: off(1e-7))
+    monkeypatch.setattr("counterfoil.arithmetic.machine.native", off(1e-6))
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert "Nobody is accused" in report.reason
@@ -177,8 +177,8 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
         return result * (1 + 1e-6) if operation.node.operator == "aten.convolution.default" else result
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.machine.perturbed", lambda name: off)
-    monkeypatch.setattr("counterfoil.machine.native", off)
+    monkeypatch.setattr("counterfoil.arithmetic.machine.perturbed", lambda name: off)
+    monkeypatch.setattr("counterfoil.arithmetic.machine.native", off)
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert report.dispute is not None

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from counterfoil import canonical
 from counterfoil.audit.statement.signed import Adjudication
 from counterfoil.audit.statement.verdict import (
     check_bundle_file,
@@ -21,8 +20,9 @@ from counterfoil.audit.statement.verdict import (
     verify_verdict,
 )
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.errors import GivenFileError, SignatureError
-from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_statement
+from counterfoil.base import canonical
+from counterfoil.base.errors import GivenFileError, SignatureError
+from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key, sign_statement
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, record_cheat, save
 from support.jobs import Job, digits_order
 from support.reports import verified_report

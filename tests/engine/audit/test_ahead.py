@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.grid import profiles
+from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.rounding import profiles
-from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from support.forgery import rewrite_log
 from support.jobs import Job, audited, digits_order, record_job, sign_again
 from support.triton_device import DEVICES

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid import profiles
+from counterfoil.arithmetic.grid.margin import Margin, is_proven, node_bounds, own_log_margins, site_margins
+from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.step import arbiter, elements, explain
 from counterfoil.audit.step.elements import is_defined, midpoint_distance, rounded_between, tolerance
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.exact.numbers import MP
-from counterfoil.execution.operation import native
-from counterfoil.rounding import profiles
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.guaranteed import Margin, is_proven, node_bounds, own_log_margins, site_margins
-from counterfoil.rounding.neighbours import neighbours
+from counterfoil.kernels.grid import Grid
+from counterfoil.operators.judging.numbers import MP
 from counterfoil.training import recorder
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
 from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
@@ -343,7 +343,7 @@ def test_control_the_same_run_on_sound_arithmetic(digits_job):
 
 
 def test_an_operator_without_an_exact_form_accuses_nobody(monkeypatch, poisoned, digits_job):
-    from counterfoil.exact import NotExactError
+    from counterfoil.operators.judging import NotExactError
 
     def none(*_: Any) -> Any:
         raise NotExactError("nobody has written down its exact form")

@@ -12,27 +12,27 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.margin import node_bounds
+from counterfoil.arithmetic.grid.neighbours import Values
+from counterfoil.arithmetic.grid.rounder import Kernels, Observation, ReplayingRounder, step_key
+from counterfoil.arithmetic.machine import Machine
 from counterfoil.audit.step import arbiter
 from counterfoil.audit.step.arbiter import arbitrate
 from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.step.explain import Explanation
 from counterfoil.audit.step.replayer import Logs, NoResult, State, StepEndedError, StepReplayer, read_log, step_replayer
 from counterfoil.audit.values.dispute import Right
-from counterfoil.bundle.precision import PROFILES
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.errors import NonFiniteError
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.operation import native
-from counterfoil.generators import finish
-from counterfoil.machine import Machine
-from counterfoil.program.graph import Node
+from counterfoil.kernels.grid import ZERO_SCALE
+from counterfoil.operators.node import Node
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.rounding.grid import ZERO_SCALE
-from counterfoil.rounding.guaranteed import node_bounds
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Values
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, step_key
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.loaded import load_order as load
 from counterfoil.training.order import OrderDraft

@@ -11,7 +11,7 @@ import pytest
 from counterfoil.audit import beacons
 from counterfoil.audit.beacons import check_beacon, read_beacon, signature_holds
 from counterfoil.audit.values.beacon import QUICKNET, Beacon
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 
 ROUND = {
     "round": 1000,

@@ -35,10 +35,9 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles
-from counterfoil.cancel import CancelToken
-from counterfoil.cli import main
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import (
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import (
     CancelledError,
     CounterfoilError,
     FileWriteError,
@@ -46,11 +45,12 @@ from counterfoil.errors import (
     ProgressError,
     WorkerError,
 )
-from counterfoil.generators import finish
-from counterfoil.messages import FormError, decode
+from counterfoil.base.generators import finish
+from counterfoil.base.messages import FormError, decode
+from counterfoil.cli import main
 from counterfoil.program.limits import Limits
 from counterfoil.sandbox.box import SWITCH
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key
@@ -234,8 +234,8 @@ def test_cuda_and_the_switch_leave_work_at_home(monkeypatch: pytest.MonkeyPatch)
 SAYS = """
 import sys
 from counterfoil.audit.boxed.messages import *
-from counterfoil.frames import write_frame
-from counterfoil.messages import encode
+from counterfoil.base.frames import write_frame
+from counterfoil.base.messages import encode
 def say(message): write_frame(sys.stdout.buffer, encode(message))
 say(Loaded())
 {}

@@ -12,7 +12,7 @@ from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.steptable import Tally
-from counterfoil.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
+from counterfoil.base.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
 from support.reports import dispute
 
 PASSED, FAILED, WARNING = CheckState.PASSED, CheckState.FAILED, CheckState.WARNING

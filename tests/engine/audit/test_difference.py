@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.difference import _compared, compare_runs
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, CommitmentError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
-from counterfoil.errors import CancelledError, CommitmentError
-from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import flip_bit

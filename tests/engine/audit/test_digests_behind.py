@@ -14,11 +14,11 @@ from counterfoil.audit.step import replayer
 from counterfoil.audit.step.replayer import Digests
 from counterfoil.audit.values.events import DisputeLocated, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.digest import Digest
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
-from counterfoil.generators import finish
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import audited, digits_order, record_run, replace_bytes, sign_again
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.arbiter import judge_end
 from counterfoil.audit.step.judgement import judge, look_at_end, look_at_state
@@ -15,9 +16,8 @@ from counterfoil.audit.step.replayer import NoResult, StepReplayer, reached, rea
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.errors import NonFiniteError
-from counterfoil.generators import finish
-from counterfoil.machine import open_machine
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.generators import finish
 from support.jobs import Job, audited
 
 STEP = 3

@@ -10,16 +10,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.rounder import Watched
+from counterfoil.arithmetic.grid.unrounded import Unrounded
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.step import exact_arbiter
 from counterfoil.audit.step.exact_arbiter import examine
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.machine import open_machine
-from counterfoil.program.graph import Node
+from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.operators.node import Node
 from counterfoil.program.places import PlaceSort
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.rounding.rounder import Watched
-from counterfoil.rounding.unrounded import Unrounded
 from counterfoil.training.loaded import step_inputs
 
 BITS = 20

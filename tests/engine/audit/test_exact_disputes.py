@@ -13,7 +13,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil import cli, machine
+from counterfoil import cli
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil.arithmetic.compute.operation import Compute, Operation
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
+from counterfoil.arithmetic.grid import profiles, unrounded
 from counterfoil.audit import adjudicator, replay
 from counterfoil.audit.inspection import open_inspection, summarise
 from counterfoil.audit.panel import run_panel
@@ -24,13 +30,8 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import StepInputs, StepResult
-from counterfoil.execution.operation import Compute, Operation
-from counterfoil.execution.perturbed import IMITATIONS
-from counterfoil.rounding import profiles, unrounded
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.signing import SigningKey
+from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, evidence_of, save
 from support.exact_jobs import CLASSES, plain_order

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support import jobs as jobs_module
 from support.jobs import Job, audited, draw, own_order, record_job, record_run, replaced

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.arithmetic.grid.neighbours import Values, neighbours, on_grid, quanta
 from counterfoil.audit.step import explain as module
 from counterfoil.audit.step.explain import explain, mixed, pair_or_triple, subsets, unmixed
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
-from counterfoil.rounding.neighbours import Values, neighbours, on_grid, quanta
+from counterfoil.kernels.cpu.rounding import CpuKernel, mix_values
+from counterfoil.kernels.grid import Grid
 from support.rounding_reference import quantum, round_element
 
 GRID = Grid(exponent=0, significand_bits=24, guard_bits=8, margin_bits=44)

@@ -13,11 +13,11 @@ from torch import nn
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.events import AuditStarted, CheckChanged
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CancelledError, DataError, GivenFileError
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CancelledError, DataError, GivenFileError
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import DataChecked, StepRecorded, record
 from support.bundles import flip_bit, test_key

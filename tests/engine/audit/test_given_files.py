@@ -16,10 +16,10 @@ from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.orders import with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, OrderMismatchError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import GivenFileError, OrderMismatchError
 from support.jobs import Job, audited, digits_order
 
 

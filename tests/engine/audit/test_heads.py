@@ -10,12 +10,12 @@ from counterfoil.audit.inspection import inspect
 from counterfoil.audit.published_heads import MAX_LINE_BYTES, read_tree_heads
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
-from counterfoil.intoto import TREE_HEAD_PREDICATE
-from counterfoil.signing import open_claim, open_statement, sign_claim
+from counterfoil.signing.envelope import open_claim, open_statement, sign_claim
+from counterfoil.signing.intoto import TREE_HEAD_PREDICATE
 from counterfoil.training.recorder import StepRecorded, record
 from support.heads import heads_of, record_with_heads, write_heads
 from support.jobs import audited

@@ -8,9 +8,9 @@ import pytest
 
 from counterfoil.audit.inspection import inspect, inspect_stages
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, CancelledError, GivenFileError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CancelledError, GivenFileError
 from support.bundles import flip_bit
 from support.jobs import digits_order
 

@@ -17,9 +17,9 @@ import pytest
 
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
-from counterfoil.errors import FileWriteError
 from support.capsules import record_cheat
 from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
@@ -176,7 +176,7 @@ def test_what_lies_there_although_its_writing_failed_is_the_audits_own(job, key,
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("counterfoil.wholefiles.sync_folder", failing)
+        patch.setattr("counterfoil.base.wholefiles.sync_folder", failing)
         assert main(again) == 4
     assert "The table of steps cannot be written to" in capsys.readouterr().err
     assert (tmp_path / "steps.csv").exists()
@@ -194,7 +194,7 @@ def test_a_run_that_lies_there_although_its_writing_failed_is_the_trainings_own(
             raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("counterfoil.wholefiles.sync_folder", failing)
+        patch.setattr("counterfoil.base.wholefiles.sync_folder", failing)
         assert main(train) == 4
     assert "--resume goes on from there" in capsys.readouterr().err
     before = run.read_bytes()

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.interpreter import StepInputs
+from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.audit.step.locate import first_differing_operator
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.execution.interpreter import StepInputs
-from counterfoil.selftest import tiny_program
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import Job, audited, digits_order, record_job
 

@@ -12,8 +12,8 @@ from counterfoil.audit.step.replayer import StepReplayer
 from counterfoil.audit.values.events import DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.errors import NonFiniteError
-from counterfoil.signing import SigningKey
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import Audited, audited, digits_order, record_job
 

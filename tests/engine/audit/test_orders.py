@@ -9,8 +9,8 @@ import pytest
 
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, compare_orders
 from counterfoil.audit.values.outcome import CheckState
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, GivenFileError, OrderMismatchError, SignatureError
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, GivenFileError, OrderMismatchError, SignatureError
 
 PAGE = Path(__file__).parents[3] / "docs" / "threat-model.md"
 A, B = Digest.of(b"A"), Digest.of(b"B")

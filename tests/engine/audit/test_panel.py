@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit import referee
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as steps
@@ -27,12 +29,10 @@ from counterfoil.audit.values.panel import (
     Standing,
     StepJudged,
 )
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DataError, DeviceError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, DataError, DeviceError
-from counterfoil.execution.operation import native
-from counterfoil.rounding.rounder import RecordingRounder
-from counterfoil.signing import generate_key, load_private_key
+from counterfoil.signing.envelope import generate_key, load_private_key
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site

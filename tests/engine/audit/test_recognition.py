@@ -10,11 +10,11 @@ from safetensors.torch import save_file
 
 from counterfoil.audit.recognition import recognise
 from counterfoil.audit.values.recognised import FileUse
+from counterfoil.base.errors import GivenFileError
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.errors import GivenFileError
-from counterfoil.signing import SigningKey, generate_key
+from counterfoil.signing.envelope import SigningKey, generate_key
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import Job, audited, digits_order, record_job
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.operation import Operation, native
 from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.digest import Digest
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
-from counterfoil.execution.operation import Operation, native
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
 from independent.bundle import Bundle, leaf

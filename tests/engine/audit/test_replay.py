@@ -14,24 +14,24 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil import machine, selftest
+from counterfoil.arithmetic import machine, selftest
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.log import SiteLog, decode
+from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, step_key
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import StepMatch
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
-from counterfoil.errors import SignatureError
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, ReplayingRounder, step_key
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job

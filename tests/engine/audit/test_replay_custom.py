@@ -16,9 +16,9 @@ from torch.nn import functional
 
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.precision import Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.operators import UNIFORM
+from counterfoil.operators.catalogue import UNIFORM
 from counterfoil.program.update import (
     Adagrad,
     Adam,

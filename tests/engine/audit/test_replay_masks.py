@@ -13,13 +13,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.bundle.precision import PROFILES
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import NonFiniteError
 from counterfoil.program.update import Sgd
-from counterfoil.rounding.rounder import RecordingRounder
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import Job, audited, classify, record_job, replaced
 from support.masked import INF, MASKED_DATA, PATHS, TIME, WIDTH, masked_order

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid import scale
 from counterfoil.audit import replay
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.rounding import scale
 from counterfoil.training import recorder
 from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft

@@ -11,14 +11,14 @@ import pytest
 import torch
 from torch import nn
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.log import SiteLog, decode
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import PROFILES, AnyPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
 from support.jobs import Job, audited, digits_order, gpt2_order, own_order, record_job

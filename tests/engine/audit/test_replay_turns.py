@@ -17,11 +17,11 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.panel import PanelFinished, PanelOutcome
 from counterfoil.audit.values.plan import Plan
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.calibration import Calibration, calibrate
 from counterfoil.training.recorder import RecordingResumed, StepRecorded, record
 from support.expectations import verified

@@ -16,17 +16,17 @@ import msgspec
 import pytest
 import torch
 
-from counterfoil import machine
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import Keeper, decode, encode, kept_at, load
 from counterfoil.audit.replay import find_progress
 from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import ProgressError
-from counterfoil.execution.operation import native
-from counterfoil.signing import SigningKey
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import ProgressError
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key

@@ -28,8 +28,8 @@ from counterfoil.audit.values.sampling import (
     segment,
     segment_count,
 )
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError
 from support.bundles import make_contents
 
 NONCE = "5e" * 32

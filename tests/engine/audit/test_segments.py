@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from counterfoil import canonical
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.audit.values.sampling import SegmentRequest, Selection
+from counterfoil.base import canonical
+from counterfoil.base.errors import RefusedError, SignatureError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import RefusedError, SignatureError
-from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import Estimate
-from counterfoil.signing import open_statement, sign_statement
+from counterfoil.signing.envelope import open_statement, sign_statement
+from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import audited, record_run
 

@@ -14,8 +14,8 @@ from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Died, Identity, Message, Ready, SegmentDone, SegmentResult, StepDone
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import LocalWorkers, Place, ReplayedBy
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import WorkerError
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import WorkerError
 from support.resuming import ended, request_of, whole
 
 IDENTITY = Identity(Digest.of(b"file"), Digest.of(b"order"), Digest.of(b"run"))

@@ -33,10 +33,10 @@ from counterfoil.audit.values.beacon import QUICKNET
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from counterfoil.audit.values.workers import Place, ReplayedAt
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
 from counterfoil.cli.jsonform import as_json
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
-from counterfoil.signing import SigningKey, sign_statement
+from counterfoil.signing.envelope import SigningKey, sign_statement
 from support.bundles import test_key
 from support.reports import STEP, STEPS, checks, disputed_report, exact_report, trees, verified_report
 

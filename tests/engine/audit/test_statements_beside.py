@@ -9,8 +9,8 @@ import pytest
 
 from counterfoil.audit.statement import afterwards as module
 from counterfoil.audit.statement.afterwards import MAX_BYTES, sign_reply, sign_withdrawal, statements_beside
-from counterfoil.commit.digest import Digest
-from counterfoil.signing import SigningKey
+from counterfoil.base.digest import Digest
+from counterfoil.signing.envelope import SigningKey
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
 

@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, SteeringAccount, looks_chosen
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import NAMED_SITES
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.rounding.counts import Counts
-from counterfoil.turns import Turns
+from counterfoil.base.turns import Turns
+from counterfoil.kernels.counts import Counts
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 from support.jobs import audited, own_order, record_job
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable, Tally, packed_steps, unpack
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from support.reports import empty_table, step_row, table_of
 
 STEPS = 12

@@ -9,7 +9,7 @@ import pytest
 
 from counterfoil.audit.table import write_steps_csv
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable
-from counterfoil.errors import FileWriteError
+from counterfoil.base.errors import FileWriteError
 from support.reports import step_row, table_of
 
 

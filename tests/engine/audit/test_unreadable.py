@@ -9,9 +9,9 @@ import pytest
 
 from counterfoil import AuditFinished, AuditRequest, Outcome, run_audit, sign_verdict, verify_verdict
 from counterfoil.audit.statement.verdict import check_bundle_file
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import GivenFileError, SignatureError
-from counterfoil.signing import SigningKey
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, SignatureError
+from counterfoil.signing.envelope import SigningKey
 
 
 def test_the_verdict_names_the_refused_file(tmp_path: Path, trainer_key: SigningKey) -> None:

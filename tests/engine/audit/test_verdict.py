@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil import canonical
 from counterfoil.audit.statement.verdict import (
     check_bundle_file,
     preview_verdict,
@@ -24,9 +23,10 @@ from counterfoil.audit.statement.verdict import (
     verify_verdict,
 )
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import GivenFileError, SignatureError
-from counterfoil.signing import (
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, SignatureError
+from counterfoil.signing.envelope import (
     SigningKey,
     claimed_key_ids,
     generate_key,

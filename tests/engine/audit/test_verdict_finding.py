@@ -15,9 +15,9 @@ from counterfoil.audit.statement.verdict import verdict_statement, verify_verdic
 from counterfoil.audit.values.dispute import ACCUSING, DisputedElement, Finding, Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
-from counterfoil.signing import SigningKey, sign_statement
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.signing.envelope import SigningKey, sign_statement
 from support.bundles import test_key
 from support.reports import disputed_report
 

@@ -16,7 +16,7 @@ from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import LocalWorkers
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import ended, request_of, same_end, stopped_after, whole

@@ -13,9 +13,9 @@ from counterfoil.audit.parts.plan import Schedule
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.events import Event, WorkersReported
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import SignatureError
-from counterfoil.signing import SigningKey
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import SignatureError
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed
 from support.exact_jobs import CLASSES, plain_order

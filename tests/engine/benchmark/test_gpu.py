@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DataError, DeviceError
 from counterfoil.benchmark.crosshardware.results import Machine as CampaignMachine
 from counterfoil.benchmark.crosshardware.results import Ordered, Recorded, Replayed, Trained, write_part
 from counterfoil.benchmark.false_accusations import Replay
@@ -25,11 +28,8 @@ from counterfoil.benchmark.gpu.runner import Summary, run
 from counterfoil.benchmark.gpu.settings import Scale, Settings, source_tree
 from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result, Task
-from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.cli.developer import GpuPart, GpuScale
-from counterfoil.errors import DataError, DeviceError
-from counterfoil.machine import open_machine
 from support.jobs import digits_order
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.base.errors import DataError
 from counterfoil.benchmark.markers import between, replaced_between, write_between
-from counterfoil.errors import DataError
 
 PAGE = "before\n<!-- a: begin -->\nold\n<!-- a: end -->\nafter\n"
 

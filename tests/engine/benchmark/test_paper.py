@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from counterfoil.base.errors import CounterfoilError
 from counterfoil.benchmark import paper
 from counterfoil.benchmark.experiments import EXPERIMENTS
 from counterfoil.benchmark.measurement import Measurement, measure
 from counterfoil.benchmark.paper import Found, affordable_batch, duration, page, size
 from counterfoil.cli import main
-from counterfoil.errors import CounterfoilError
 
 MEASURED = Measurement(
     experiment="resnet50",

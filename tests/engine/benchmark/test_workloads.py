@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.benchmark.workloads import CPU, LargeImageResNet, eager_step, weight_dtype
 from counterfoil.program.estimate import product_flops
-from counterfoil.selftest import tiny_program
 from counterfoil.training.recipes.resnet import LAYOUTS, Bottleneck, ResNetLayout
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, FileWriteError
+from counterfoil.base.turns import Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import ChunkProof, chunk_proofs
-from counterfoil.errors import BundleError, FileWriteError
-from counterfoil.turns import Turns
 from support.bundles import change, make_contents, same_state
 from support.hdf5_files import same_as_h5py
 

@@ -11,13 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from counterfoil.bundle.datafile import CheckedRows, DataFile
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, OrderManifest
-from counterfoil.bundle.writer import BundleWriter, write_data_file
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
-from counterfoil.errors import (
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import (
     BundleError,
     CancelledError,
     CommitmentError,
@@ -25,7 +20,12 @@ from counterfoil.errors import (
     GivenFileError,
     ProofError,
 )
-from counterfoil.turns import Turns
+from counterfoil.base.turns import Turns
+from counterfoil.bundle.datafile import CheckedRows, DataFile
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.bundle.writer import BundleWriter, write_data_file
+from counterfoil.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
 from support.bundles import flip_bit, make_contents, opened_for_change, write_bundle
 
 Array = NDArray[Any]

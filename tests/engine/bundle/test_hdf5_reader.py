@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from counterfoil.base.errors import BundleError
 from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.errors import BundleError
 from support.bundles import make_contents, write_bundle
 from support.hdf5_files import inventory_of, read_by_us, same_as_h5py
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from counterfoil.base.errors import BundleError
 from counterfoil.bundle.hdf5 import format as structures
 from counterfoil.bundle.hdf5.format import Message, parse_object, parse_space
 from counterfoil.bundle.hdf5.source import MAX_METADATA_BYTES, UNDEFINED, Source
 from counterfoil.bundle.hdf5.walk import Limits, walk
 from counterfoil.bundle.kind import BUNDLE, CAPSULE, DATA_FILE, FileKind, check_mark
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.errors import BundleError
 from support.hdf5_files import Block, blocks_of, changed, inventory_of, only, read_by_us, source_of
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil import canonical
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, CommitmentError
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import MAX_PATTERN, OrderManifest
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, CommitmentError
-from counterfoil.turns import Turns
 from support.bundles import Contents, flip_bit, make_contents, opened_for_change
 
 PROGRAMS = {"d": b"first", "g": b"second"}

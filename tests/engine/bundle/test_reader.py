@@ -10,10 +10,10 @@ import h5py
 import numpy as np
 import pytest
 
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, CancelledError, CommitmentError, GivenFileError
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CancelledError, CommitmentError, GivenFileError
-from counterfoil.generators import finish
 from support.bundles import (
     change,
     flip_bit,

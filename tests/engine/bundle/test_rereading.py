@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil.base.errors import BundleError, CommitmentError, FileChangedError
 from counterfoil.bundle import checked
 from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import BundleError, CommitmentError, FileChangedError
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.recorder import RecordStarted, StepRecorded, record
 from support.bundles import make_contents, write_bundle

@@ -12,13 +12,13 @@ import h5py
 import numpy as np
 import pytest
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError
-from counterfoil.generators import finish
-from counterfoil.signing import open_claim
+from counterfoil.signing.envelope import open_claim
 from support.bundles import make_claim, make_contents, same_state, test_key, write_bundle, write_run
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil import canonical
-from counterfoil.bundle.precision import PROFILES, ExactPrecision, Precision, precision_from_json
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError
+from counterfoil.base.precision import PROFILES, ExactPrecision, Precision, precision_from_json
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
 from counterfoil.bundle.sources import Source, SourceFile
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.errors import BundleError
 from support.bundles import make_contents
 
 MANIFEST = make_contents().manifest

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import ProofError
 from counterfoil.commit.merkle import (
     MerkleFrontier,
     MerkleTree,
@@ -19,7 +20,6 @@ from counterfoil.commit.merkle import (
     verify_consistency,
     verify_inclusion,
 )
-from counterfoil.errors import ProofError
 
 # The vectors of RFC 6962's reference implementation (certificate-transparency, merkle tree tests), which RFC 9162
 # leaves unchanged.

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from counterfoil.base.errors import ProofError
 from counterfoil.commit.rows import ProvenRows, chunks_of_rows
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, chunk_proofs, tensor_digest
-from counterfoil.errors import ProofError
 
 ARRAY = np.random.default_rng(1).standard_normal((500, 77)).astype(np.float32)
 

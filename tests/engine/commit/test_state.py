@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError, ProofError
 from counterfoil.commit import state as module
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import (
     CHUNK_BYTES,
@@ -24,7 +25,6 @@ from counterfoil.commit.state import (
     tensor_record,
     verify_chunk,
 )
-from counterfoil.errors import DataError, ProofError
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 ARRAYS = hnp.arrays(

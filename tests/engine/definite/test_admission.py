@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from counterfoil.bundle.precision import ExactPrecision, Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.canonical import float_text
-from counterfoil.definite import admission, convolutions, fused, products, sums
-from counterfoil.definite.admission import check_exact, check_single
-from counterfoil.definite.operators import Profile, rule_for
-from counterfoil.definite.products import Form
-from counterfoil.errors import CancelledError, ProgramError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.operation import make_operation
-from counterfoil.program.graph import Argument, Node, TensorType, Value
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact import admission
+from counterfoil.arithmetic.exact.admission import check_exact, check_single
+from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.canonical import float_text
+from counterfoil.base.errors import CancelledError, ProgramError
+from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.kernels.exact import convolutions, fused, products, sums
+from counterfoil.kernels.exact.products import Form
+from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from support.definite_calls import CALLS
 from support.hostile_programs import single

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from counterfoil.definite import convolutions, fused_convolutions
-from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
-from counterfoil.definite.geometry import Geometry
-from counterfoil.definite.products import Form
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels.exact import convolutions, fused_convolutions
+from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
+from counterfoil.kernels.exact.geometry import Geometry
+from counterfoil.kernels.exact.products import Form
 from support.definite_reference import exponent, quantised, same_bits, single, wild
 
 CASES = {

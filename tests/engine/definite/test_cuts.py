@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite import convolutions, cuts, fused, fused_convolutions
-from counterfoil.definite.geometry import Geometry
-from counterfoil.definite.products import Form, matmul
+from counterfoil.kernels.exact import convolutions, cuts, fused, fused_convolutions
+from counterfoil.kernels.exact.geometry import Geometry
+from counterfoil.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
 

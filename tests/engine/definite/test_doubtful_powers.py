@@ -8,13 +8,13 @@ import time
 import pytest
 import torch
 
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.cancel import CancelToken
-from counterfoil.definite import functions
-from counterfoil.errors import CancelledError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Draws, StepInputs
-from counterfoil.machine import Machine
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
+from counterfoil.arithmetic.machine import Machine
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.kernels.exact import functions
 from support.hostile_programs import single
 
 COUNT = 400_000

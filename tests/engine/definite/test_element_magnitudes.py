@@ -17,13 +17,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite.operators import Profile, kinds
-from counterfoil.exact.elements import defined_output
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.operation import Operation, make_operation
-from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
-from counterfoil.program.graph import Node, TensorType
-from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.operation import Operation, make_operation
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.arithmetic.exact.operators import Profile, kinds
+from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
+from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import CALLS, EXACT_CALLS, SITUATIONS, function_calls, in_situation
 from support.definite_reference import bits_of, wild
 from support.exact_calls import Call

@@ -11,13 +11,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite.limits import sum_bits
-from counterfoil.definite.operators import Profile, kinds, rule_for
-from counterfoil.exact import NotExactError, elements
-from counterfoil.exact.elements import defined_output
-from counterfoil.exact.functions import FUNCTION_KINDS, value_of
-from counterfoil.execution.operation import make_operation
-from counterfoil.program.graph import Node, TensorType
+from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact.operators import Profile, kinds, rule_for
+from counterfoil.kernels.exact.limits import sum_bits
+from counterfoil.operators.judging import NotExactError, elements
+from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.judging.functions import FUNCTION_KINDS, value_of
+from counterfoil.operators.node import Node, TensorType
 from support import definite_reference as reference
 from support.definite_calls import CALLS, draw, places
 from support.definite_reference import bits_of, wild

@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite import elementwise
-from counterfoil.exact import ieee
+from counterfoil.kernels.exact import elementwise
+from counterfoil.operators.judging import ieee
 from support.definite_reference import same_bits, wild
 
 EDGES = [

@@ -14,12 +14,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite import functions, loops, truth
-from counterfoil.definite.bracket import bracketed, bracketed_by_torch
-from counterfoil.definite.functions import ERROR, FUNCTIONS, evaluate, round_function
-from counterfoil.definite.truth import correctly_rounded, power_is
-from counterfoil.exact import elementwise
-from counterfoil.exact.ieee import rounded
+from counterfoil.kernels import devices as loops
+from counterfoil.kernels.exact import functions, truth
+from counterfoil.kernels.exact.bracket import bracketed, bracketed_by_torch
+from counterfoil.kernels.exact.functions import ERROR, FUNCTIONS, evaluate, round_function
+from counterfoil.kernels.exact.truth import correctly_rounded, power_is
+from counterfoil.operators.judging import elementwise
+from counterfoil.operators.judging.ieee import rounded
 from support.definite_reference import bits_of, same_bits
 
 MP = mpmath.MPContext()

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite import fused
-from counterfoil.definite.digits import KARATSUBA_BLOCK, split
-from counterfoil.definite.products import Form, Scope, matmul
-from counterfoil.definite.quantise import quantise
-from counterfoil.errors import NonFiniteError
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.kernels.exact import fused
+from counterfoil.kernels.exact.digits import KARATSUBA_BLOCK, split
+from counterfoil.kernels.exact.products import Form, Scope, matmul
+from counterfoil.kernels.exact.quantise import quantise
 from support.definite_reference import same_bits, wild
 
 BITS = (8, 13, 17, 20)

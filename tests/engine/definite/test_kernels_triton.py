@@ -15,19 +15,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite import cuts, device_products, elementwise, forms, kernels_triton, loops, products, sums
-from counterfoil.definite.bracket import ROOM, bracketed, bracketed_by_torch
-from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
-from counterfoil.definite.digits import digit_count, split
-from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.functions import evaluate
-from counterfoil.definite.geometry import Geometry, runs
-from counterfoil.definite.limits import sum_bits
-from counterfoil.definite.products import Form
-from counterfoil.definite.quantise import exponents_of, quantise
-from counterfoil.definite.refusals import Noted, noting
-from counterfoil.definite.single import from_int64
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels import devices as loops
+from counterfoil.kernels.cuda import exact as kernels_triton
+from counterfoil.kernels.exact import cuts, device_products, elementwise, forms, products, sums
+from counterfoil.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
+from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
+from counterfoil.kernels.exact.digits import digit_count, split
+from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.functions import evaluate
+from counterfoil.kernels.exact.geometry import Geometry, runs
+from counterfoil.kernels.exact.limits import sum_bits
+from counterfoil.kernels.exact.products import Form
+from counterfoil.kernels.exact.quantise import exponents_of, quantise
+from counterfoil.kernels.exact.refusals import Noted, noting
+from counterfoil.kernels.exact.single import from_int64
 from support import definite_reference as reference
 from support.definite_reference import bits_of, same_bits, wild
 from support.triton_device import DEVICES, ON_DEVICE

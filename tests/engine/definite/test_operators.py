@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite.operators import Profile, kinds, rule_for
-from counterfoil.definite.products import Form
-from counterfoil.execution.operation import make_operation
-from counterfoil.program.graph import Node, TensorType
+from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact.operators import Profile, kinds, rule_for
+from counterfoil.kernels.exact.products import Form
+from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import ATEN, CALLS, PLAIN, draw, listed, places
 from support.definite_reference import same_bits
 

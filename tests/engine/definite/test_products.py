@@ -12,14 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterfoil.definite import forms, products
-from counterfoil.definite.digits import INT8_BLOCK, INT8_DIGIT_BITS, digit_count, float32_block
-from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.int8 import int8_product
-from counterfoil.definite.limits import float64_block
-from counterfoil.definite.products import Form, Scope, by_float32, by_int8, by_karatsuba, exact_sums, matmul, operands
-from counterfoil.definite.quantise import Quantised
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels.exact import forms, products
+from counterfoil.kernels.exact.digits import INT8_BLOCK, INT8_DIGIT_BITS, digit_count, float32_block
+from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.int8 import int8_product
+from counterfoil.kernels.exact.limits import float64_block
+from counterfoil.kernels.exact.products import (
+    Form,
+    Scope,
+    by_float32,
+    by_int8,
+    by_karatsuba,
+    exact_sums,
+    matmul,
+    operands,
+)
+from counterfoil.kernels.exact.quantise import Quantised
 from support import definite_reference as reference
 from support.definite_reference import same_bits, wild
 
@@ -368,7 +377,7 @@ def test_a_transposed_column_is_a_row(rows: int, inner: int, columns: int) -> No
 def test_a_library_that_reads_beside_a_transposed_column_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     if Form.KARATSUBA not in sound_forms("cpu"):
         pytest.skip("this machine has no sound 8-bit products")
-    monkeypatch.setattr("counterfoil.definite.int8._one_row", lambda x: x)
+    monkeypatch.setattr("counterfoil.kernels.exact.int8._one_row", lambda x: x)
     # As the library of this machine may do, made certain: what it reads there is not defined.
     real = torch._int_mm
 

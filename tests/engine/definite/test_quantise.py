@@ -11,11 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.definite.digits import digit_count, recombined, split
-from counterfoil.definite.limits import check_operands, float64_block, log2_ceiling, sum_bits
-from counterfoil.definite.quantise import exponents_of, quantise
-from counterfoil.definite.single import from_float64, from_int64, power_of_two
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels.exact.digits import digit_count, recombined, split
+from counterfoil.kernels.exact.limits import check_operands, float64_block, log2_ceiling, sum_bits
+from counterfoil.kernels.exact.quantise import exponents_of, quantise
+from counterfoil.kernels.exact.single import from_float64, from_int64, power_of_two
 from support.definite_reference import bits_of, exponent, quantised, single, wild
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)

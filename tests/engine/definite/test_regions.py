@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import counterfoil
-from counterfoil.definite.regions import JOB_WORDS, Region, carray, entered, job, left
+from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, carray, entered, job, left
 
 PACKAGE = Path(counterfoil.__file__).parent
 THREADS = [1, 2, 4]

@@ -13,17 +13,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.definite import fused_sums
-from counterfoil.definite.geometry import windows_over_one
-from counterfoil.definite.limits import sum_bits
-from counterfoil.definite.quantise import quantise
-from counterfoil.definite.sums import (
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels.exact import fused_sums
+from counterfoil.kernels.exact.geometry import windows_over_one
+from counterfoil.kernels.exact.limits import sum_bits
+from counterfoil.kernels.exact.quantise import quantise
+from counterfoil.kernels.exact.sums import (
     running_total,
     total,
     total_by_place,
     total_of_overlaps,
 )
-from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
 from support.definite_reference import exponent, same_bits, wild
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from counterfoil.definite import cuts, functions, threads
-from counterfoil.definite.products import Form, matmul
+from counterfoil.kernels import threads
+from counterfoil.kernels.exact import cuts, functions
+from counterfoil.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
 

@@ -7,11 +7,11 @@ import dataclasses
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.delivery.basis import basis_of
-from counterfoil.errors import SignatureError
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import ended, request_of, whole

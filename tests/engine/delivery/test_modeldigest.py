@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.base.errors import WeightsError
 from counterfoil.delivery import modeldigest
-from counterfoil.errors import WeightsError
 
 
 def test_no_more_files_than_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

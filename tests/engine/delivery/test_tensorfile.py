@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil.base.errors import WeightsError
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.delivery import tensorfile
 from counterfoil.delivery.tensorfile import TensorFile, open_tensors
-from counterfoil.errors import WeightsError
 
 ZEROS = b"\0" * 8
 

@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome, Relation
+from counterfoil.base.errors import DataError, GivenFileError, TargetExistsError, WeightsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.adapters import Adapter, merge
 from counterfoil.delivery.comparison import compare_merge
@@ -22,7 +23,6 @@ from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.numbers import cast
 from counterfoil.delivery.tensorfile import StoredTensor
 from counterfoil.delivery.weights import Weights
-from counterfoil.errors import DataError, GivenFileError, TargetExistsError, WeightsError
 from counterfoil.program.update import Sgd, WeightAverage
 from support.delivered import basis_for, compared, delivered, exported
 from support.jobs import Job, draw, own_order, record_job

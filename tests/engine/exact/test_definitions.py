@@ -14,10 +14,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.exact import defined_kinds, exact_output
-from counterfoil.execution.operation import Operation
-from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify
-from counterfoil.program.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
+from counterfoil.arithmetic.compute.operation import Operation
+from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
+from counterfoil.operators.judging import defined_kinds, exact_output
+from counterfoil.operators.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
 from support.exact_calls import Call, all_calls, digest
 
 CALLS = all_calls()

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.exact import exact_output
-from counterfoil.execution.operation import native
-from counterfoil.program.operators import classify
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.operators.catalogue import classify
+from counterfoil.operators.judging import exact_output
 from support.boundary_calls import MOODS, boundary_calls, fuzzed_names
 from support.error_bounds import HARMLESS, rounded_names, worst
 from support.operator_calls import listed, operation_of

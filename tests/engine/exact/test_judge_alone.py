@@ -22,20 +22,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import counterfoil.definite
-import counterfoil.execution
-from counterfoil.definite import draws as made_draws
-from counterfoil.definite import sums as made_sums
-from counterfoil.definite.operators import Profile, rule_for
-from counterfoil.definite.truth import nearest_single
-from counterfoil.exact.draws import drawn_element
-from counterfoil.exact.elements import defined_output
-from counterfoil.exact.functions import FUNCTION_KINDS, value_of
-from counterfoil.exact.ieee import rounded
-from counterfoil.exact.quantisation import exponents_of, quantised, terms_bits
-from counterfoil.execution.operation import make_operation
-from counterfoil.program.graph import Node, TensorType
-from counterfoil.program.operators import EXPONENTIAL, NORMAL, UNIFORM
+import counterfoil.arithmetic.compute
+import counterfoil.kernels.exact
+from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.kernels.exact import draws as made_draws
+from counterfoil.kernels.exact import sums as made_sums
+from counterfoil.kernels.exact.truth import nearest_single
+from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil.operators.judging.draws import drawn_element
+from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.judging.functions import FUNCTION_KINDS, value_of
+from counterfoil.operators.judging.ieee import rounded
+from counterfoil.operators.judging.quantisation import exponents_of, quantised, terms_bits
+from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import CALLS
 from support.definite_reference import bits_of
 
@@ -155,13 +155,15 @@ def test_the_judge_does_without_the_maker(monkeypatch: pytest.MonkeyPatch) -> No
     before = [judged() for _, judged in judges]
     x = torch.randn(3, 4)
     assert made_sums.total(x).numel() == 1
-    for package in (counterfoil.definite, counterfoil.execution):
+    for package in (counterfoil.kernels.exact, counterfoil.arithmetic.compute):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "triton" in found.name:
                 continue
             module = importlib.import_module(found.name)
             for name, value in list(vars(module).items()):
-                own = getattr(value, "__module__", "").startswith(("counterfoil.definite", "counterfoil.execution"))
+                own = getattr(value, "__module__", "").startswith(
+                    ("counterfoil.kernels.exact", "counterfoil.arithmetic.compute")
+                )
                 if isinstance(value, FunctionType) and own:
                     monkeypatch.setattr(module, name, broken)
                 elif isinstance(value, int) and not isinstance(value, bool) and name.isupper():
@@ -178,21 +180,21 @@ ALONE = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[:2] in [["counterfoil", room] for room in ("definite", "execution", "rounding", "machine")]:
+        if name.split(".")[:2] in [["counterfoil", room] for room in ("arithmetic", "kernels")]:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 import torch
 from counterfoil.audit.step import defined_elements
 from counterfoil.audit.step.drawn import is_as_defined
-from counterfoil.exact.draws import drawn_element
-from counterfoil.exact.elements import defined_output
+from counterfoil.operators.judging.draws import drawn_element
+from counterfoil.operators.judging.elements import defined_output
 from counterfoil.program.graph import Node, TensorType
 node = Node("aten.index_add.default", (), (), (TensorType("float32", (2,)),), 0, "", "forward")
 arguments = dict(self=torch.zeros(2), dim=0, index=torch.tensor([1, 1]), source=torch.tensor([1e-8, 3e-17]), alpha=1)
 element = defined_output(node, arguments, 0, 20).element
 print(element(0), element(1), drawn_element("counterfoil.uniform", 0, seed=1, step=1, draw=0))
 try:
-    import counterfoil.definite
+    import counterfoil.kernels.exact
 except ModuleNotFoundError:
     print("absent")
 """

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from counterfoil.exact import numbers as module
-from counterfoil.exact.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
+from counterfoil.operators.judging import numbers as module
+from counterfoil.operators.judging.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.lists(FLOATS, min_size=1, max_size=30)

@@ -6,11 +6,11 @@ import gc
 
 import pytest
 
-from counterfoil.bundle.precision import PROFILES, Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, LimitError, ProgramError
-from counterfoil.execution import admission
-from counterfoil.execution.admission import read_program
+from counterfoil.arithmetic.compute import admission
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, LimitError, ProgramError
+from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.program.limits import Limits
 from support.hostile_programs import single
 

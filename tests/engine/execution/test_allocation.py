@@ -8,7 +8,7 @@ import pytest
 
 _PROGRAM = """
 import resource
-from counterfoil.execution.allocation import give_back_freed_memory, keep_freed_memory
+from counterfoil.arithmetic.compute.allocation import give_back_freed_memory, keep_freed_memory
 
 def resident():
     with open("/proc/self/statm") as file:

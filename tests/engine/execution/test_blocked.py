@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil.execution import blocked
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import perturbed
-from counterfoil.program import sums
+from counterfoil.arithmetic.compute import blocked
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import perturbed
+from counterfoil.operators import windows as sums
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, convolution_backward, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil import buffers
-from counterfoil.execution import blocked, buffered
-from counterfoil.program.signatures import overload
+from counterfoil.arithmetic.compute import blocked, buffered
+from counterfoil.kernels import buffers
+from counterfoil.operators.signatures import overload
 from support.jobs import draw
 
 SHAPE = (512, 300)

@@ -16,18 +16,19 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.execution.operation import native
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid import tiles
+from counterfoil.arithmetic.grid.chains import run_chain
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.neighbours import Values
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError
+from counterfoil.operators.node import TensorType, Value
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program, TensorType, Value
+from counterfoil.program.graph import Program
 from counterfoil.program.update import AdamW
-from counterfoil.rounding import tiles
-from counterfoil.rounding.chains import run_chain
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Values
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
 from counterfoil.training.initial import fan_in_uniform
 from support.chains import (
     CPU,

@@ -9,13 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite.refusals import Noted, noting
-from counterfoil.errors import NonFiniteError
-from counterfoil.execution.defined import to_dtype
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import IMITATIONS, perturbed
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.arithmetic.compute.defined import to_dtype
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS, perturbed
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.kernels.exact.refusals import Noted, noting
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 from support.exact_calls import Call, digest
 
 LIMITS = {torch.int64: (-(2**63), 2**63 - 1), torch.int32: (-(2**31), 2**31 - 1), torch.uint8: (0, 255)}
@@ -42,7 +43,7 @@ def program(operator: str, dtype: str, kwargs: dict[str, Any] | None = None) -> 
 
 
 def _to_float() -> tuple[tuple[str, Any], ...]:
-    from counterfoil.program.graph import Keyword
+    from counterfoil.operators.node import Keyword
 
     return (("dtype", Keyword("dtype", "float32")),)
 

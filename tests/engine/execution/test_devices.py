@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.errors import DeviceError, MemoryShortageError
-from counterfoil.execution.alerts import nondeterministic_functions
-from counterfoil.execution.devices import (
+from counterfoil.arithmetic.compute.alerts import nondeterministic_functions
+from counterfoil.arithmetic.compute.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
     environment,
@@ -19,6 +18,7 @@ from counterfoil.execution.devices import (
     open_device,
     set_determinism,
 )
+from counterfoil.base.errors import DeviceError, MemoryShortageError
 
 
 def set_workspace(value: str) -> None:

@@ -7,12 +7,12 @@ import math
 import pytest
 import torch
 
-from counterfoil.definite import draws
-from counterfoil.definite.bracket import bracketed, bracketed_by_torch
-from counterfoil.exact.draws import drawn_element
-from counterfoil.execution.draws import drawn
-from counterfoil.execution.philox import words, words_by_torch
-from counterfoil.program.operators import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil.arithmetic.compute.draws import drawn
+from counterfoil.kernels.cpu.philox import words, words_by_torch
+from counterfoil.kernels.exact import draws
+from counterfoil.kernels.exact.bracket import bracketed, bracketed_by_torch
+from counterfoil.operators.catalogue import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil.operators.judging.draws import drawn_element
 
 KEY = {"seed": 2**63 + 12345, "step": 2**32 - 1, "draw": 7}
 EVERY_CORNER = [0, 1, 2**29, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 3 * 2**30 - 1, 3 * 2**30, 2**32 - 2, 2**32 - 1]

@@ -10,19 +10,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.definite import functions
-from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.operators import Profile, kinds
-from counterfoil.definite.products import Form
-from counterfoil.execution import exact_imitations
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import StepResult
-from counterfoil.execution.operation import Compute, Operation, make_operation
-from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
-from counterfoil.machine import open_machine
-from counterfoil.program.graph import Node, TensorType
-from counterfoil.rounding.profiles import recording_rounder
+from counterfoil.arithmetic.compute import exact_imitations
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import StepResult
+from counterfoil.arithmetic.compute.operation import Compute, Operation, make_operation
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.arithmetic.exact.operators import Profile, kinds
+from counterfoil.arithmetic.grid.profiles import recording_rounder
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.kernels.exact import functions
+from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.products import Form
+from counterfoil.operators.node import Node, TensorType
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
 from support.definite_calls import CALLS, draw

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite.operators import Profile
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.operation import make_operation
-from counterfoil.program.graph import Node, TensorType
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.operators.node import Node, TensorType
 
 
 def computed(name: str, *args: Any) -> Tensor:

@@ -11,18 +11,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, NonFiniteError, ProgramError
-from counterfoil.execution import interpreter
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, all_finite
-from counterfoil.execution.operation import native
-from counterfoil.execution.philox import uniform
-from counterfoil.execution.prepared import Frame, Unit
+from counterfoil.arithmetic.compute import interpreter
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, all_finite
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.prepared import Frame, Unit
+from counterfoil.arithmetic.selftest import tiny_inputs, tiny_program
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, NonFiniteError, ProgramError
+from counterfoil.kernels.cpu.philox import uniform
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.operators.random import PhiloxDropout
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
-from counterfoil.program.random import PhiloxDropout
+from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
-from counterfoil.selftest import tiny_inputs, tiny_program
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import DigitsNet

@@ -13,8 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.execution import blocked, normalising
-from counterfoil.program import sums
+from counterfoil.arithmetic.compute import blocked
+from counterfoil.kernels.cpu import normalising
+from counterfoil.operators import windows as sums
 from support.error_bounds import allowances, worst
 from support.operator_calls import ATEN, Call, operation_of, t
 

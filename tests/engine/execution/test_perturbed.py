@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import IMITATIONS, PERTURBATIONS, kinds, perturbed
-from counterfoil.execution.reordering import BACKWARDS, Order
-from counterfoil.program.operators import classify
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS, PERTURBATIONS, kinds, perturbed
+from counterfoil.arithmetic.compute.reordering import BACKWARDS, Order
+from counterfoil.operators.catalogue import classify
 from support.operator_calls import CALLS, Call, listed, operation_of, t
 
 REORDERINGS = ("reversed", "split", "shuffled-1", "split-3", "shuffled-5+split-4")

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.kernels.cpu.philox import philox4x32, uniform
 
 # Random123, examples/kat_vectors, philox4x32-10: counter, key, answer.
 KNOWN = [

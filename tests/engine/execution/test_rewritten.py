@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import perturbed
-from counterfoil.execution.rewriting import VARIANTS, rewritten_kinds
-from counterfoil.program.operators import classify
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import perturbed
+from counterfoil.arithmetic.compute.rewriting import VARIANTS, rewritten_kinds
+from counterfoil.operators.catalogue import classify
 from support.boundary_calls import boundary_calls, fuzzed_names
 from support.error_bounds import rounded_names, worst
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t

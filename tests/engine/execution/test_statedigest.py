@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.base.errors import DataError
 from counterfoil.commit import state as commit
+from counterfoil.commit import statedigest
 from counterfoil.commit.state import state_root
-from counterfoil.errors import DataError
-from counterfoil.execution import sha256_triton, statedigest
-from counterfoil.execution.sha256_triton import leaf_hashes
-from counterfoil.execution.statedigest import root_of, root_on_device
+from counterfoil.commit.statedigest import root_of, root_on_device
+from counterfoil.kernels.cuda import sha256 as sha256_triton
+from counterfoil.kernels.cuda.sha256 import leaf_hashes
 from support.triton_device import DEVICES, ON_DEVICE
 
 pytestmark = pytest.mark.parametrize("device", DEVICES)

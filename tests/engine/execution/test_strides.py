@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.strides import CONTIGUOUS, RELABELLED
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.execution.operation import native
-from counterfoil.execution.strides import CONTIGUOUS, RELABELLED
 from counterfoil.program.update import Sgd
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import audited, classify, draw, record_job
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
@@ -94,7 +94,7 @@ def test_control_torch_itself_depends_on_them() -> None:
 
 
 def test_every_kind_named_here_is_on_the_allow_list() -> None:
-    from counterfoil.program.operators import allowed_names
+    from counterfoil.operators.catalogue import allowed_names
 
     assert {name.split(".")[1] for name in allowed_names()} >= RELABELLED | CONTIGUOUS
 

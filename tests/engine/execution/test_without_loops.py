@@ -9,15 +9,15 @@ import pytest
 import torch
 from numba.core.dispatcher import Dispatcher
 
-from counterfoil.bundle.precision import ExactPrecision, Precision
-from counterfoil.definite import loops
-from counterfoil.definite.operators import Profile
-from counterfoil.definite.products import Form
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Interpreter, StepResult
-from counterfoil.rounding.profiles import recording_rounder
-from counterfoil.rounding.rounder import Kernels
-from counterfoil.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.grid.profiles import recording_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
+from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.kernels import devices as loops
+from counterfoil.kernels.exact.products import Form
 from support.triton_device import ON_DEVICE
 
 CPU = torch.device("cpu")
@@ -38,7 +38,7 @@ def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:
                 if isinstance(value, Dispatcher):
                     monkeypatch.setattr(module, attribute, refused)
                     count += 1
-    monkeypatch.setattr("counterfoil.definite.regions.Region.run", refused)
+    monkeypatch.setattr("counterfoil.kernels.cpu.regions.Region.run", refused)
     monkeypatch.setattr(loops, "reach", lambda device: False)
     return count
 

@@ -10,12 +10,12 @@ import shutil
 import numpy as np
 import pytest
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import FileChangedError, WeightsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.commit.digest import Digest
 from counterfoil.delivery.modeldigest import model_digest
-from counterfoil.errors import FileChangedError, WeightsError
-from counterfoil.signing import generate_key
+from counterfoil.signing.envelope import generate_key
 from support.delivered import compared, delivered, exported
 
 

@@ -19,9 +19,9 @@ from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError, SignatureError
 from counterfoil.cli import main
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError, SignatureError
 from counterfoil.exports.modelcard import model_card
 from counterfoil.exports.summary import (
     CLIENT_ORDER,
@@ -32,7 +32,7 @@ from counterfoil.exports.summary import (
     svr_statement,
     vsa_statement,
 )
-from counterfoil.signing import generate_key, load_private_key, load_public_key
+from counterfoil.signing.envelope import generate_key, load_private_key, load_public_key
 from support.reports import checks, disputed_report, trees, verified_report
 
 TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)

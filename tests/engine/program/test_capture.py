@@ -6,12 +6,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from counterfoil.errors import DataError, ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import DataError, ProgramError
+from counterfoil.operators.catalogue import UNIFORM
+from counterfoil.operators.node import TensorType
+from counterfoil.operators.random import uniform
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Program, TensorType
-from counterfoil.program.operators import UNIFORM
-from counterfoil.program.random import uniform
+from counterfoil.program.graph import Program
 from counterfoil.program.update import AdamW, Sgd
 from support.jobs import capture_on
 

@@ -8,10 +8,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.capture import capture
 from counterfoil.program.chains import Chain, Code, schedule
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
-from counterfoil.program.operators import OperatorClass
+from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.update import AdamW
 
 WHOLE, ONE, OTHER = TensorType("float32", (8, 9)), TensorType("float32", ()), TensorType("float32", (9, 8))

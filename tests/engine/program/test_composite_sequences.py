@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite.functions import evaluate
-from counterfoil.definite.operators import Profile
-from counterfoil.definite.products import matmul
-from counterfoil.definite.sums import total
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.kernels.exact.functions import evaluate
+from counterfoil.kernels.exact.products import matmul
+from counterfoil.kernels.exact.sums import total
 from support.definite_reference import same_bits
 from support.single import singly
 

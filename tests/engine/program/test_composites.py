@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from counterfoil.definite.operators import kinds
+from counterfoil.arithmetic.exact.operators import kinds
+from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from counterfoil.program.composites import COMPOSITES, MUTATING
-from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from support.operator_calls import CALLS, OTHER_CALLS
 from support.single import listed, name_of, singly
 

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution
 from torch.nn import functional
 
-from counterfoil.errors import NonFiniteError, ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.operators.node import TensorType
 from counterfoil.program import lowering
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
 from support.asserting import asserts
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.errors import ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import ProgramError
+from counterfoil.operators.catalogue import is_allowed
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import TensorType
-from counterfoil.program.operators import is_allowed
 from counterfoil.program.update import Sgd
 from support.jobs import capture_on, draw
 

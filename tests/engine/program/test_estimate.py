@@ -10,17 +10,18 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, LimitError, ProgramError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.memory import memory_total
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.selftest import tiny_program
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, LimitError, ProgramError
+from counterfoil.base.memory import memory_total
+from counterfoil.base.precision import Precision
+from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program import limits
 from counterfoil.program.estimate import estimate, least_memory, node_flops
-from counterfoil.program.graph import Argument, Input, Node, Program, TensorType, Value
+from counterfoil.program.graph import Input, Program
 from counterfoil.program.limits import LARGE, MAX_OPERATORS, Estimate, Limits, check, check_operators, limits_for
-from counterfoil.selftest import tiny_program
 
 M = 2**10
 

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.definite.admission import check_exact
-from counterfoil.definite.operators import Profile
-from counterfoil.errors import ProgramError
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.base.errors import ProgramError
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import TensorType
-from counterfoil.program.operators import OperatorClass
 from counterfoil.program.update import (
     Adagrad,
     Adam,

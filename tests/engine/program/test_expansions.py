@@ -12,16 +12,16 @@ from torch import Tensor, nn
 from torch.distributions import Gamma
 from torch.nn import functional
 
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.definite.admission import check_exact
-from counterfoil.definite.operators import Profile
-from counterfoil.errors import ProgramError
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 

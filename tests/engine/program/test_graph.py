@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from counterfoil import canonical
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.prepared import Frame, Unit
+from counterfoil.arithmetic.selftest import tiny_inputs, tiny_program
+from counterfoil.base import canonical
+from counterfoil.base.errors import ProgramError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.execution.prepared import Frame, Unit
-from counterfoil.program.graph import Program, TensorType, node_values
-from counterfoil.program.operators import allowed_names
-from counterfoil.selftest import tiny_inputs, tiny_program
+from counterfoil.operators.catalogue import allowed_names
+from counterfoil.operators.node import TensorType
+from counterfoil.program.graph import Program, node_values
 from support.jobs import Job, capture_on
 
 TINY = tiny_program()

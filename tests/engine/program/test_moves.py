@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.errors import ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import ProgramError
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.moves import MOVES
 from counterfoil.program.update import Sgd
 from support.jobs import draw

@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from counterfoil.program.operators import allowed_names
+from counterfoil.operators.catalogue import allowed_names
 
 ROOT = Path(__file__).parents[3]
 

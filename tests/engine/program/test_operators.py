@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify, is_allowed
-from counterfoil.rounding.scale import rule_names
+from counterfoil.arithmetic.grid.scale import rule_names
+from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify, is_allowed
 
 NAMES = [name for name in allowed_names() if name not in DRAWS]
 

@@ -7,16 +7,17 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, place_key
+from counterfoil.base.precision import Precision
+from counterfoil.kernels.cpu.rounding import CANONICAL_NAN, CpuKernel
+from counterfoil.kernels.torch.rounding import TorchKernel
+from counterfoil.operators.catalogue import allowed_names, decided_arguments
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program, TensorType
-from counterfoil.program.operators import allowed_names, decided_arguments
+from counterfoil.program.graph import Program
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.update import Sgd
-from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, CpuKernel
-from counterfoil.rounding.kernel_torch import TorchKernel
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, place_key
 
 BATCH = {"x": TensorType("float32", (4, 3)), "labels": TensorType("int64", (4,))}
 CPU = torch.device("cpu")

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.execution.operation import Operation, native
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.operation import Operation, native
+from counterfoil.operators.catalogue import is_allowed
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
-from counterfoil.program.operators import is_allowed
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.update import Sgd
 

@@ -12,15 +12,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import ExactPrecision, Precision
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, DataError
-from counterfoil.execution.admission import read_program
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.operators.catalogue import UNIFORM
+from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.estimate import estimate, least_memory
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
-from counterfoil.program.operators import UNIFORM
+from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.promptly import updating_promptly
 from counterfoil.program.recompute import AUTO, computed_again, recomputing
 from counterfoil.program.update import AdamW, Sgd, UpdateRule

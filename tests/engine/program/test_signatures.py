@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.errors import ProgramError
-from counterfoil.program import signatures
-from counterfoil.program.graph import Node, TensorType, Value
-from counterfoil.program.operators import UNIFORM, allowed_names
-from counterfoil.program.signatures import check_arguments, defaults_of, overload, signature_of
+from counterfoil.base.errors import ProgramError
+from counterfoil.operators import signatures
+from counterfoil.operators.catalogue import UNIFORM, allowed_names
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.operators.signatures import check_arguments, defaults_of, overload, signature_of
 
 X = TensorType("float32", (4,))
 

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from counterfoil.errors import NonFiniteError, ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
 from support.jobs import draw
 

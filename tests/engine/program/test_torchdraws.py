@@ -10,11 +10,11 @@ import torch
 from torch import distributions, nn
 from torch.nn import functional
 
-from counterfoil.errors import ProgramError
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import ProgramError
+from counterfoil.operators.catalogue import DRAWS
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
-from counterfoil.program.operators import DRAWS
 from counterfoil.program.update import Sgd
 
 ROWS, COUNT = 3, 4

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from counterfoil import canonical
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base import canonical
 from support.random_programs import outcome
 
 

@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from counterfoil.errors import DataError
-from counterfoil.execution import interpreter
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute import interpreter
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.errors import DataError
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
-from counterfoil.program.operators import OperatorClass
 from counterfoil.program.update import (
     Adagrad,
     Adam,

@@ -13,22 +13,24 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.definite import kernels_triton, loops
-from counterfoil.definite.operators import Profile
-from counterfoil.definite.products import Form
-from counterfoil.errors import CounterfoilError, NonFiniteError
-from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, StepResult
-from counterfoil.execution.operation import Operation, native
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.program.operators import OperatorClass
-from counterfoil.rounding.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
-from counterfoil.rounding.log import SiteLog, encode
-from counterfoil.rounding.neighbours import Values
-from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, RecordingRounder
-from counterfoil.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, StepResult
+from counterfoil.arithmetic.compute.operation import Operation, native
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
+from counterfoil.arithmetic.grid.log import SiteLog, encode
+from counterfoil.arithmetic.grid.neighbours import Values
+from counterfoil.arithmetic.grid.profiles import recording_rounder, replaying_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
+from counterfoil.base.errors import CounterfoilError, NonFiniteError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.kernels import devices as loops
+from counterfoil.kernels.cuda import exact as kernels_triton
+from counterfoil.kernels.exact.products import Form
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 from support.triton_device import DEVICES, ON_DEVICE
 
 PRECISION = Precision(margin_bits=34, proven=False)

@@ -7,7 +7,7 @@ from dataclasses import astuple, fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.rounding.counts import Counts
+from counterfoil.kernels.counts import Counts
 
 counts = st.builds(Counts, *[st.integers(0, 2**40)] * len(fields(Counts)))
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.rounding import magnitude, scale
+from counterfoil.arithmetic.grid import magnitude, scale
 
 STRANGE = {
     "ordinary": [],

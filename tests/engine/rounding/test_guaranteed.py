@@ -13,19 +13,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import PROFILES, Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.cli import main
-from counterfoil.errors import BundleError
-from counterfoil.execution.operation import make_operation, native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.program import sums
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.program.operators import OperatorClass, allowed_names, classify
-from counterfoil.rounding import guaranteed, scale
-from counterfoil.rounding.guaranteed import (
+from counterfoil.arithmetic.compute.operation import make_operation, native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid import margin as guaranteed
+from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid.margin import (
     Bound,
     Margin,
     Use,
@@ -36,7 +28,17 @@ from counterfoil.rounding.guaranteed import (
     margin_bits,
     site_margins,
 )
-from counterfoil.rounding.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import BundleError
+from counterfoil.base.precision import PROFILES, Precision
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.cli import main
+from counterfoil.operators import windows as sums
+from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 from support import exact_operators as ex
 from support.exact_operators import MP, Exact, each, exact
 from support.jobs import audited, digits_order, gpt2_order, record_job

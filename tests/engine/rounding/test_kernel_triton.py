@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import CpuKernel
-from counterfoil.rounding.kernel_triton import BLOCK, TritonKernel
-from counterfoil.rounding.result import Rounded
+from counterfoil.kernels.cpu.rounding import CpuKernel
+from counterfoil.kernels.cuda.rounding import BLOCK, TritonKernel
+from counterfoil.kernels.grid import Grid
+from counterfoil.kernels.result import Rounded
 from support.rounding_reference import fingerprint, power, round_element
 from support.triton_device import DEVICES
 

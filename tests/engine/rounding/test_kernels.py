@@ -10,11 +10,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import _CHUNK, PART, CpuKernel
-from counterfoil.rounding.kernel_torch import TorchKernel
-from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.rounder import Kernels
+from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.kernels.cpu.rounding import _CHUNK, PART, CpuKernel
+from counterfoil.kernels.grid import Grid
+from counterfoil.kernels.result import Rounded
+from counterfoil.kernels.torch.rounding import TorchKernel
 from support.rounding_reference import fingerprint, power, round_element
 
 KEY = 0x0123456789ABCDEF

@@ -9,15 +9,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from counterfoil.arithmetic.grid import magnitude
+from counterfoil.arithmetic.grid.known import Known
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.machine import Machine
 from counterfoil.benchmark.forms import Forms
-from counterfoil.machine import Machine
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.sameness import Same
 from counterfoil.program.update import Sgd
-from counterfoil.rounding import magnitude
-from counterfoil.rounding.known import Known
-from counterfoil.rounding.rounder import Kernels, RecordingRounder
 from counterfoil.training.order import OrderDraft
 from support.jobs import digits_order, gpt2_order
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.errors import LogError
-from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
-from counterfoil.rounding.log import SiteLog, decode, encode
+from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
+from counterfoil.base.errors import LogError
+from counterfoil.kernels.grid import LARGEST_EXPONENT, ZERO_SCALE
 
 
 def site(exponent: int, indices: list[int], ups: list[bool]) -> SiteLog:

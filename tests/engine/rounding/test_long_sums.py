@@ -12,11 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.execution import blocked
-from counterfoil.program import sums
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.rounding.guaranteed import Use, bounds_of, kinds_without_bound, margin_bits, site_margins
+from counterfoil.arithmetic.compute import blocked
+from counterfoil.arithmetic.grid.margin import Use, bounds_of, kinds_without_bound, margin_bits, site_margins
+from counterfoil.base.precision import Precision
+from counterfoil.operators import windows as sums
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 
 MILLION = 1_000_000
 

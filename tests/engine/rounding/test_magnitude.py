@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.rounding.magnitude import along, energy, largest, largest_product, using
+from counterfoil.arithmetic.grid.magnitude import along, energy, largest, largest_product, using
 
 LAYOUTS = {
     "contiguous": lambda x: x,

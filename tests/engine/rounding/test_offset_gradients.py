@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import Precision
-from counterfoil.execution.operation import native
-from counterfoil.rounding.grid import scale_exponent
-from counterfoil.rounding.scale_kinds import rule_for
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.base.precision import Precision
+from counterfoil.kernels.grid import scale_exponent
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
 from support.offset import Normed, gradients_of, offset_data, offset_order

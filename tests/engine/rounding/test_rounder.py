@@ -10,17 +10,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.following import Directions, DirectionsElsewhere
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.margin import site_margins
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder, place_key
 from counterfoil.audit.step.explain import mixed
-from counterfoil.bundle.precision import Precision
-from counterfoil.errors import NonFiniteError
-from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.rounding.following import Directions, DirectionsElsewhere
-from counterfoil.rounding.grid import ZERO_SCALE, Grid
-from counterfoil.rounding.guaranteed import site_margins
-from counterfoil.rounding.kernel_torch import TorchKernel
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, place_key
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.precision import Precision
+from counterfoil.kernels.grid import ZERO_SCALE, Grid
+from counterfoil.kernels.result import Rounded
+from counterfoil.kernels.torch.rounding import TorchKernel
+from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.program.graph import Input, Program
 
 PRECISION = Precision(margin_bits=36, proven=False)
 KEY = 99

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.program.operators import OperatorClass, allowed_names, classify
-from counterfoil.rounding import scale
-from counterfoil.rounding.grid import ZERO_SCALE, scale_exponent
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid import scale
+from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
+from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}

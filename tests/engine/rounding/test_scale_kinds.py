@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.execution.operation import native
-from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.program.operators import classify
-from counterfoil.rounding import scale
-from counterfoil.rounding.grid import ZERO_SCALE, scale_exponent
-from counterfoil.rounding.scale_kinds import rule_for
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.base.precision import PROFILES
+from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
+from counterfoil.operators.catalogue import classify
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 BFLOAT16 = PROFILES["float32-bfloat16"]

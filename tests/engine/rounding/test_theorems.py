@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import CpuKernel
+from counterfoil.kernels.cpu.rounding import CpuKernel
+from counterfoil.kernels.grid import Grid
 
 KERNEL = CpuKernel(1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil import memory
+from counterfoil.base import memory
 from counterfoil.sandbox.policy import DEVICES, SYSTEM, make_policy
 
 

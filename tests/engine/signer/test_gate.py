@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from counterfoil import canonical
-from counterfoil.errors import KeyFileError, SignatureError
-from counterfoil.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
-from counterfoil.programs import DESCRIPTOR_VARIABLE
+from counterfoil.base import canonical
+from counterfoil.base.errors import KeyFileError, SignatureError
+from counterfoil.base.programs import DESCRIPTOR_VARIABLE
 from counterfoil.signer import server
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
 from support.job_fixtures import trainer_key
 
 __all__ = ["trainer_key"]

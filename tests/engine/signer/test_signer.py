@@ -16,20 +16,20 @@ from typing import Any
 
 import pytest
 
-from counterfoil import canonical
-from counterfoil.errors import FileWriteError, KeyFileError, SignatureError, SignerError
-from counterfoil.intoto import (
+from counterfoil.base import canonical
+from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError, SignerError
+from counterfoil.base.programs import program_command
+from counterfoil.signer import client
+from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signing.envelope import generate_key, load_private_key, load_public_key, open_statement
+from counterfoil.signing.intoto import (
     ADJUDICATION_PREDICATE,
     RUN_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
     make_statement,
 )
-from counterfoil.programs import program_command
-from counterfoil.signer import client
-from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
-from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing import generate_key, load_private_key, load_public_key, open_statement
 
 SECRET = "correct horse battery staple"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
@@ -198,12 +198,16 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         assert name not in loaded
     ours = {name for name in loaded if name.startswith("counterfoil.") and not name.startswith("counterfoil.signer")}
     assert ours <= {
-        "counterfoil.bundle", "counterfoil.bundle.precision", "counterfoil.bundle.schema", "counterfoil.bundle.sources",
-        "counterfoil.cancel", "counterfoil.canonical", "counterfoil.publickeys",
-        "counterfoil.commit", "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.dtypes",
-        "counterfoil.edwards", "counterfoil.errors", "counterfoil.fields", "counterfoil.inputs", "counterfoil.intoto",
-        "counterfoil.obstacles", "counterfoil.plaintext", "counterfoil.programs", "counterfoil.sentence",
-        "counterfoil.signing", "counterfoil.timestamps", "counterfoil.turns", "counterfoil.wholefiles",
+        "counterfoil.base", "counterfoil.signing", "counterfoil.bundle", "counterfoil.base.precision",
+        "counterfoil.bundle.schema", "counterfoil.bundle.sources",
+        "counterfoil.base.cancel", "counterfoil.base.canonical", "counterfoil.signing.publickeys",
+        "counterfoil.commit", "counterfoil.base.digest", "counterfoil.commit.merkle", "counterfoil.base.dtypes",
+        "counterfoil.signing.edwards", "counterfoil.base.errors", "counterfoil.base.fields", "counterfoil.base.inputs",
+        "counterfoil.signing.intoto",
+        "counterfoil.base.obstacles", "counterfoil.base.plaintext", "counterfoil.base.programs",
+        "counterfoil.base.sentence",
+        "counterfoil.signing.envelope", "counterfoil.base.timestamps", "counterfoil.base.turns",
+        "counterfoil.base.wholefiles",
     }  # fmt: skip
 
 

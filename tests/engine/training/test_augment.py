@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.execution import philox
+from counterfoil.kernels.cpu import philox
 from counterfoil.training import augment
 
 COUNT = 400

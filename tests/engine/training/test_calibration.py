@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from counterfoil import terminal
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import PROFILES, Precision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import BundleError, CancelledError, DataError, GivenFileError
+from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
-from counterfoil.cli import main, reports
-from counterfoil.errors import BundleError, CancelledError, DataError, GivenFileError
-from counterfoil.execution.perturbed import PERTURBATIONS
+from counterfoil.cli import main, reports, terminal
 from counterfoil.program.graph import Program
 from counterfoil.training.calibration import (
     Calibration,

@@ -15,9 +15,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, load_job, order_custom
 

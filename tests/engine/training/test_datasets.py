@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.training.datasets import (
     CIFAR10_TEST,
     CIFAR10_TRAIN,

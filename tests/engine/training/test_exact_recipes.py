@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil.arithmetic.exact.operators import kinds
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.definite.operators import kinds
-from counterfoil.execution.interpreter import StepInputs, StepResult
-from counterfoil.program.graph import Node
-from counterfoil.program.operators import OperatorClass
-from counterfoil.signing import SigningKey
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.node import Node
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.jobs import audited, record_job
 from support.malicious import Train, Trainer, record_malicious

@@ -16,14 +16,15 @@ import pytest
 import torch
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
-from counterfoil.errors import CancelledError, DataError
-from counterfoil.generators import finish
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program, TensorType
+from counterfoil.program.graph import Program
 from counterfoil.program.recompute import computed_again, recomputing
 from counterfoil.program.update import Sgd
 from counterfoil.training.huggingface import (

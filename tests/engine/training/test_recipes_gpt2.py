@@ -17,11 +17,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.errors import DataError
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.base.errors import DataError
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.limits import MAX_OPERATORS
 from counterfoil.program.update import AdamW
 from counterfoil.training.recipes import gpt2

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import nn
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.audit.values.events import DisputeLocated
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DataError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import DataError
-from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import ImageObjective, Normalisation, image_batch

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
 from counterfoil.audit.values.events import DisputeLocated
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DataError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import DataError
-from counterfoil.execution.perturbed import PERTURBATIONS
 from counterfoil.training.recipes import logistic
 from counterfoil.training.recipes.logistic import Table, objective, order_logistic, read_table, synthetic_table
 from counterfoil.training.tamper import LabelFlip

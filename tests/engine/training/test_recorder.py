@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from torch import nn
 
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, CommitmentError, DeviceError, GivenFileError, NonFiniteError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CancelledError, CommitmentError, DeviceError, GivenFileError, NonFiniteError
-from counterfoil.signing import open_claim
+from counterfoil.signing.envelope import open_claim
 from counterfoil.training.recorder import RecordFinished, RecordStarted, StepRecorded, record
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import flip_bit

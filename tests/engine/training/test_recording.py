@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import FileWriteError, RecordingError
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import FileWriteError, RecordingError
-from counterfoil.generators import finish
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recording
 from counterfoil.training.recorder import RecordingResumed, RunAssembled, StepRecorded, record
 from counterfoil.training.recording import Recording, discard_recording, has_published, is_unfinished, recording_folder

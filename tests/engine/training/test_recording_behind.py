@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, FileWriteError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, FileWriteError
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder, recording
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recorder import StepRecorded, record

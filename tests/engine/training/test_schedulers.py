@@ -11,7 +11,7 @@ import torch
 from torch.optim import Optimizer
 from torch.optim import lr_scheduler as schedulers
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.training.schedules import cosine, from_scheduler
 
 STEPS = 12

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.training.initial import fan_in_uniform, normal
 from counterfoil.training.schedules import cosine, shuffled_epochs, warmup_linear
 

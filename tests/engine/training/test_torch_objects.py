@@ -16,10 +16,10 @@ from torch.optim import lr_scheduler as schedulers
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
 from counterfoil import PROFILES, ClipByNorm, CustomJob, WeightAverage, order_custom
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, DataError, ProgramError
-from counterfoil.execution import interpreter
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.compute import interpreter
+from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, CounterfoilError, DataError, ProgramError
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import CAPTURING
 from support.jobs import draw

@@ -13,15 +13,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil import machine
-from counterfoil.bundle.precision import PROFILES, Precision
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.prepared import Frame, Prepared
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DeviceError, TrialError
+from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
-from counterfoil.errors import CancelledError, DeviceError, TrialError
-from counterfoil.execution.prepared import Frame, Prepared
 from counterfoil.program.update import Adam, ClipByNorm, Sgd
-from counterfoil.signing import SigningKey
+from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import StepLR
 
-from counterfoil.bundle.precision import ExactPrecision
-from counterfoil.errors import DataError, ProgramError, TrialError
+from counterfoil.base.errors import DataError, ProgramError, TrialError
+from counterfoil.base.precision import ExactPrecision
 from counterfoil.program.update import Adam, AdamW, Sgd
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns

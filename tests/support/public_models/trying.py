@@ -8,9 +8,9 @@ import torch
 
 from counterfoil import AdamW, CustomJob
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.errors import CounterfoilError
-from counterfoil.signing import key_from_seed
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.signing.envelope import key_from_seed
 from counterfoil.training.custom import order_custom
 from support.jobs import audited, record_job
 from support.public_models.entry import Entry

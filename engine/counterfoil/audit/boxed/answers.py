@@ -41,11 +41,11 @@ from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, FileWriteError, ProgressError
-from counterfoil.programs import program_command, program_environment
-from counterfoil.sentence import say
-from counterfoil.wholefiles import whole_file
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, FileWriteError, ProgressError
+from counterfoil.base.programs import program_command, program_environment
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import whole_file
 
 COMPILER = "counterfoil.audit.boxed.kernels"
 LONGEST_WAIT = 1.0

@@ -32,10 +32,10 @@ from counterfoil.audit.parts.result import Message
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.base.digest import Digest
+from counterfoil.base.messages import decode
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.commit.digest import Digest
-from counterfoil.messages import decode
 
 Ask = Callable[[Question], object]
 """Asks, and waits for the answer; raises the CounterfoilError with which it was refused."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from counterfoil.audit.boxed.messages import Enclosure
 from counterfoil.audit.boxed.work import serve
 from counterfoil.audit.parts.frames import receive
-from counterfoil.frames import own_pipes
+from counterfoil.base.frames import own_pipes
 from counterfoil.sandbox import box
 
 

@@ -7,12 +7,12 @@ which types, and by the self-test of a machine for the others.
 from __future__ import annotations
 
 import counterfoil.audit.replay  # noqa: F401  declares whatever a replay calls
-from counterfoil import kernelcache
-from counterfoil.bundle.precision import ExactPrecision, Precision
-from counterfoil.definite.regions import Region
-from counterfoil.errors import CounterfoilError
-from counterfoil.machine import open_machine
-from counterfoil.selftest import run_selftest
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.kernels import cache as kernelcache
+from counterfoil.kernels.cpu.regions import Region
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """What a process in a box and whoever started it say to each other.
 
-What comes out of the box is a stranger's: :mod:`counterfoil.messages` reads it by the types that are declared here, or
-refuses it.
+What comes out of the box is a stranger's: :mod:`counterfoil.base.messages` reads it by the types that are declared
+here, or refuses it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from counterfoil import errors
 from counterfoil.audit.kept import Basis
 from counterfoil.audit.values import events
 from counterfoil.audit.values.adjudication import AdjudicationReport
@@ -18,10 +17,11 @@ from counterfoil.audit.values.panel import PanelCompared, PanelFinished, PanelRu
 from counterfoil.audit.values.plan import Plan, PlanProgress
 from counterfoil.audit.values.report import AuditReport, Kept
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, Role
+from counterfoil.base import errors
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, Role
+from counterfoil.base.sentence import say
 from counterfoil.program.limits import Limits
-from counterfoil.sentence import say
 
 _ERRORS: dict[str, type[CounterfoilError]] = {
     name: found for name, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, CounterfoilError)

@@ -54,18 +54,18 @@ from counterfoil.audit.values.plan import Plan, PlanProgress
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import Recorded, StepTable
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, WorkerError
-from counterfoil.messages import decode
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, CounterfoilError, WorkerError
+from counterfoil.base.messages import decode
+from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
-from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelEvent
     from counterfoil.audit.values.adjudication import AdjudicationReport
     from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.program.limits import Limits
-    from counterfoil.signing import PublicKey
+    from counterfoil.signing.envelope import PublicKey
 
 LOOK_SECONDS = 0.1
 """How often the token of a caller is looked at."""

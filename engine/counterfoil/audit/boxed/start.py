@@ -11,10 +11,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from counterfoil.errors import ObstacleError
-from counterfoil.programs import program_command, program_environment
+from counterfoil.base.errors import ObstacleError
+from counterfoil.base.programs import program_command, program_environment
+from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
-from counterfoil.sentence import say
 
 INSIDE = "counterfoil.audit.boxed.inside"
 REPLAYING = ("audit", "merge", "adjudicate", "referee", "panel", "plan")

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil import kernelcache
 from counterfoil.audit.adjudicator import AdjudicationFinished, AdjudicationStarted, adjudicate
 from counterfoil.audit.boxed.asking import Ask, Asking
 from counterfoil.audit.boxed.messages import (
@@ -45,12 +44,13 @@ from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, Workers
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.trouble import obstacle_behind
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CounterfoilError
-from counterfoil.execution.trouble import obstacle_behind
-from counterfoil.interrupt import cancel_on_interrupt
-from counterfoil.signing import PublicKey
+from counterfoil.kernels import cache as kernelcache
+from counterfoil.signing.envelope import PublicKey
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:

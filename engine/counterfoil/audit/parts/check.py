@@ -15,8 +15,8 @@ import numpy as np
 
 from counterfoil.audit.parts.result import COUNTED, SegmentResult, StepResult
 from counterfoil.audit.values.sampling import Segment
-from counterfoil.commit.digest import Digest
-from counterfoil.rounding.counts import Counts
+from counterfoil.base.digest import Digest
+from counterfoil.kernels.counts import Counts
 
 ACCOUNTED = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
 """What a step counts and the account of steering adds up site by site, in the account's order."""

@@ -23,9 +23,9 @@ from counterfoil.audit.parts.result import (
 )
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.workers import Place, ReplayedBy, WorkerState
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import PartError, WorkerError
-from counterfoil.sentence import joined, say
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import PartError, WorkerError
+from counterfoil.base.sentence import joined, say
 
 LOOK_SECONDS = 0.1
 """How often an audit that waits for its workers looks whether it is stopped."""

@@ -13,7 +13,7 @@ from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Identity, read_part
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, ReplayedBy
-from counterfoil.cancel import CancelToken
+from counterfoil.base.cancel import CancelToken
 
 Helpers = Crew | Parts
 Executors = Callable[[AuditRequest, int], Executor]

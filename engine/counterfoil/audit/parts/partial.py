@@ -11,8 +11,8 @@ from counterfoil.audit.parts.work import open_workplace
 from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import planned_steps
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError
 
 
 def replay_part(request: AuditRequest, path: Path, cancel: CancelToken) -> Generator[PlanProgress, None, Part]:

@@ -21,10 +21,10 @@ from typing import Any
 from counterfoil.audit.parts.frames import MOST_BYTES, Task
 from counterfoil.audit.parts.result import Died, Message, Ready, SegmentDone, Unable
 from counterfoil.audit.parts.work import Workplace, open_workplace
-from counterfoil.errors import CounterfoilError, WorkerError
-from counterfoil.generators import finish
-from counterfoil.messages import FormError, decode, encode
-from counterfoil.sentence import say
+from counterfoil.base.errors import CounterfoilError, WorkerError
+from counterfoil.base.generators import finish
+from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.base.sentence import say
 
 KNOCK_SECONDS = 5.0
 """How long a cluster may take to answer at all."""

@@ -13,13 +13,13 @@ from msgspec import Meta
 
 import counterfoil
 from counterfoil.audit.values.workers import Place
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.errors import PartError
-from counterfoil.inputs import read_input
-from counterfoil.messages import MAX_ITEMS, FormError, decode, encode
-from counterfoil.rounding.counts import Counts
-from counterfoil.sentence import Sentence, joined, say
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.digest import DIGEST_BYTES, Digest
+from counterfoil.base.errors import PartError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.messages import MAX_ITEMS, FormError, decode, encode
+from counterfoil.base.sentence import Sentence, joined, say
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.kernels.counts import Counts
 
 MARK = b"counterfoil part of an audit 2\n"
 MAX_BYTES = 2**31

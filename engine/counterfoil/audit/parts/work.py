@@ -12,6 +12,8 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
@@ -21,18 +23,16 @@ from counterfoil.audit.step.steering import SteeringAccount
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.sampling import Segment, segment
 from counterfoil.audit.values.workers import Place
-from counterfoil.bundle.precision import Precision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import LogError, NonFiniteError, ProgramError, RefusedError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import Precision
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.errors import LogError, NonFiniteError, ProgramError, RefusedError
-from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
-from counterfoil.machine import open_machine
-from counterfoil.selftest import run_selftest
-from counterfoil.sentence import say
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 

@@ -9,7 +9,7 @@ import threading
 from typing import BinaryIO
 
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
-from counterfoil.frames import own_pipes
+from counterfoil.base.frames import own_pipes
 from counterfoil.sandbox import box
 
 
@@ -44,7 +44,7 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
     # What takes seconds to load is loaded now that somebody listens.
     from counterfoil.audit.parts.result import Ready, SegmentDone, StepDone, Unable
     from counterfoil.audit.parts.work import open_workplace
-    from counterfoil.errors import CounterfoilError
+    from counterfoil.base.errors import CounterfoilError
 
     worker = start.worker
     try:

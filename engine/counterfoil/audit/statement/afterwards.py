@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.statement.signed import Afterwards, Reply, Signed, Withdrawal
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, DataError, SignatureError
-from counterfoil.fields import Fields
-from counterfoil.inputs import read_input
-from counterfoil.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
-from counterfoil.sentence import say
-from counterfoil.signing import SigningKey, open_named, payload_of, sign_statement
-from counterfoil.timestamps import read_timestamp, timestamp
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, DataError, SignatureError
+from counterfoil.base.fields import Fields
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.signing.envelope import SigningKey, open_named, payload_of, sign_statement
+from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
 
 MAX_TEXT = 20_000
 """Characters of a reason or a reply."""

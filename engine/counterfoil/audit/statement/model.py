@@ -19,13 +19,13 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, OrderSource, Outcome
 from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.audit.values.workers import ReplayedBy
-from counterfoil.bundle.precision import EXACT_BITS
+from counterfoil.base.canonical import MAX_EXACT_INTEGER, CanonicalError, float_text
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.precision import EXACT_BITS
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import read_timestamp
 from counterfoil.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_STEPS, MAX_WORDS
-from counterfoil.canonical import MAX_EXACT_INTEGER, CanonicalError, float_text
-from counterfoil.errors import SignatureError
 from counterfoil.program.limits import MAX_OPERATORS
-from counterfoil.sentence import say
-from counterfoil.timestamps import read_timestamp
 
 VERIFIER_ID = "urn:counterfoil"
 """What makes statements; the version stands beside it."""

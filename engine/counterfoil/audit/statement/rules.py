@@ -31,13 +31,13 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.audit.values.sampling import NONCE, NonceSource, Selection, draw_segments, ranges
-from counterfoil.canonical import float_text
-from counterfoil.commit.digest import Digest
+from counterfoil.base.canonical import float_text
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import ProofError, SignatureError
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import timestamp
 from counterfoil.commit.merkle import MerkleComparison, descent_to, verify_inclusion
-from counterfoil.errors import ProofError, SignatureError
-from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
-from counterfoil.sentence import say
-from counterfoil.timestamps import timestamp
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)

@@ -20,9 +20,9 @@ from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
-from counterfoil.commit.digest import Digest
-from counterfoil.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
-from counterfoil.sentence import say
+from counterfoil.base.digest import Digest
+from counterfoil.base.sentence import say
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
 
 _SHARED = (
     "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "run_order",

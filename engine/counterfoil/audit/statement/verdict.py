@@ -10,7 +10,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from counterfoil import canonical
 from counterfoil.audit.beacons import can_check, signature_holds
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.rules import judge
@@ -18,13 +17,13 @@ from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import GivenFileError, SignatureError
-from counterfoil.inputs import NotAFileError
-from counterfoil.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
-from counterfoil.sentence import say
-from counterfoil.signing import (
+from counterfoil.base import canonical
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, SignatureError
+from counterfoil.base.inputs import NotAFileError
+from counterfoil.base.sentence import say
+from counterfoil.signing.envelope import (
     PublicKey,
     SigningKey,
     open_statement,
@@ -32,6 +31,7 @@ from counterfoil.signing import (
     payload_of,
     sign_statement,
 )
+from counterfoil.signing.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
 
 
 def preview_verdict(report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None) -> bytes:

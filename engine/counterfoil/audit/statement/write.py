@@ -55,9 +55,11 @@ from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport, Report, Steering
 from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.audit.values.workers import ReplayedAt
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
-from counterfoil.intoto import (
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import timestamp
+from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
     ORDER_PREDICATE,
@@ -65,8 +67,6 @@ from counterfoil.intoto import (
     STATEMENT_TYPE,
     VERDICT_PREDICATE,
 )
-from counterfoil.sentence import say
-from counterfoil.timestamps import timestamp
 
 
 def verdict_statement(

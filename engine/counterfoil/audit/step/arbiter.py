@@ -24,6 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.margin import error_bound, is_proven, node_bounds
+from counterfoil.arithmetic.grid.neighbours import Neighbours, Values, neighbours
+from counterfoil.arithmetic.grid.rounder import Observation, Unfit, Watched
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
@@ -31,17 +35,13 @@ from counterfoil.audit.step.explain import explain
 from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
+from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.exact import NotExactError, exact_output
+from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, LARGEST_EXPONENT, SCALE_TOLERANCE, is_explained, scale_exponent
+from counterfoil.operators.judging import NotExactError, exact_output
 from counterfoil.program.graph import Program
 from counterfoil.program.places import PlaceSort
-from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, LARGEST_EXPONENT, SCALE_TOLERANCE, is_explained, scale_exponent
-from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Neighbours, Values, neighbours
-from counterfoil.rounding.rounder import Observation, Unfit, Watched
-from counterfoil.sentence import say
 
 MOST_OMISSIONS = 16
 """Operators of one step whose decisions may be missing from the log before that alone accuses."""

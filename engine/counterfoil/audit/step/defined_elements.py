@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.dispute import DisputedElement, Finding, Right
-from counterfoil.dtypes import FLOAT_FORMATS
-from counterfoil.exact.ieee import Value
-from counterfoil.exact.numbers import MP, number
-from counterfoil.program.graph import Node
-from counterfoil.sentence import Sentence
+from counterfoil.base.dtypes import FLOAT_FORMATS
+from counterfoil.base.sentence import Sentence
+from counterfoil.operators.judging.ieee import Value
+from counterfoil.operators.judging.numbers import MP, number
+from counterfoil.operators.node import Node
 
 SHOWN_ELEMENTS = 8
 _DIGITS = 25

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.exact.draws import drawn_element
-from counterfoil.program.graph import Node
+from counterfoil.operators.judging.draws import drawn_element
+from counterfoil.operators.node import Node
 
 _MOST_ELEMENTS = 1024
 """Elements that are drawn again: a quarter of a second."""

@@ -1,8 +1,8 @@
 """Elements of a disputed operator's output: their exact values, and what conforming machines may make of them.
 
-A conforming machine's value lies within the bound B of the exact one (:mod:`counterfoil.rounding.guaranteed`). So its
-rounded value is one of the grid points between those to which the ends of that interval round: nearly always a single
-one, two where the exact value lies within B of the midpoint between them.
+A conforming machine's value lies within the bound B of the exact one (:mod:`counterfoil.arithmetic.grid.margin`). So
+its rounded value is one of the grid points between those to which the ends of that interval round: nearly always a
+single one, two where the exact value lies within B of the midpoint between them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.audit.values.dispute import DisputedElement, Finding, Right
-from counterfoil.dtypes import FLOAT_FORMATS
-from counterfoil.exact import Number
-from counterfoil.exact.numbers import MP
-from counterfoil.program.graph import Node
-from counterfoil.rounding.grid import SMALLEST_EXPONENT, Grid
-from counterfoil.rounding.neighbours import neighbours
-from counterfoil.sentence import Sentence
+from counterfoil.base.dtypes import FLOAT_FORMATS
+from counterfoil.base.sentence import Sentence
+from counterfoil.kernels.grid import SMALLEST_EXPONENT, Grid
+from counterfoil.operators.judging import Number
+from counterfoil.operators.judging.numbers import MP
+from counterfoil.operators.node import Node
 
 SHOWN_ELEMENTS = 8
 _PRECISION = 400

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from counterfoil.arithmetic.grid.rounder import Watched
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.drawn import is_as_defined
@@ -24,15 +25,14 @@ from counterfoil.audit.step.explain import changed_alone
 from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.errors import NonFiniteError
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.errors import NonFiniteError
-from counterfoil.exact import NotExactError
-from counterfoil.exact.elements import defined_output
-from counterfoil.program.graph import Node
+from counterfoil.operators.judging import NotExactError
+from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.node import Node
 from counterfoil.program.places import PlaceSort
-from counterfoil.rounding.rounder import Watched
-from counterfoil.sentence import say
 
 BUDGET = 1_000_000
 """Products spent where the fingerprint does not tell which elements differ: a second or two."""

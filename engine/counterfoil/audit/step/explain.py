@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.neighbours import Values, neighbours, on_grid
+from counterfoil.arithmetic.grid.neighbours import Values, neighbours, on_grid
+from counterfoil.kernels.grid import Grid
 
 UInt64Array = npt.NDArray[np.uint64]
 Int64Array = npt.NDArray[np.int64]

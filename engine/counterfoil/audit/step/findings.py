@@ -8,9 +8,9 @@ from dataclasses import replace
 from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.values.dispute import Finding, Right
-from counterfoil.exact import NotExactError
-from counterfoil.program.graph import Node
-from counterfoil.sentence import enumeration, say
+from counterfoil.base.sentence import enumeration, say
+from counterfoil.operators.judging import NotExactError
+from counterfoil.operators.node import Node
 
 MOST_STEPS = 3
 """Steps whose log lacks decisions that every conforming recorder writes down: as many accuse."""

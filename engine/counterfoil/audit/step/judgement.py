@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.audit.step.arbiter import arbitrate
 from counterfoil.audit.step.exact_arbiter import arbitrate_exactly
 from counterfoil.audit.step.findings import no_such_state, repeated_omissions, unreadable_log
@@ -25,15 +26,14 @@ from counterfoil.audit.step.replayer import (
 )
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses, stands_alone
 from counterfoil.audit.values.events import Event
-from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import LogError, NonFiniteError, ProgramError
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import joined, say
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, leaf_hash
-from counterfoil.errors import LogError, NonFiniteError, ProgramError
+from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import SiteLog
-from counterfoil.sentence import joined, say
 
 Fingerprints = npt.NDArray[np.uint64]
 

@@ -13,28 +13,28 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil.arithmetic.compute.operation import Compute, Operation
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.grid.neighbours import Values
+from counterfoil.arithmetic.grid.profiles import decode_log, own_margins, replaying_rounder
+from counterfoil.arithmetic.grid.rounder import Kernels, Observation, Unfit, Watched, step_key
+from counterfoil.arithmetic.machine import Machine
 from counterfoil.audit.values.events import Event, OperatorDone
-from counterfoil.behind import LEAST_BEHIND
+from counterfoil.base.behind import LEAST_BEHIND
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, FileChangedError, NonFiniteError
+from counterfoil.base.generators import relay
+from counterfoil.base.sentence import say
+from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import OrderManifest, StepRecord
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError
-from counterfoil.execution.interpreter import StepInputs, StepResult
-from counterfoil.execution.operation import Compute, Operation
-from counterfoil.execution.statedigest import root_on_device
-from counterfoil.generators import relay
-from counterfoil.machine import Machine
+from counterfoil.commit.statedigest import root_on_device
+from counterfoil.kernels.counts import Counts, added
 from counterfoil.program.graph import Program
-from counterfoil.rounding.counts import Counts, added
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.neighbours import Values
-from counterfoil.rounding.profiles import decode_log, own_margins, replaying_rounder
-from counterfoil.rounding.rounder import Kernels, Observation, Unfit, Watched, step_key
-from counterfoil.sentence import say
-from counterfoil.turns import Turns
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]

@@ -30,9 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
-from counterfoil.program.graph import Node, Program
-from counterfoil.rounding.counts import NOTHING, Counts
-from counterfoil.turns import Turns
+from counterfoil.base.turns import Turns
+from counterfoil.kernels.counts import NOTHING, Counts
+from counterfoil.operators.node import Node
+from counterfoil.program.graph import Program
 
 Sums = npt.NDArray[np.int64]
 _COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")

@@ -8,7 +8,7 @@ sentence needs what is a table in docs/threat-model.md ("What a dispute says").
 from __future__ import annotations
 
 from counterfoil.audit.values.dispute import Dispute, Right, named_parts
-from counterfoil.sentence import Sentence, enumeration, joined, say
+from counterfoil.base.sentence import Sentence, enumeration, joined, say
 
 
 def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil.audit.values.report import Report
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 
 
 class AdjudicationOutcome(Enum):

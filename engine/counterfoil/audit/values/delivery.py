@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil.audit.values.trust import Trust
-from counterfoil.commit.digest import Digest
-from counterfoil.sentence import say
+from counterfoil.base.digest import Digest
+from counterfoil.base.sentence import say
 
 
 class DeliveryOutcome(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from counterfoil.audit.values.dispute import DisputedOperator, TensorDetail, TensorDivergence
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
 
 

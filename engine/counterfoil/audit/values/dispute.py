@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
+from counterfoil.base.plaintext import spelled
+from counterfoil.base.sentence import Sentence, enumeration, say
 from counterfoil.commit.merkle import MerkleComparison
-from counterfoil.plaintext import spelled
-from counterfoil.sentence import Sentence, enumeration, say
 
 
 @dataclass(frozen=True)

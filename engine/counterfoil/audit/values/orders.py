@@ -13,9 +13,9 @@ from typing import Literal, TypeVar
 
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.report import Report
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import GivenFileError, OrderMismatchError, SignatureError
-from counterfoil.sentence import joined, say
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, OrderMismatchError, SignatureError
+from counterfoil.base.sentence import joined, say
 
 R = TypeVar("R", bound=Report)
 _Source = Literal["given", "order", "bundle"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Literal
 
-from counterfoil.sentence import say
+from counterfoil.base.sentence import say
 
 OrderSource = Literal["client", "signature", "bundle"]
 """How it is known whose order a file holds: compared with the client's own file; signed with the client's key that the

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil.audit.values.dispute import DisputedOperator, Finding
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
 
 

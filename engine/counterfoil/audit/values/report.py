@@ -12,7 +12,7 @@ from counterfoil.audit.values.outcome import Check, OrderSource, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 
 NAMED_SITES = 10
 """So many sites at most are named as steered."""

@@ -25,11 +25,11 @@ from math import ceil, prod
 
 from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import timestamp
 from counterfoil.bundle.schema import OrderManifest
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DataError
-from counterfoil.sentence import say
-from counterfoil.timestamps import timestamp
 
 NONCE = re.compile(r"[0-9a-f]{64}")
 """What a nonce looks like: 32 bytes."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.base.digest import DIGEST_BYTES, Digest
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from counterfoil.audit.values.outcome import Check, OrderSource
 from counterfoil.audit.values.steptable import Recorded
-from counterfoil.commit.digest import Digest
+from counterfoil.base.digest import Digest
 from counterfoil.program.limits import Estimate
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
-from counterfoil.sentence import joined, say
+from counterfoil.base.sentence import joined, say
 
 
 class Level(Enum):

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.crosshardware.results import Ordered, read_part, write_part
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.errors import CounterfoilError
-from counterfoil.signing import SigningKey, generate_key, load_private_key
+from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
 from counterfoil.training.trial import CoarseGridWarning
 
 STEPS = 3

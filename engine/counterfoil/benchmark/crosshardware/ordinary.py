@@ -8,11 +8,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
-from counterfoil.execution.interpreter import Interpreter
-from counterfoil.machine import open_machine
 from counterfoil.training.loaded import load_order
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.benchmark.crosshardware.results import Machine, Ordered, Part, Recorded, Replayed, Trained
 from counterfoil.benchmark.markers import between
-from counterfoil.wholefiles import write_whole
 
 TEMPLATE = """\
 # Other hardware: recorded here, replayed there

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.wholefiles import write_whole
+from counterfoil.base.wholefiles import write_whole
 
 
 @dataclass(frozen=True)

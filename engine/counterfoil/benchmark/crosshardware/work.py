@@ -10,20 +10,20 @@ from functools import partial
 
 import torch
 
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DeviceError
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.crosshardware.campaign import MEASURED, Campaign, Task, slug
 from counterfoil.benchmark.crosshardware.ordinary import unrounded
 from counterfoil.benchmark.crosshardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import DeviceError
-from counterfoil.machine import open_machine
-from counterfoil.selftest import run_selftest
 from counterfoil.training.recorder import RecordFinished, StepRecorded, record
 from counterfoil.training.tamper import LabelFlip
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.benchmark.crosshardware.campaign import slug
 from counterfoil.benchmark.false_accusations import Machine, Replay, record_honestly, replay
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, Part, Task
 from counterfoil.benchmark.honest_jobs import JOBS
-from counterfoil.execution.perturbed import IMITATIONS
 
 NAME = "accusations"
 _SMALL = ("digits-cnn", "logistic, calibrated margins")

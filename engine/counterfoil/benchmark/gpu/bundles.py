@@ -7,13 +7,13 @@ import os
 import shutil
 from pathlib import Path
 
+from counterfoil.base.digest import Digest
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.benchmark.crosshardware.campaign import Task
 from counterfoil.benchmark.crosshardware.results import Recorded, parts_of
 from counterfoil.benchmark.gpu.crossing import HOST, campaign
 from counterfoil.benchmark.gpu.finetuning import FOLDER as FINE_TUNING
 from counterfoil.benchmark.gpu.settings import Settings
-from counterfoil.commit.digest import Digest
-from counterfoil.wholefiles import write_whole
 
 FOLDER = "bundles"
 SCRIPT = "replay.sh"

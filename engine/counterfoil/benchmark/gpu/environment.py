@@ -12,12 +12,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
+from counterfoil.arithmetic.compute.devices import memory_of
+from counterfoil.arithmetic.machine import open_machine
 from counterfoil.benchmark.forms import wait
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, Part, Task
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.execution.devices import memory_of
-from counterfoil.machine import open_machine
 
 NAME = "environment"
 _ROUNDS = 5

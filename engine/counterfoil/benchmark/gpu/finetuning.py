@@ -12,9 +12,9 @@ import sys
 import time
 from importlib.util import find_spec
 
+from counterfoil.base.programs import program_command
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, LeftOutError, Part, Task
-from counterfoil.programs import program_command
 
 NAME = "fine-tuning"
 FOLDER = "fine-tuning"

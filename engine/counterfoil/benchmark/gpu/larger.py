@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.crosshardware.ordinary import root_of
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, Part, Task
 from counterfoil.benchmark.workloads import WORKLOADS, Workload, public_gpt2
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.machine import open_machine
-from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.log import SiteLog
+from counterfoil.kernels.counts import Counts
 from counterfoil.training.order import OrderDraft
 
 NAME = "larger"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from counterfoil.base.errors import DataError
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.benchmark.crosshardware.page import Found, is_exact, machine_table, pair_section, table, verdict
 from counterfoil.benchmark.crosshardware.results import Part as Crossed
 from counterfoil.benchmark.crosshardware.results import parts_of
@@ -17,8 +19,6 @@ from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result
 from counterfoil.benchmark.markers import write_between
 from counterfoil.benchmark.paper import duration, size
-from counterfoil.errors import DataError
-from counterfoil.wholefiles import write_whole
 
 MARKER = "gpu"
 CROSS_HARDWARE, BENCHMARKS = "cross-hardware.md", "benchmarks.md"

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import IO
 
 import counterfoil
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.programs import program_command, program_environment
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import LeftOutError, Outcome, Result, Task
-from counterfoil.errors import CounterfoilError
-from counterfoil.programs import program_command, program_environment
 
 Answers = queue.Queue[tuple["Process", Result | None]]
 """What processes answer; None when one ended."""

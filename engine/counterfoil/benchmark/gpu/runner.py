@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from counterfoil.arithmetic.compute.devices import open_device
+from counterfoil.base.cancel import CancelToken
 from counterfoil.benchmark.gpu import crossing
 from counterfoil.benchmark.gpu.bundles import gather
 from counterfoil.benchmark.gpu.parts import NAMES, tasks
@@ -16,8 +18,6 @@ from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result, Task
 from counterfoil.benchmark.paper import duration
-from counterfoil.cancel import CancelToken
-from counterfoil.execution.devices import open_device
 
 Say = Callable[[str], None]
 _MOST_WORKERS = 8

@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
+from counterfoil.arithmetic.grid.log import encode
+from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.forms import Forms, wait
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, Part, Task
 from counterfoil.benchmark.workloads import Workload, digits, public_gpt2, resnet50
-from counterfoil.bundle.precision import PROFILES
-from counterfoil.machine import Machine, open_machine
 from counterfoil.program.estimate import product_flops
-from counterfoil.rounding.log import encode
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.resnet import Bottleneck, ResNetLayout
 

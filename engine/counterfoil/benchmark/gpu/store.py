@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from counterfoil.base.errors import DataError
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Outcome, Result
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.errors import DataError
-from counterfoil.wholefiles import write_whole
 
 _ABOUT = "about.json"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from counterfoil.base.errors import CounterfoilError
 from counterfoil.benchmark.gpu.settings import Settings
-from counterfoil.errors import CounterfoilError
 
 
 class LeftOutError(CounterfoilError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.kernelcache import inlined, kernel
+from counterfoil.kernels.cache import inlined, kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 

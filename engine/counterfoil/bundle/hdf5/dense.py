@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.names import Link, Names
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED, Source, check_sums, check_values
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
 
 # The B-tree.
 _TREE_HEADER = struct.Struct("<4sBBIHHBBQHQ")

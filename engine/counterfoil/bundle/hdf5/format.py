@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from counterfoil.base.dtypes import CODES, tensor_bytes
+from counterfoil.base.errors import BundleError
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED
-from counterfoil.dtypes import CODES, tensor_bytes
-from counterfoil.errors import BundleError
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 """First bytes of every HDF5 file."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from counterfoil.base.errors import BundleError
+from counterfoil.base.plaintext import quoted
+from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.checksum import lookup3_all
 from counterfoil.bundle.hdf5.format import ADDRESS_BYTES, parse_link
 from counterfoil.bundle.schema import NAME_PATTERN
-from counterfoil.errors import BundleError
-from counterfoil.plaintext import quoted
-from counterfoil.sentence import say
 
 Link = tuple[str, int]
 """Name of an object, and where its header lies."""

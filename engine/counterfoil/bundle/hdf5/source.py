@@ -7,9 +7,9 @@ from operator import add
 
 import numpy as np
 
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.checksum import lookup3_all
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
 
 UNDEFINED = 2**64 - 1
 """The address that says that there is nothing."""

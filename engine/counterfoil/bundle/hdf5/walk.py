@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from counterfoil.base.errors import BundleError
+from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.dense import read_members
 from counterfoil.bundle.hdf5.format import (
     CONTINUATION,
@@ -31,8 +33,6 @@ from counterfoil.bundle.hdf5.format import (
 )
 from counterfoil.bundle.hdf5.names import Link, Names
 from counterfoil.bundle.hdf5.source import UNDEFINED, Source, check_sums
-from counterfoil.errors import BundleError
-from counterfoil.sentence import say
 
 _PEEK_BYTES = 512
 """What is read of an object header at first; most are shorter."""

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.base.errors import ProgramError
 from counterfoil.program.moves import masked
 from counterfoil.program.substitutes.assumed import knows
 

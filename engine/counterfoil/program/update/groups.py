@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from torch import Tensor
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot, UpdateRule, check_not_negative
 
 _MOST_DESCRIBED = 12

@@ -10,7 +10,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 
 AtSlot = Callable[[str], None]
 """Told the name of the state tensor whose update follows, so that its operators can be attributed."""

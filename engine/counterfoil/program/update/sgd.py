@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.program.update.clipping import clip_by_norm
 from counterfoil.program.update.rule import AtSlot, check_not_negative
 

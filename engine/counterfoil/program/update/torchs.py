@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.program.update.adam import Adam, AdamW
 from counterfoil.program.update.adaptive import Adagrad, RmsProp
 from counterfoil.program.update.groups import ParameterGroup, ParameterGroups

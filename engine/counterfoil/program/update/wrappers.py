@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot, Wrapper
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from counterfoil import canonical
-from counterfoil.canonical import CanonicalError
-from counterfoil.errors import DataError
-from counterfoil.inputs import open_input, read_input
+from counterfoil.base import canonical
+from counterfoil.base.canonical import CanonicalError
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import open_input, read_input
 from counterfoil.training.huggingface.sizes import check_sizes
 
 CONFIG = "config.json"

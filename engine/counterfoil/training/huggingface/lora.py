@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
 from counterfoil.training.huggingface.library import library
 
 _EXAMPLE = "Write for instance r=8, or r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj."

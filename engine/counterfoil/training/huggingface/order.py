@@ -15,15 +15,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import BundleError, CounterfoilError, DataError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import AnyPrecision
+from counterfoil.base.raised import text_of, theirs, told
 from counterfoil.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
-from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, CounterfoilError, DataError
-from counterfoil.generators import finish
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import AdamW
-from counterfoil.raised import text_of, theirs, told
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline

@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import DataError
-from counterfoil.inputs import open_input, read_input
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import open_input, read_input
 from counterfoil.training.huggingface.library import library
 
 MAX_DATA_BYTES = 4 * 2**30

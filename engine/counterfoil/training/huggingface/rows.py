@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.cancel import CancelToken
-from counterfoil.errors import DataError
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DataError
 from counterfoil.training.huggingface.records import Kind, Records
 
 IGNORED = -100

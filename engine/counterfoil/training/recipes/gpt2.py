@@ -18,10 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import AdamW
 from counterfoil.training.initial import normal
 from counterfoil.training.order import OrderDraft, draft_order

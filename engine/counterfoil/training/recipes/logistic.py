@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.errors import DataError
-from counterfoil.execution.philox import uniform
-from counterfoil.inputs import open_input
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import open_input
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.kernels.cpu.philox import uniform
+from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import (

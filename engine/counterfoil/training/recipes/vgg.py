@@ -15,8 +15,8 @@ from types import MappingProxyType
 
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.errors import DataError
+from counterfoil.base.errors import DataError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import (

@@ -1,0 +1,67 @@
+"""What a stranger's program must pass before anything of it is computed."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from weakref import WeakValueDictionary
+
+import torch
+
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.program.estimate import estimate
+from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits, check
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.program.unguarded import check_guarded
+
+# The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
+_admitted: WeakValueDictionary[tuple[Digest, str | ExactPrecision, Limits], Program] = WeakValueDictionary()
+
+
+def _asked(precision: AnyPrecision) -> str | ExactPrecision:
+    """What of a profile a program is checked for."""
+    return precision if isinstance(precision, ExactPrecision) else precision.compute
+
+
+def read_program(
+    data: bytes, precision: AnyPrecision, limits: Limits | None = None, cancel: CancelToken | None = None
+) -> Program:
+    """Read a program, compare what it would take with the limits, and check its types on tensors without memory.
+
+    A program that passed and is still in use is returned as it is: what it passed depends on the arguments alone.
+
+    Args:
+        data: Its canonical JSON.
+        precision: The precision profile of the order.
+        limits: How large it may be; the default limits unless given.
+        cancel: Looked at between operators.
+
+    Raises:
+        ProgramError: It is malformed or unsupported, an operator does not give what it declares, or the profile is
+            exact and an operator has no exact result.
+        LimitError: It is larger than the limits.
+        CancelledError: ``cancel`` was set.
+    """
+    limits = limits or Limits()
+    key = (Digest.of(data), _asked(precision), limits)
+    known = _admitted.get(key)
+    if known is not None:
+        if cancel is not None:
+            cancel.check()
+        return known
+    # Tables over all operators take a second each, and the first fake tensor an import of three.
+    with cancel.at_once() if cancel is not None else nullcontext():
+        program = Program.from_bytes(data, limits=limits, cancel=cancel)
+        dtype = TORCH_DTYPES[precision.compute]
+        check(estimate(program, dtype.itemsize, cancel), limits)
+        Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
+        # Shapes that do not fit were found by now, so lengths can be read off them.
+        check_guarded(program)
+        if isinstance(precision, ExactPrecision):
+            check_exact(program, precision.bits, cancel)
+    _admitted[key] = program
+    return program

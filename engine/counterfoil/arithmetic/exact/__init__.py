@@ -1,0 +1,1 @@
+"""The exact profiles: operators by their definitions, without a log."""

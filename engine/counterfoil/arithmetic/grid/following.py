@@ -1,0 +1,331 @@
+"""Logged directions, applied to the values of a machine of one's own, and what they show; compiled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from struct import Struct
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.kernels.cache import inlined, kernel
+from counterfoil.kernels.counts import Counts
+from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of
+from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, at_address, carray, entered, job, left
+from counterfoil.kernels.cpu.rounding import _mix, mix_values
+from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Int64Array = npt.NDArray[np.int64]
+
+
+class Settled(NamedTuple):
+    """What putting logged directions in place showed at one site.
+
+    Attributes:
+        counts: What came to light, own decisions that are not in the log among it.
+        change: What the fingerprint changes by, mod 2^64.
+        largest_gone: Largest magnitude of the values that were replaced, and 0 where there is none.
+        largest_new: Largest magnitude of what was put in their place, and 0 where there is none.
+    """
+
+    counts: Counts
+    change: int
+    largest_gone: float
+    largest_new: float
+
+
+class Directions:
+    """The logged directions of a step, put in place in the CPU's memory: all in one piece, known by their addresses.
+
+    Args:
+        logs: The log of each site of the step.
+    """
+
+    def __init__(self, logs: Sequence[SiteLog]) -> None:
+        self.entries = [len(log.indices) for log in logs]
+        """Number of entries of each site."""
+        self._starts = [0, *accumulate(self.entries)]
+        kept = [log for log, count in zip(logs, self.entries, strict=True) if count]
+        self._indices: Int64Array = np.concatenate([_NO_INDICES, *(log.indices for log in kept)])
+        self._ups: BoolArray = np.concatenate([_NO_UPS, *(log.ups for log in kept)])
+        count = self._starts[-1]
+        assert self._indices.itemsize == 8
+        assert self._ups.itemsize == 1
+        assert self._ups.size == count
+        self._own, self._changed = np.empty(count), np.empty(count, np.bool_)
+        arrays = self._indices, self._ups, self._own, self._changed
+        self._addresses: list[int] = [array.ctypes.data for array in arrays]
+
+    def changed(self, site: int) -> BoolArray:
+        """Return for each entry of a site that was settled whether the value is another one now; bool ``[k]``."""
+        return self._changed[self._starts[site] : self._starts[site + 1]]
+
+    def note(self, site: int, flat: Tensor) -> None:
+        """Keep the own values that the entries of a site name, before these are rounded.
+
+        Args:
+            site: The site.
+            flat: float64 or float32 ``[n]``, contiguous: its values.
+
+        Raises:
+            IndexError: An entry names no value; a log that was decoded has no such.
+        """
+        start = self._starts[site]
+        indices, _, own, _ = self._addresses
+        _NOTE.pack_into(
+            job.words, 0, flat.data_ptr(), flat.numel(), flat.itemsize, self.entries[site], indices + 8 * start,
+            own + 8 * start, 0,
+        )  # fmt: skip
+        _NOTING.run(1)
+        if _NOTE.unpack_from(job.words)[6]:
+            raise IndexError("an entry of a log names no value")
+
+    def settle(self, site: int, flat: Tensor, grid: Grid, honest: float, key: int, found: Int64Array | None) -> Settled:
+        """Put the logged directions of a site in place, as :func:`judged` says, and count what they show.
+
+        Args:
+            site: The site; its own values were noted before they were rounded.
+            flat: Its values, rounded by now; overwritten.
+            grid: The grid.
+            honest: The share of tau beyond which conforming values round to the same side.
+            key: The site's fingerprint key.
+            found: int64 ``[n]``, ascending: elements whose decision must be in the log; None where none must be.
+        """
+        start, entries = self._starts[site], self.entries[site]
+        indices, ups, own, changed = self._addresses
+        must = 0 if found is None else found.size
+        _SETTLE.pack_into(
+            job.words, 0, flat.data_ptr(), flat.itemsize, entries, indices + 8 * start, ups + start, own + 8 * start,
+            changed + start, grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, ACCEPTANCE_FACTOR * grid.tau,
+            honest * grid.tau, key, 0 if found is None or not must else found.ctypes.data, must,
+        )  # fmt: skip
+        _SETTLING.run(1)
+        change, gone, new, missing, corrections, contradictions, *rest = _SETTLED.unpack_from(job.words, _SETTLE.size)
+        counts = Counts(entries, corrections, contradictions, missing, *rest)
+        return Settled(counts, change, float_of(gone), float_of(new))
+
+
+class DirectionsElsewhere(Directions):
+    """The same for values that lie elsewhere than in the CPU's memory."""
+
+    def note(self, site: int, flat: Tensor) -> None:
+        """Keep own values, as :meth:`Directions.note`."""
+        self._of(self._own, site)[:] = self._named(site, flat).double().cpu().numpy()
+
+    def settle(self, site: int, flat: Tensor, grid: Grid, honest: float, key: int, found: Int64Array | None) -> Settled:
+        """Put directions in place, as :meth:`Directions.settle`."""
+        own, before = self._of(self._own, site), self._named(site, flat).double().cpu().numpy()
+        counts, after, changed = judged(own, before, self._of(self._ups, site), grid, honest)
+        self._of(self._changed, site)[:] = changed
+        logged = self._of(self._indices, site)
+        if found is not None and (missing := absent(found, logged)):
+            counts += Counts(omissions=missing)
+        if not counts.corrections:
+            return Settled(counts, 0, 0.0, 0.0)
+        where, old, new = logged[changed], before[changed], after[changed]
+        flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
+        change = int(mix_values(new, where, np.uint64(key))) - int(mix_values(old, where, np.uint64(key)))
+        return Settled(counts, change % 2**64, float(np.abs(old).max()), float(np.abs(new).max()))
+
+    def _of(self, array: Any, site: int) -> Any:
+        return array[self._starts[site] : self._starts[site + 1]]
+
+    def _named(self, site: int, flat: Tensor) -> Tensor:
+        return flat[torch.from_numpy(self._of(self._indices, site)).to(flat.device)]
+
+
+def absent(found: Int64Array, logged: Int64Array) -> int:
+    """Return how many of the indices that were found are not among the logged ones; both ascend."""
+    return int(_absent(found, logged)) if found.size else 0
+
+
+def judged(
+    own: FloatArray, rounded: FloatArray, ups: BoolArray, grid: Grid, steerable_share: float
+) -> tuple[Counts, FloatArray, BoolArray]:
+    """Apply logged directions to single values, and count what they show.
+
+    Args:
+        own: float64 ``[k]``: the own values before rounding, none of them NaN.
+        rounded: float64 ``[k]``: the same, rounded.
+        ups: bool ``[k]``: the trainer's directions.
+        grid: The grid.
+        steerable_share: The share of tau beyond which conforming values round to the same side.
+
+    Returns:
+        The counts; float64 ``[k]``: the values in the trainer's direction where the own value lies within 2 tau of the
+        midpoint, else the own rounding; bool ``[k]``: where these differ from the own rounding.
+    """
+    after, changed = np.empty_like(own), np.empty(len(own), np.bool_)
+    tau = grid.tau
+    found = _judge(
+        own, rounded, ups, grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits,
+        ACCEPTANCE_FACTOR * tau, steerable_share * tau, after, changed,
+    )  # fmt: skip
+    return Counts(len(own), *found[:2], 0, *found[2:]), after, changed
+
+
+@inlined
+def _directed(
+    value: Any, here: Any, logged_up: Any, floor_biased: Any, significand_bits: Any, acceptable: Any
+) -> tuple[Any, Any]:
+    """Return an element in the logged direction where that is to be taken; and its distance from the midpoint."""
+    other, distance, up = here, math.inf, False
+    # Infinite values are on no grid, and far from any midpoint.
+    if not math.isinf(value):
+        # Zeros and subnormal numbers have the smallest exponent there is, far below any floor.
+        exponent = max(np.int64(as_bits(value) >> np.uint64(52)) & 0x7FF, floor_biased)
+        quantum = as_float(np.uint64(exponent - significand_bits + 1) << np.uint64(52))
+        # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that
+        # side.
+        remainder = value - here
+        distance = quantum / 2 - abs(remainder)
+        other = here + math.copysign(quantum, remainder)
+        up = remainder < 0.0
+    # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than 2 tau
+    # in all.
+    return (other if distance <= acceptable and logged_up != up else here) + 0.0, distance
+
+
+@kernel(nogil=True, error_model="numpy")
+def _judge(
+    own: Any,
+    rounded: Any,
+    ups: Any,
+    floor_biased: int,
+    significand_bits: int,
+    acceptable: float,
+    honest: float,
+    after: Any,
+    changed: Any,
+) -> tuple[int, int, int, int, int, int]:
+    corrections = contradictions = steerable = steered = ties = broken = 0
+    for i in range(own.size):
+        here = rounded[i]
+        result, distance = _directed(own[i], here, ups[i], floor_biased, significand_bits, acceptable)
+        accepted = distance <= acceptable
+        differs = result != here
+        # Further from the midpoint than conforming values differ, both round to the same side: a direction that is
+        # another one was chosen.
+        chosen = accepted and distance > honest
+        tie = distance == 0.0
+        after[i] = result
+        changed[i] = differs
+        corrections += differs
+        contradictions += not accepted
+        steerable += chosen
+        steered += chosen and differs
+        ties += tie
+        broken += tie and differs
+    return corrections, contradictions, steerable, steered, ties, broken
+
+
+_NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
+_NOTE = Struct("<7Q")
+"""Job: address of the values, their number, bytes of one; entries; addresses of indices and own values; entries that
+are wrong."""
+_SETTLE = Struct("<7Q2Q2d3Q")
+"""Job: address of the values, bytes of one; entries; addresses of indices, directions, own values, and of what changed;
+biased exponent of the floor, p, largest distance at which a direction is taken, and beyond which it is chosen; key;
+address and number of the decisions that were found."""
+_SETTLED = Struct("<10Q")
+"""What follows it: change of the fingerprint, bits of the largest magnitudes replaced and put in place; decisions that
+are missing; the counts of :func:`_judge`."""
+
+
+@kernel(nogil=True, error_model="numpy")
+def _gather(values: Any, indices: Any, own: Any) -> int:
+    wrong = 0
+    previous = -1
+    for i in range(indices.size):
+        index = indices[i]
+        if previous < index < values.size:
+            own[i] = values[index]
+        else:
+            wrong += 1
+        previous = index
+    return wrong
+
+
+def _note(pointer: Any) -> None:
+    entered(pointer)
+    given = carray(pointer, (JOB_WORDS,))
+    count, entries = np.int64(given[1]), np.int64(given[3])
+    indices = carray(at_address(given[4]), (entries,), np.int64)
+    own = carray(at_address(given[5]), (entries,), np.float64)
+    if given[2] == 8:
+        given[6] = _gather(carray(at_address(given[0]), (count,), np.float64), indices, own)
+    else:
+        given[6] = _gather(carray(at_address(given[0]), (count,), np.float32), indices, own)
+    left(pointer)
+
+
+@kernel(nogil=True)
+def _absent(found: Any, logged: Any) -> int:
+    missing = at = 0
+    for i in range(found.size):
+        while at < logged.size and logged[at] < found[i]:
+            at += 1
+        missing += at == logged.size or logged[at] != found[i]
+    return missing
+
+
+@kernel(nogil=True, error_model="numpy")
+def _apply(pointer: Any, values: Any) -> None:
+    """Settle the entries of a site; ``values`` reach up to the last that is named."""
+    given = carray(pointer, (JOB_WORDS,))
+    entries = np.int64(given[2])
+    indices = carray(at_address(given[3]), (entries,), np.int64)
+    ups = carray(at_address(given[4]), (entries,), np.uint8)
+    own = carray(at_address(given[5]), (entries,), np.float64)
+    changed = carray(at_address(given[6]), (entries,), np.uint8)
+    floor, p, key = np.int64(given[7]), np.int64(given[8]), given[11]
+    acceptable: Any = as_float(given[9])
+    honest: Any = as_float(given[10])
+    found = carray(at_address(given[12]), (np.int64(given[13]),), np.int64)
+    change = np.uint64(0)
+    gone = new = 0.0
+    corrections = contradictions = steerable = steered = ties = broken = 0
+    for i in range(entries):
+        index = indices[i]
+        here = np.float64(values[index])
+        result, distance = _directed(own[i], here, ups[i] != 0, floor, p, acceptable)
+        differs = result != here
+        accepted = distance <= acceptable
+        chosen = accepted and distance > honest
+        tie = distance == 0.0
+        changed[i] = differs
+        corrections += differs
+        contradictions += not accepted
+        steerable += chosen
+        steered += chosen and differs
+        ties += tie
+        broken += tie and differs
+        if differs:
+            values[index] = result
+            change += _mix(as_bits(result), np.uint64(index), key) - _mix(as_bits(here), np.uint64(index), key)
+            gone, new = max(gone, abs(here)), max(new, abs(result))
+    given[14], given[15], given[16], given[17] = change, as_bits(gone), as_bits(new), np.uint64(_absent(found, indices))
+    given[18], given[19], given[20] = np.uint64(corrections), np.uint64(contradictions), np.uint64(steerable)
+    given[21], given[22], given[23] = np.uint64(steered), np.uint64(ties), np.uint64(broken)
+
+
+def _settle(pointer: Any) -> None:
+    entered(pointer)
+    given = carray(pointer, (JOB_WORDS,))
+    last = carray(at_address(given[3]), (np.int64(given[2]),), np.int64)[np.int64(given[2]) - 1]
+    if given[1] == 8:
+        _apply(pointer, carray(at_address(given[0]), (last + 1,), np.float64))
+    else:
+        _apply(pointer, carray(at_address(given[0]), (last + 1,), np.float32))
+    left(pointer)
+
+
+_NOTING, _SETTLING = Region(_note), Region(_settle)

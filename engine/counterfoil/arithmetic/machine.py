@@ -1,0 +1,106 @@
+"""This machine, set up to compute: its device opened, torch's switches set, its memory compared with a step's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+
+from counterfoil.arithmetic.compute.allocation import give_back_freed_memory, keep_freed_memory
+from counterfoil.arithmetic.compute.devices import (
+    check_memory,
+    environment,
+    environment_after,
+    open_device,
+    set_determinism,
+)
+from counterfoil.arithmetic.compute.exactly import exactly
+from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.compute.operation import Compute, native
+from counterfoil.arithmetic.compute.perturbed import exactly_perturbed, perturbed
+from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.grid.chains import run_chain
+from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.kernels import buffers
+from counterfoil.program.estimate import least_memory
+from counterfoil.program.graph import Program
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.sandbox.box import sandbox
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A device that is ready to compute.
+
+    Attributes:
+        device: The device.
+        threads: Threads on the CPU.
+    """
+
+    device: torch.device
+    threads: int
+
+    @property
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """What a claim or a verdict says about it: sorted pairs of text."""
+        return environment_after(environment(self.device))
+
+    @property
+    def environment_of_a_judge(self) -> tuple[tuple[str, str], ...]:
+        """The same with how far the box is closed in which a stranger's program is computed, as ``sandbox``."""
+        return tuple(sorted((*self.environment, ("sandbox", sandbox()))))
+
+    def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
+        """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""
+        item_bytes = TORCH_DTYPES[precision.compute].itemsize
+        check_memory(self.device, max(least_memory(program, item_bytes) for program in programs))
+
+    def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
+        """Return an interpreter of a program in the compute dtype of a precision profile."""
+        dtype = TORCH_DTYPES[precision.compute]
+        return Interpreter(program, self.device, dtype, self.compute(precision), run_chain)
+
+    def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
+        """Return what computes an operator under a precision profile.
+
+        Args:
+            precision: The profile.
+            perturbation: Imitate other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`).
+
+        Raises:
+            ValueError: There is no perturbation of that name.
+        """
+        if isinstance(precision, ExactPrecision):
+            profile = Profile.on(self.device, precision.bits)
+            return exactly(profile) if perturbation is None else exactly_perturbed(perturbation, profile)
+        return native if perturbation is None else perturbed(perturbation)
+
+    @contextmanager
+    def kernels(self) -> Iterator[Kernels]:
+        """Provide rounding kernels, whose threads end with the block."""
+        kernels = Kernels(self.device, self.threads)
+        try:
+            yield kernels
+        finally:
+            kernels.close()
+            buffers.give_back()
+            give_back_freed_memory()
+
+
+def open_machine(device: str, threads: int | None = None) -> Machine:
+    """Set this machine up; call before the first operator.
+
+    Args:
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice, one for each core.
+
+    Raises:
+        DeviceError: There is no such device, ``threads`` is not positive, or torch does not take a switch.
+    """
+    found = open_device(device)
+    if found.type == "cpu":
+        keep_freed_memory()
+    return Machine(found, set_determinism(threads))

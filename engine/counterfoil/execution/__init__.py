@@ -1,1 +1,0 @@
-"""Execution: runs a program operator by operator, natively or in the manner of other hardware."""

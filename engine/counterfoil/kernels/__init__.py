@@ -1,0 +1,1 @@
+"""Loops over the elements of tensors: rounding, magnitudes, exact products and sums, hashes."""

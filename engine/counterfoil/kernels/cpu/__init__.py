@@ -1,0 +1,1 @@
+"""Loops compiled by numba for the CPU."""

@@ -1,0 +1,401 @@
+"""The rounding kernel for the CPU: one pass that rounds, detects, collects, fingerprints, finds the largest exponent.
+
+Written for numba so that LLVM turns the inner loop into vector instructions: no branch, no division. Rounding to a
+multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties to even, in the addition itself (Dekker
+1971; the significand of the sum has no room for anything below u). No fast-math: LLVM must keep the two operations.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from struct import Struct
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.kernels.buffers import mapped
+from counterfoil.kernels.cache import inlined, kernel
+from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of, trailing_zeros
+from counterfoil.kernels.cpu.regions import (
+    JOB_WORDS,
+    Region,
+    add_atomically,
+    at_address,
+    carray,
+    entered,
+    job,
+    left,
+    raise_atomically,
+)
+from counterfoil.kernels.grid import FLOAT64_BIAS, Grid
+from counterfoil.kernels.result import Rounded
+
+_CHUNK = 1024
+PART = 1 << 15
+"""Elements of a part of a tensor: a thread works on one at a time."""
+_CAPACITY = PART // 4 + _CHUNK
+"""Close decisions that a part has room for at first."""
+_MASK64 = 2**64 - 1
+_UNFINISHED = np.uint64(1 << 48)
+
+CANONICAL_NAN = 0x7FF8000000000000
+"""The bits that stand for every value that is not a number in a fingerprint."""
+INFINITY = 0x7FF0000000000000
+"""The bits of infinity; those of what is not a number are greater, signs aside."""
+MAGNITUDE = 0x7FFFFFFFFFFFFFFF
+"""All bits but the sign."""
+
+Int64Array = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+
+
+@inlined
+def _mix(bits: Any, index: Any, key: Any) -> Any:
+    # One round of the finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the
+    # site's key. Each step is invertible, so a change of one element always changes the sum.
+    z = (bits ^ key) + (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+    return z ^ (z >> np.uint64(29))
+
+
+@kernel(nogil=True)
+def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any:
+    """Append the flagged elements of a chunk, eight flags to a word; a chunk seldom has more than one or two."""
+    for group in range(0, used, 8):
+        end = min(group + 8, used)
+        some = np.uint64(0)
+        for w in range(group, end):
+            some |= words[w]
+        if not some:
+            continue
+        for w in range(group, end):
+            word = words[w]
+            while word:
+                shift = trailing_zeros(word) & np.uint64(0x38)
+                index = first + 8 * w + np.int64(shift >> np.uint64(3))
+                entries[found] = 2 * index + np.int64((word >> (shift + np.uint64(1))) & np.uint64(1))
+                found += 1
+                word &= ~(np.uint64(0xFF) << shift)
+    return found
+
+
+@inlined
+def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any, Any, Any]:
+    """Round one element, float64.
+
+    Args:
+        value: The element.
+        floor: The biased exponent below which the quantum no longer shrinks, uint64.
+        p: Bits of the significand, uint64.
+        tau: The margin, float64.
+
+    Returns:
+        The rounded value; whether it was close to a midpoint; whether it then went up; its magnitude's bits before.
+    """
+    magnitude = as_bits(value) & np.uint64(MAGNITUDE)
+    exponent = max(magnitude >> np.uint64(52), floor)
+    magic = as_float(((exponent + (np.uint64(53) - p)) << np.uint64(52)) | (np.uint64(1) << np.uint64(51)))
+    half = as_float((exponent - p) << np.uint64(52))
+    rounded = (value + magic) - magic
+    remainder = value - rounded
+    near = abs(remainder) >= half - tau
+    return rounded, near, near & (remainder < 0.0), magnitude
+
+
+@kernel(nogil=True, error_model="numpy")
+def _round_parts(pointer: Any, y: Any) -> None:
+    """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
+    job = carray(pointer, (JOB_WORDS,))
+    parts, capacity = np.int64(job[1]), np.int64(job[11])
+    first = np.int64(job[4])
+    floor = job[5]
+    p = job[6]
+    tau: Any = as_float(job[7])
+    key = job[8]
+    ends = carray(at_address(job[9]), (2 * parts,), np.int64)
+    entries = carray(at_address(job[10]), (parts * capacity,), np.int64)
+    total = np.uint64(0)
+    largest = np.uint64(0)
+    entered = np.uint64(0)
+    # A byte for each element of a chunk: 0, or 1 for a close decision that went down and 3 for one that went up. Little
+    # to write beside the values, and eight of them can be skipped at once.
+    flags = np.zeros(_CHUNK, np.uint8)
+    words = flags.view(np.uint64)
+    while True:
+        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+        if part >= parts:
+            break
+        mine = entries[part * capacity : (part + 1) * capacity]
+        found = 0
+        start = part * PART
+        end = min(start + PART, y.size)
+        while start < end and found + _CHUNK <= capacity:
+            # A slice, so that indices count from zero: an index that numba must check for being negative is not
+            # vectorised.
+            chunk = y[start : min(start + _CHUNK, end)]
+            base = np.uint64(first + start)
+            near_count = np.uint64(0)
+            for i in range(chunk.size):
+                # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
+                value = np.float64(chunk[i])
+                rounded, near, up, magnitude = rounded_element(value, floor, p, tau)
+                largest = max(largest, magnitude)
+                near_count += np.uint64(1) if near else np.uint64(0)
+                flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
+                chunk[i] = rounded
+                total += _mix(as_bits(rounded), base + np.uint64(i), key)
+            if near_count:
+                used = (chunk.size + 7) >> 3
+                flags[chunk.size : 8 * used] = 0
+                found = _collect(words, used, first + start, mine, found)
+            start += chunk.size
+        ends[2 * part] = start
+        ends[2 * part + 1] = found
+        entered += np.uint64(found) + (_UNFINISHED if start < end else np.uint64(0))
+    add_atomically(pointer, 12, total)
+    raise_atomically(pointer, 13, largest)
+    add_atomically(pointer, 14, entered)
+    # Rounding is monotone, and the same on both sides of zero: the largest magnitude becomes the largest.
+    raise_atomically(pointer, 15, as_bits(rounded_element(as_float(largest), floor, p, tau)[0]))
+
+
+def _round_float64(pointer: Any) -> None:
+    entered(pointer)
+    job = carray(pointer, (JOB_WORDS,))
+    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    left(pointer)
+
+
+def _round_float32(pointer: Any) -> None:
+    entered(pointer)
+    job = carray(pointer, (JOB_WORDS,))
+    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    left(pointer)
+
+
+@kernel(nogil=True)
+def mix_values(values: Any, indices: Any, key: Any) -> Any:
+    """Sum the fingerprint terms of single elements, mod 2^64."""
+    total = np.uint64(0)
+    for i in range(values.size):
+        total += _mix(as_bits(values[i]), np.uint64(indices[i]), key)
+    return total
+
+
+def _mix_integers(pointer: Any) -> None:
+    """Sum the fingerprint terms of parts of uint64 ``[n]``; the job is that of :data:`_MIX`."""
+    entered(pointer)
+    job = carray(pointer, (JOB_WORDS,))
+    values = carray(at_address(job[3]), (np.int64(job[2]),), np.uint64)
+    key = job[4]
+    total = np.uint64(0)
+    while True:
+        part: Any = add_atomically(pointer, 0, np.uint64(1))
+        if part >= job[1]:
+            break
+        base = part * np.uint64(PART)
+        mine = values[np.int64(base) : np.int64(base) + PART]
+        for i in range(mine.size):
+            total += _mix(mine[i], base + np.uint64(i), key)
+    add_atomically(pointer, 5, total)
+    left(pointer)
+
+
+@kernel(nogil=True, error_model="numpy")
+def _mix_parts(pointer: Any, values: Any) -> None:
+    """The same of float64 or float32 ``[n]``, by their float64 bits; and the largest magnitude, as its bits."""
+    job = carray(pointer, (JOB_WORDS,))
+    key = job[4]
+    total = np.uint64(0)
+    largest = np.uint64(0)
+    while True:
+        part: Any = add_atomically(pointer, 0, np.uint64(1))
+        if part >= job[1]:
+            break
+        base = part * np.uint64(PART)
+        mine = values[np.int64(base) : np.int64(base) + PART]
+        for i in range(mine.size):
+            # Widening is exact.
+            bits: Any = as_bits(np.float64(mine[i]))
+            magnitude = bits & np.uint64(MAGNITUDE)
+            largest = max(largest, magnitude)
+            # Sign and payload of what is not a number differ between processors.
+            total += _mix(
+                np.uint64(CANONICAL_NAN) if magnitude > np.uint64(INFINITY) else bits, base + np.uint64(i), key
+            )
+    add_atomically(pointer, 5, total)
+    raise_atomically(pointer, 6, largest)
+
+
+def _mix_float64(pointer: Any) -> None:
+    entered(pointer)
+    job = carray(pointer, (JOB_WORDS,))
+    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    left(pointer)
+
+
+def _mix_float32(pointer: Any) -> None:
+    entered(pointer)
+    job = carray(pointer, (JOB_WORDS,))
+    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    left(pointer)
+
+
+_ROUND = Struct("<5Q2QdQ3Q4Q")
+"""Job of rounding: part, parts; count, address; index of the first element; biased exponent of the floor, p, tau, key;
+addresses of the parts' ends and entries, entries that a part has room for; sum, bits of the largest magnitude before
+rounding, number of the entries, with :data:`_UNFINISHED` for each part whose entries had no room, and bits of the
+largest magnitude after rounding."""
+_ROUNDING = {8: Region(_round_float64), 4: Region(_round_float32)}
+_MIX = Struct("<7Q")
+"""Job of a fingerprint: part, parts; count, address; key; sum, bits of the largest magnitude."""
+_MIXING = {8: Region(_mix_float64), 4: Region(_mix_float32)}
+_MIXING_INTEGERS = Region(_mix_integers)
+
+
+class _Entries(threading.local):
+    """Memory for the entries of the tensor that a thread rounds: set aside once, and touched where there are some."""
+
+    def __init__(self) -> None:
+        self.room = np.empty(0, np.int64)
+        self.address = 0
+
+    def provide(self, words: int) -> int:
+        """Return the address of memory for so many numbers."""
+        if words > self.room.size:
+            # Of its own: the C library would take it from memory that was touched before.
+            self.room = np.frombuffer(mapped(8 * words), np.int64)
+            self.address = self.room.ctypes.data
+        return self.address
+
+    def release(self) -> None:
+        """Give the memory back."""
+        self.room = np.empty(0, np.int64)
+
+
+_entries = _Entries()
+
+
+class CpuKernel:
+    """Rounds float64 and float32 tensors in memory.
+
+    Args:
+        threads: Threads for large tensors, the calling one included.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+
+    def close(self) -> None:
+        """Give back the memory that was set aside for entries."""
+        _entries.release()
+
+    def round(self, y: FloatArray, grid: Grid, tau: float, key: int) -> Rounded:
+        """Round a tensor in place and report the decisions that lie within ``tau`` of a midpoint.
+
+        Args:
+            y: float64 or float32 ``[n]``, contiguous; overwritten with the rounded values.
+            grid: The grid.
+            tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        assert y.flags.c_contiguous
+        return self.round_at(y.ctypes.data, y.size, y.itemsize, grid, tau, key)
+
+    def round_at(self, address: int, count: int, item: int, grid: Grid, tau: float, key: int) -> Rounded:
+        """The same of ``count`` elements of ``item`` bytes, 8 or 4, at an address."""
+        parts = -(-count // PART)
+        found, total, largest, after = self._round(
+            address, count, item, 0, (grid.floor_biased, grid.significand_bits, tau, key), _CAPACITY, parts
+        )
+        before = (largest >> 52) - FLOAT64_BIAS
+        if not found:
+            return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
+        entries = np.concatenate(found) if len(found) > 1 else found[0]
+        return Rounded(entries >> 1, (entries & 1).astype(np.bool_), total, before, after)
+
+    def _round(
+        self,
+        address: int,
+        count: int,
+        item: int,
+        first: int,
+        settings: tuple[int, int, float, int],
+        capacity: int,
+        parts: int,
+    ) -> tuple[Sequence[Int64Array], int, int, float]:
+        """Round; returns the entries, twice the index and 1 for up, the fingerprint, the largest before and after.
+
+        The largest magnitude before rounding is given as its bits.
+        """
+        # A part's end and its number of entries; then the entries.
+        ends = _entries.provide(parts * (2 + capacity))
+        _ROUND.pack_into(
+            job.words, 0, 0, parts, count, address, first, *settings, ends, ends + 16 * parts, capacity, 0, 0, 0, 0
+        )
+        _ROUNDING[item].run(min(self._threads, parts))
+        total, largest, entered, after = _SUMS.unpack_from(job.words, 96)
+        if not entered:
+            return (), total, largest, after
+        room = _entries.room
+        if parts == 1 and entered < _UNFINISHED:
+            return (room[2 : 2 + entered],), total, largest, after
+        found = []
+        known = room[: 2 * parts].tolist()
+        mine = room[2 * parts : parts * (2 + capacity)].reshape(parts, capacity)
+        if entered < _UNFINISHED:
+            return [mine[part, :n] for part, n in enumerate(known[1::2]) if n], total, largest, after
+        kept = [mine[part, :n].copy() for part, n in enumerate(known[1::2])]
+        for part, start in enumerate(known[::2]):
+            found.append(kept[part])
+            end = min((part + 1) * PART, count)
+            if start < end:
+                more, added, *tops = self._round(
+                    address + item * start, end - start, item, first + start, settings, PART + _CHUNK, 1
+                )
+                found.extend(piece.copy() for piece in more)
+                total, largest, after = (total + added) & _MASK64, max(largest, tops[0]), max(after, tops[1])
+        return found, total, largest, after
+
+    def fingerprint(self, integers: npt.NDArray[np.uint64], key: int) -> int:
+        """Return the fingerprint of integers: a sum mod 2^64 of :func:`_mix` over the elements.
+
+        Args:
+            integers: uint64 ``[n]``, contiguous: two's complement.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        return self._mix(_MIXING_INTEGERS, integers.ctypes.data, integers.size, key)[0]
+
+    def fingerprint_finite(self, values: FloatArray, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of values that are not rounded, and whether all of them are finite.
+
+        Args:
+            values: float64 or float32 ``[n]``, contiguous; the fingerprint is that of their float64 bits, where all
+                that are not a number count as one.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        assert values.flags.c_contiguous
+        total, largest = self.fingerprint_at(values.ctypes.data, values.size, values.itemsize, key)
+        return total, math.isfinite(largest)
+
+    def fingerprint_at(self, address: int, count: int, item: int, key: int) -> tuple[int, float]:
+        """The same of ``count`` elements of ``item`` bytes, 8 or 4, at an address, and the largest magnitude.
+
+        That is infinite, or not a number, where an element is.
+        """
+        total, largest = self._mix(_MIXING[item], address, count, key)
+        return total, float_of(largest)
+
+    def _mix(self, region: Region, address: int, count: int, key: int) -> tuple[int, int]:
+        parts = -(-count // PART)
+        _MIX.pack_into(job.words, 0, 0, parts, count, address, key, 0, 0)
+        region.run(min(self._threads, parts))
+        total, largest = _PAIR.unpack_from(job.words, 40)
+        return total, largest
+
+
+_SUMS, _PAIR = Struct("<3Qd"), Struct("<2Q")
+_NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)

@@ -1,0 +1,1 @@
+"""The same in torch's operators, for devices that no loop of ours reaches."""

@@ -1,0 +1,395 @@
+"""What may stand as an argument of an operator: each is checked against the operator's schema before anything runs.
+
+The schema is the library's own (``OpOverload._schema``): names, order, types and defaults of the parameters. It is
+read strictly, since the library reads it generously: it takes a truth value for an integer and a number for a tensor.
+What the schema does not say, how large an integer may be and which texts there are, stands here. A kernel of the
+library may divide by a stride of zero, which ends the process, or count in 64 bits beyond their end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.base.errors import ProgramError
+from counterfoil.base.sentence import say
+from counterfoil.operators.catalogue import DRAWS
+from counterfoil.operators.uses import COMPARISONS
+
+if TYPE_CHECKING:
+    from counterfoil.operators.node import Argument, Node, TensorType
+
+REMEDY = say("Ask the client for an order captured by this version of Counterfoil.")
+MAX_AXES = 16
+"""Axes of a value."""
+_INT64 = (-(2**63), 2**63 - 1)
+_LENGTH = 2**40
+"""No length, position or count of an argument is beyond this; sums of a few of them fit 64 bits."""
+
+
+class WrongArgumentError(Exception):
+    """An argument is not what the operator takes; the text ends a sentence that begins with the argument's name."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operator.
+
+    Attributes:
+        name: Its name.
+        type: Its type as the schema writes it, ``Optional`` taken off: ``int``, ``List[int]``, ``Tensor`` and so on.
+        length: Length of a list of a fixed length; None for one of any length.
+        optional: Whether null may stand for it.
+        required: Whether it has no default.
+        by_name: Whether it is given by name, and only so.
+    """
+
+    name: str
+    type: str
+    length: int | None
+    optional: bool
+    required: bool
+    by_name: bool
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The parameters of an operator in order, and how many results it has; None for a list of them."""
+
+    parameters: tuple[Parameter, ...]
+    results: int | None
+
+
+@cache
+def overload(name: str) -> Any:
+    """Return the library's function for an operator of the allow-list.
+
+    Raises:
+        ProgramError: This version of torch lacks it.
+    """
+    import torch  # here, so that a program can be looked at, and the window work, without it
+
+    if name in DRAWS:
+        import counterfoil.operators.random  # noqa: F401  (it declares the operators)
+    library, kind, *rest = name.split(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, library), kind), rest[0] if rest else "default")
+    except AttributeError as error:
+        raise ProgramError(
+            say("The torch {0} of this machine lacks the operator {1}.", torch.__version__, name),
+            remedy=say("Install a torch version that Counterfoil supports (2.11 to 2.13)."),
+        ) from error
+
+
+@cache
+def defaults_of(name: str) -> Mapping[str, Any]:
+    """Return the default values of an operator's parameters that have one, by name."""
+    return MappingProxyType(
+        {a.name: a.default_value for a in overload(name)._schema.arguments if a.has_default_value()}
+    )
+
+
+@cache
+def signature_of(name: str) -> Signature:
+    """Return the signature of an operator of the allow-list; raises ProgramError where torch lacks it."""
+    schema = overload(name)._schema
+    parameters = []
+    for argument in schema.arguments:
+        kind = str(argument.real_type)
+        optional = kind.startswith("Optional[")
+        parameters.append(
+            Parameter(
+                argument.name,
+                kind.removeprefix("Optional[").removesuffix("]") if optional else kind,
+                argument.N,
+                optional,
+                not argument.has_default_value(),
+                argument.kwarg_only,
+            )
+        )
+    results = None if any(str(result.type) == "List[Tensor]" for result in schema.returns) else len(schema.returns)
+    return Signature(tuple(parameters), results)
+
+
+def check_arguments(node: Node) -> None:
+    """Check every argument of a node, and the number of its outputs, against the operator's signature.
+
+    Args:
+        node: The node; the values that it refers to exist.
+
+    Raises:
+        ProgramError: The sentence names the operator and the argument.
+    """
+    signature = signature_of(node.operator)
+    by_position = [parameter for parameter in signature.parameters if not parameter.by_name]
+    by_name = {parameter.name: parameter for parameter in signature.parameters if parameter.by_name}
+    if len(node.args) > len(by_position):
+        raise _malformed(node, say("has {0} arguments; it takes {1} at most", len(node.args), len(by_position)))
+    for parameter, argument in zip(by_position, node.args, strict=False):
+        _check(node, parameter, argument)
+    for name, argument in node.kwargs:
+        if name not in by_name:
+            positional = any(parameter.name == name for parameter in by_position)
+            raise _malformed(
+                node,
+                say("has the argument {0} by name, not by position", repr(name[:80]))
+                if positional
+                else say("has the argument {0} by name, which it lacks", repr(name[:80])),
+            )
+        _check(node, by_name[name], argument)
+    given = {parameter.name for parameter in by_position[: len(node.args)]} | {name for name, _ in node.kwargs}
+    missing = [p.name for p in signature.parameters if p.required and p.name not in given]
+    if missing:
+        raise _malformed(node, say("lacks the argument {0}", repr(missing[0])))
+    _check_outputs(node, signature)
+
+
+def _check_outputs(node: Node, signature: Signature) -> None:
+    expected = signature.results
+    if len(node.outputs) != expected if expected is not None else not node.outputs:
+        raise _malformed(
+            node, say("has {0} outputs, not {1}", len(node.outputs), expected if expected is not None else "1 or more")
+        )
+    if all(output is None for output in node.outputs) or (expected is None and None in node.outputs):
+        raise _malformed(node, say("has an output that is not computed, where there is no other"))
+
+
+def check_pieces(node: Node, operands: Sequence[TensorType]) -> None:
+    """Check that an operator that cuts a tensor into pieces declares as many as it makes.
+
+    The library would make them all before anybody counts them.
+
+    Args:
+        node: The node, its arguments checked.
+        operands: Types of its tensor arguments, in order.
+
+    Raises:
+        ProgramError: It declares another number.
+    """
+    count = _PIECES.get(node.operator.split(".")[1])
+    if count is None:
+        return
+    shape = operands[0].shape
+    position = 1 if node.operator == "aten.unbind.int" else 2
+    axis = node.args[position] if len(node.args) > position else 0
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        raise _malformed(node, f"cuts along the axis {axis} of a tensor that has {len(shape)}")
+    expected = count(node, shape[axis])
+    if expected != len(node.outputs):
+        raise _malformed(node, say("has {0} outputs, not {1}", len(node.outputs), expected))
+
+
+def _split(node: Node, length: int) -> int:
+    size = node.args[1]
+    assert isinstance(size, int)
+    return max(-(-length // size), 1)
+
+
+_PIECES: dict[str, Callable[[Node, int], int]] = {
+    "unbind": lambda node, length: length,
+    **dict.fromkeys(("split", "unsafe_split"), _split),
+    **dict.fromkeys(
+        ("split_with_sizes", "unsafe_split_with_sizes"),
+        lambda node, length: len(node.args[1]),  # type: ignore[arg-type]
+    ),
+}
+
+
+def _malformed(node: Node, what: str) -> ProgramError:
+    return ProgramError(say("The operator {0} of the program {1}.", node.where, what), remedy=REMEDY)
+
+
+def _check(node: Node, parameter: Parameter, argument: Argument) -> None:
+    if argument is None:
+        if parameter.optional:
+            return
+        raise _malformed(node, say("has nothing as its argument {0}", repr(parameter.name)))
+    check = _CHECKS.get(parameter.type)
+    try:
+        if check is None:
+            raise WrongArgumentError(say("cannot be given"))
+        check(node.operator, parameter, argument)
+    except WrongArgumentError as error:
+        raise _malformed(node, say("has an argument {0} that {1}", repr(parameter.name), error)) from None
+
+
+def _is_value(argument: Argument) -> bool:
+    return type(argument).__name__ == "Value"
+
+
+def _tensor(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if _is_value(argument):
+        return
+    if type(argument) in (int, float) and parameter.name == "other" and operator.split(".")[1] in _WITH_NUMBERS:
+        _number(operator, parameter, argument)
+        return
+    raise WrongArgumentError(say("is not a tensor"))
+
+
+def _tensors(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if not isinstance(argument, tuple) or not argument or not all(_is_value(item) for item in argument):
+        raise WrongArgumentError(say("is not a list of tensors"))
+
+
+def _indices(operator: str, parameter: Parameter, argument: Argument) -> None:
+    fitting = isinstance(argument, tuple) and all(item is None or _is_value(item) for item in argument)
+    if not fitting or not any(argument) or len(argument) > MAX_AXES:  # type: ignore[arg-type]
+        raise WrongArgumentError(say("is not a list of indices"))
+
+
+def _integer(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if type(argument) is not int:
+        raise WrongArgumentError(say("is not an integer"))
+    low, high = _range(operator, parameter.name)
+    if not low <= argument <= high:
+        raise WrongArgumentError(say("is {0}; it must lie in {1} to {2}", argument, low, high))
+
+
+def _integers(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if type(argument) is int and parameter.length is not None:
+        argument = (argument,)  # one for all, as the schema allows
+    if not isinstance(argument, tuple):
+        raise WrongArgumentError(say("is not a list of integers"))
+    least, most = _lengths(operator, parameter)
+    if not least <= len(argument) <= most:
+        raise WrongArgumentError(say("has {0} integers; it takes {1} to {2}", len(argument), least, most))
+    for item in argument:
+        _integer(operator, parameter, item)
+
+
+def _lengths(operator: str, parameter: Parameter) -> tuple[int, int]:
+    if parameter.name in ("padding", "pad") and "_pad" in operator:
+        return (0, 2 * MAX_AXES) if parameter.length is None else (parameter.length, parameter.length)
+    if parameter.name == "split_sizes":
+        return 1, _LENGTH
+    if parameter.length is not None and parameter.length > 1:
+        return (0 if parameter.name == "stride" else 1), parameter.length
+    return 0, MAX_AXES
+
+
+def _range(operator: str, name: str) -> tuple[int, int]:
+    """Return the smallest and the largest integer that may stand for a parameter."""
+    if name in ("start", "end", "ignore_index"):
+        return _INT64
+    if name == "padding" and "_pad" not in operator:
+        return _COUNT
+    if name == "stride" and "alias" in operator:
+        return _COUNT
+    return _RANGES.get(name, (-_LENGTH, _LENGTH))
+
+
+_POSITIVE = (1, _LENGTH)
+_COUNT = (0, _LENGTH)
+_RANGES = {
+    "reduction": (0, 2),
+    "draw": (0, 2**32 - 1),
+    **dict.fromkeys(("dim", "dim0", "dim1", "dim2", "dims", "dimension"), (-MAX_AXES, MAX_AXES - 1)),
+    **dict.fromkeys(
+        (
+            "kernel_size", "stride", "dilation", "group", "groups", "step", "split_size", "upscale_factor",
+            "downscale_factor", "divisor_override",
+        ),
+        _POSITIVE,
+    ),
+    **dict.fromkeys(
+        (
+            "output_size", "output_padding", "input_sizes", "normalized_shape", "repeats", "split_sizes", "bias_sizes",
+            "C", "HxW", "N", "m", "n", "num_weights", "length",
+        ),
+        _COUNT,
+    ),
+}  # fmt: skip
+
+
+def _truths(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if (
+        not isinstance(argument, tuple)
+        or len(argument) != parameter.length
+        or any(type(item) is not bool for item in argument)
+    ):
+        raise WrongArgumentError(say("is not a list of {0} truth values", parameter.length))
+
+
+def _truth(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if type(argument) is not bool:
+        raise WrongArgumentError(say("is not a truth value"))
+    if parameter.name == "pin_memory" and argument:
+        raise WrongArgumentError(say("is about this machine"))
+
+
+def _float(operator: str, parameter: Parameter, argument: Argument) -> None:
+    if type(argument) not in (int, float):
+        raise WrongArgumentError(say("is not a number"))
+    _number(operator, parameter, argument)
+
+
+def _number(operator: str, parameter: Parameter, argument: Argument) -> None:
+    kind = operator.split(".")[1]
+    if type(argument) is bool:
+        if kind not in _WITH_TRUTHS:
+            raise WrongArgumentError(say("is a truth value, not a number"))
+    elif type(argument) is int:
+        if not _INT64[0] <= argument <= _INT64[1]:
+            raise WrongArgumentError(say("is {0}, which 64 bits do not hold", argument))
+    elif type(argument) is not float or (math.isnan(argument) and kind not in _FILLS):
+        raise WrongArgumentError(say("is not a number"))
+    elif math.isinf(argument) and kind not in _WITH_INFINITY:
+        raise WrongArgumentError(say("is infinite"))
+
+
+_FILLS = frozenset(
+    ("full", "full_like", "new_full", "scalar_tensor", "fill", "masked_fill", "constant_pad_nd", "scatter", "where")
+)
+"""Kinds that write a number as it is."""
+_BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
+_WITH_TRUTHS = _FILLS | COMPARISONS | _BITWISE
+"""Kinds that take a truth value for a number."""
+_WITH_INFINITY = (
+    _FILLS
+    | COMPARISONS
+    | frozenset(("clamp", "clamp_min", "clamp_max", "hardtanh", "hardtanh_backward", "threshold", "threshold_backward"))
+    | frozenset(("linalg_vector_norm", "norm"))
+    | frozenset(("add", "sub", "rsub"))
+)
+"""Kinds for which an infinite number has a meaning: they write, compare or mask with it, or stand at a limit."""
+_WITH_NUMBERS = frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainder"))
+"""Kinds whose second tensor may be a number, as capture writes it."""
+
+
+def _text(operator: str, parameter: Parameter, argument: Argument) -> None:
+    known = _TEXTS.get(parameter.name, ())
+    if not isinstance(argument, str) or argument not in known:
+        raise WrongArgumentError(say("is not one of {0}", ", ".join(known)))
+
+
+_TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc"), "reduce": ("amax", "amin")}
+
+
+def _keyword(kind: str) -> Callable[[str, Parameter, Argument], None]:
+    def check(operator: str, parameter: Parameter, argument: Argument) -> None:
+        if getattr(argument, "kind", None) != kind:
+            raise WrongArgumentError(say("is not a {0}", kind.replace("_", " ")))
+
+    return check
+
+
+_CHECKS: dict[str, Callable[[str, Parameter, Argument], None]] = {
+    "Tensor": _tensor,
+    "List[Tensor]": _tensors,
+    "List[Optional[Tensor]]": _indices,
+    "int": _integer,
+    "List[int]": _integers,
+    "bool": _truth,
+    "List[bool]": _truths,
+    "float": _float,
+    "number": _number,
+    "str": _text,
+    "ScalarType": _keyword("dtype"),
+    "MemoryFormat": _keyword("memory_format"),
+    "Layout": _keyword("layout"),
+}
+"""By type; there is none for ``Device``, which no argument names."""

@@ -1,1 +1,0 @@
-"""Rounding: the grid, margins, scales, kernels, and the log of close decisions."""
