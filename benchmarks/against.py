@@ -43,14 +43,14 @@ from benchmarks.cross_hardware.replays import SETTINGS
 from benchmarks.pages import markdown, origin
 from benchmarks.paper_method import Hooks
 from benchmarks.plots import Bars, draw_bars
-from counterfoil.arithmetic.grid.profiles import encode_log
 from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, Precision, is_exact
 from counterfoil.benchmark.forms import Forms, peak_memory
 from counterfoil.benchmark.markers import write_between
 from counterfoil.bundle.reader import BundleReader
@@ -113,7 +113,7 @@ def _cnn() -> Case:
         return draft_order(
             title="Side by side",
             recipe="benchmark",
-            captured=capture(model, objective, rule, types, exact=isinstance(precision, ExactPrecision)),
+            captured=capture(model, objective, rule, types, exact=is_exact(precision)),
             rule=rule,
             learning_rates=cosine(0.1, STEPS),
             schedule=shuffled_epochs(len(images), batch, STEPS, 0),
@@ -273,7 +273,7 @@ class Ours(Way):
 
     def _record(self) -> None:
         self._forms.record()
-        log = encode_log(self._order.manifest.precision, self._forms.logs)
+        log = arithmetic_of(self._order.manifest.precision).encode_log(self._forms.logs)
         self.log_bits = 8 * len(log) / sum(site.elements for site in self._order.program.sites)
 
 

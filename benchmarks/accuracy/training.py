@@ -20,7 +20,7 @@ from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.arithmetic.exact.admission import check_exact
 from counterfoil.arithmetic.grid.rounder import RecordingRounder, step_key
 from counterfoil.arithmetic.machine import Machine
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators import random
 from counterfoil.training import augment
@@ -48,7 +48,7 @@ Arithmetic = Callable[[Task, int, Machine], Trained]
 
 def ordered(precision: AnyPrecision) -> Arithmetic:
     """Return the training of an order as a trainer's machine does it, without what only a recording needs."""
-    exact = isinstance(precision, ExactPrecision)
+    exact = is_exact(precision)
 
     def train(task: Task, seed: int, machine: Machine) -> Trained:
         order = _drafted(task, seed, exact)

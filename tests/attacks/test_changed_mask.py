@@ -11,10 +11,9 @@ import pytest
 
 from counterfoil.audit.values.dispute import Right
 from counterfoil.signing.envelope import SigningKey
-from counterfoil.training import recorder
 from support.bent_recorder import bent, rounding_site
 from support.expectations import disputed, verified
-from support.jobs import Job, record_job, replaced
+from support.jobs import Job, record_job, recorded_by
 from support.masked import INF, PATHS, masked_order
 
 KINDS = {"divided": "div", "baddbmm": "baddbmm", "log_softmax": "_log_softmax"}
@@ -36,7 +35,7 @@ def masked(before: np.ndarray, after: np.ndarray, grid: Any) -> dict[int, float]
 def cheat(folder: Path, path: str, choose: Any, key: SigningKey) -> Job:
     draft = masked_order(PATHS[path])
     changing = bent("Cheat", step=1, site=rounding_site(draft.program, KINDS[path]), choose=choose)
-    with replaced(recorder, "recording_rounder", changing):
+    with recorded_by(changing):
         return record_job(folder, draft, key)
 
 

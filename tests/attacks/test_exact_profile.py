@@ -12,9 +12,8 @@ from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
-from counterfoil.training import recorder
 from support.expectations import disputed, operator_of, verified
-from support.jobs import audited, digits_order, record_job, record_run, replaced
+from support.jobs import audited, digits_order, logged_as, record_job, record_run
 from support.malicious import Trainer
 
 STEP = 3
@@ -91,7 +90,7 @@ def test_products_of_other_operands(simulate, exact_job, trainer):
 
 def test_a_log_where_there_is_none(exact_job, tmp_path, trainer_key):
     verified(exact_job.run, exact_job.order)
-    with replaced(recorder, "encode_log", lambda precision, logs: b"\x01\x00"):
+    with logged_as(b"\x01\x00"):
         run = record_run(exact_job.order, tmp_path / "run.cfoil", trainer_key)
     result = disputed(run, exact_job.order, 1, parts=("log",), only=False)
     assert result.report.dispute.finding.right is Right.UNREADABLE

@@ -11,10 +11,9 @@ from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.events import DisputeLocated
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
-from support.jobs import audited, digits_order, record_run, replaced
+from support.jobs import audited, digits_order, record_run, recorded_by
 
 CONVOLUTION = "convolution"
 """Where a calibrated margin is smaller than the error bound asks, so that a conforming recorder may miss a decision."""
@@ -27,7 +26,7 @@ def program():
 
 def test_control_a_true_margin_case_accuses_nobody(tmp_path, calibrated_job, trainer_key, program):
     kind = bent("Within", site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
-    with replaced(recorder, "recording_rounder", kind):
+    with recorded_by(kind):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key)
     report = audited(run, calibrated_job.order).report
     assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.MARGIN)
@@ -48,7 +47,7 @@ def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, calibr
                 flat.copy_(honest)
             return fingerprint
 
-    with replaced(recorder, "recording_rounder", Forger):
+    with recorded_by(Forger):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
     report = audited(run, calibrated_job.order).report
     assert Forger.changed
@@ -59,7 +58,7 @@ def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, calibr
 
 def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, calibrated_job, trainer_key, program):
     kind = bent("Within", step=2, site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
-    with replaced(recorder, "recording_rounder", kind):
+    with recorded_by(kind):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(5))
     result = audited(run, calibrated_job.order)
     assert result.report.outcome is Outcome.DISPUTED
@@ -71,7 +70,7 @@ def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, calibrated_job
 
 def test_a_true_margin_case_does_not_hide_fraud_in_the_same_step(tmp_path, calibrated_job, trainer_key, program):
     kind = bent("Within", step=3, site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
-    with replaced(recorder, "recording_rounder", kind):
+    with recorded_by(kind):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
     report = audited(run, calibrated_job.order).report
     assert kind.changed

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import Precision
 from counterfoil.cli import main

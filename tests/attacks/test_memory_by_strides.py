@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.precision import Precision

@@ -18,11 +18,10 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.signing.envelope import SigningKey
-from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.capsules import adjudicated, save
-from support.jobs import Job, audited, digits_order, record_job, replaced
+from support.jobs import Job, audited, digits_order, record_job, recorded_by
 from support.precisions import CALIBRATED, PROVEN
 from support.resuming import ended, request_of, same_end, stopped_after, whole
 
@@ -37,7 +36,7 @@ def attack(tmp_path, trainer_key):
         draft = digits_order(precision=precision, steps=12)
         site = rounding_site(draft.program, "convolution")
         settings = {"tamper": LabelFlip(FRAUD)} if fraud else {}
-        with replaced(recorder, "recording_rounder", bent("Flips", step=flips, site=site, choose=nearest_midpoint)):
+        with recorded_by(bent("Flips", step=flips, site=site, choose=nearest_midpoint)):
             job = record_job(tmp_path, draft, trainer_key, **settings)
         return audited(job.run, job.order).report
 
@@ -73,7 +72,7 @@ def shielded(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) 
     draft = digits_order(precision=PROVEN, steps=12)
     site = rounding_site(draft.program, "convolution")
     flips = bent("Flips", step=range(1, FRAUD), site=site, choose=nearest_midpoint)
-    with replaced(recorder, "recording_rounder", flips):
+    with recorded_by(flips):
         return record_job(tmp_path_factory.mktemp("shielded"), draft, trainer_key, tamper=LabelFlip(FRAUD))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import Precision
 from support.hostile_programs import order_of, single

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import kept
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part

@@ -20,8 +20,7 @@ from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.step.explain import mixed
 from counterfoil.signing.envelope import SigningKey
-from counterfoil.training import recorder
-from support.jobs import record_run, replaced
+from support.jobs import record_run, recorded_by
 
 UInt64Array = npt.NDArray[np.uint64]
 LISTS = 8
@@ -101,7 +100,7 @@ class Colliding(RecordingRounder):
 def record_colliding(order: Path, run: Path, key: SigningKey, site: int, **settings: Any) -> Path:
     """Record a run that in step 1 departs from the honest one at a site, whose fingerprint does not show it."""
     Colliding.site, Colliding.turned = site, 0
-    with replaced(recorder, "recording_rounder", Colliding):
+    with recorded_by(Colliding):
         record_run(order, run, key, **settings)
     assert Colliding.turned
     return run

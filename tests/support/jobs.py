@@ -17,8 +17,9 @@ from torch.nn import functional
 
 from counterfoil.arithmetic import machine as machines
 from counterfoil.arithmetic import selftest
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.machine import Machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit import replay
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished, Event
@@ -340,3 +341,32 @@ def replaced(target: object, name: str, value: Callable[..., Any]) -> Iterator[N
         yield
     finally:
         setattr(target, name, old)
+
+
+class _Arithmetic:
+    """The arithmetic of a profile with some of its methods in the place of its own."""
+
+    def __init__(self, precision: AnyPrecision, **others: Any) -> None:
+        self._own = arithmetic_of(precision)
+        self.__dict__.update(others)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+
+@contextmanager
+def recorded_by(make: Callable[..., Any]) -> Iterator[None]:
+    """Let ``make(program, precision, kernels)`` be the trainer's side of a step while the block runs."""
+
+    def arithmetic(precision: AnyPrecision) -> Any:
+        return _Arithmetic(precision, recorder=lambda program, kernels: make(program, precision, kernels))
+
+    with replaced(recorder, "arithmetic_of", arithmetic):
+        yield
+
+
+@contextmanager
+def logged_as(log: bytes) -> Iterator[None]:
+    """Let the trainer write these bytes as every step's log while the block runs."""
+    with replaced(recorder, "arithmetic_of", lambda precision: _Arithmetic(precision, encode_log=lambda logs: log)):
+        yield

@@ -22,8 +22,8 @@ from counterfoil.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil.arithmetic.compute.prepared import Frame, PreparedDraw, Round
 from counterfoil.arithmetic.grid.following import judged
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.profiles import recording_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.kernels.cpu.rounding import mix_values
@@ -32,7 +32,7 @@ from counterfoil.program.graph import Program
 from counterfoil.signing.envelope import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
-from support.jobs import record_run, replaced
+from support.jobs import record_run, recorded_by, replaced
 
 NEVER = 0
 """No step has this number, so a trainer who acts at it does as ordered."""
@@ -107,14 +107,14 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
         return _Interpreter(trainer, program, *args) if ordered else Interpreter(program, *args)
 
     def rounder(program: Program, precision: AnyPrecision, kernels: Kernels) -> Any:
-        exact = isinstance(precision, ExactPrecision)
-        make = recording_rounder if exact else partial(_Rounder, trainer)
-        return make(program, precision, kernels)
+        if isinstance(precision, ExactPrecision):
+            return arithmetic_of(precision).recorder(program, kernels)
+        return _Rounder(trainer, program, precision, kernels)
 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(machine, "Interpreter", interpreter))
-        stack.enter_context(replaced(recorder, "recording_rounder", rounder))
+        stack.enter_context(recorded_by(rounder))
         return record_run(order, run, key, **settings)
 
 

@@ -13,8 +13,7 @@ from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.kernels.cpu.rounding import mix_values
 from counterfoil.signing.envelope import SigningKey
-from counterfoil.training import recorder
-from support.jobs import record_run, replaced
+from support.jobs import record_run, recorded_by
 
 
 class OtherDirection(RecordingRounder):
@@ -43,7 +42,7 @@ class OtherDirection(RecordingRounder):
 def record_other_direction(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:
     """Record a run in which the first decision of the first log goes the other way."""
     OtherDirection.done = False
-    with replaced(recorder, "recording_rounder", OtherDirection):
+    with recorded_by(OtherDirection):
         record_run(order, run, key, **settings)
     assert OtherDirection.done
     return run

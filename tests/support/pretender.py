@@ -11,9 +11,8 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.signing.envelope import SigningKey
-from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
-from support.jobs import record_run, replaced
+from support.jobs import record_run, recorded_by
 
 
 def record_pretender(order: Path, run: Path, key: SigningKey, step: int) -> Path:
@@ -29,5 +28,5 @@ def record_pretender(order: Path, run: Path, key: SigningKey, step: int) -> Path
             name = self._program.places[place].name
             super().watch(place, ordered.get(name, value), arguments)
 
-    with replaced(recorder, "recording_rounder", Pretending):
+    with recorded_by(Pretending):
         return record_run(order, run, key, tamper=tamper)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.arithmetic.grid.margin import kinds_without_bound, site_margins
 from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key

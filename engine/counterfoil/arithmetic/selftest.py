@@ -16,9 +16,9 @@ from counterfoil.arithmetic.compute.draws import drawn
 from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
 from counterfoil.arithmetic.grid.following import judged
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil.arithmetic.grid.profiles import recording_rounder, replaying_rounder
 from counterfoil.arithmetic.knownproducts import products_are_right
 from counterfoil.arithmetic.machine import Machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DeviceError, LogError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
@@ -190,7 +190,7 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
         raise _failed(say("random numbers"))
     if not _keeps_subnormals(machine):
         raise _failed(say("subnormal numbers"), "flushed to zero")
-    for name in _product_dtypes(precision):
+    for name in arithmetic_of(precision).product_dtypes:
         if not products_are_right(torch_device, TORCH_DTYPES[name]):
             raise _failed(say("products in {0}", name))
     if isinstance(precision, ExactPrecision):
@@ -244,19 +244,14 @@ def _keeps_subnormals(machine: Machine) -> bool:
     return bool((widened == 1).all()) and all(bool((x.view(torch.int32) == bits).all()) for x, bits in known)
 
 
-def _product_dtypes(precision: AnyPrecision) -> tuple[str, ...]:
-    """In which dtypes products may be computed: under an exact profile in float64 or in float32 digits."""
-    return ("float64", "float32") if isinstance(precision, ExactPrecision) else (precision.compute,)
-
-
 def _test_rounded_step(machine: Machine) -> None:
     program, precision = tiny_program(), Precision()
     interpreter = machine.interpreter(program, precision)
     with machine.kernels() as kernels:
-        recording = recording_rounder(program, precision, kernels)
+        recording = arithmetic_of(precision).recorder(program, kernels)
         recording.begin_step(1)
         recorded = interpreter.run(tiny_inputs(), rounder=recording)
-        replaying = replaying_rounder(program, precision, kernels)
+        replaying = arithmetic_of(precision).replayer(program, kernels)
         replaying.follow(1, recording.logs)
         replayed = interpreter.run(tiny_inputs(), rounder=replaying)
     root, total = _root(recorded), int(np.bitwise_xor.reduce(recording.fingerprints))
@@ -288,13 +283,13 @@ def _test_rules(machine: Machine) -> None:
         raise _failed(say("logged directions"), f"{counts}")
     interpreter = machine.interpreter(program, precision)
     with machine.kernels() as kernels:
-        recording = recording_rounder(program, precision, kernels)
+        recording = arithmetic_of(precision).recorder(program, kernels)
         # The first step finds E, which the second one assumes.
         for _ in range(2):
             recording.begin_step(1)
             recorded = interpreter.run(chain_inputs(), rounder=recording)
         down = SiteLog(recording.logs[0].exponent, np.arange(4), np.zeros(4, np.bool_))
-        replaying = replaying_rounder(program, precision, kernels)
+        replaying = arithmetic_of(precision).replayer(program, kernels)
         replaying.follow(1, [down, *recording.logs[1:]])
         followed = interpreter.run(chain_inputs(), rounder=replaying)
     root, total = _root(recorded), int(np.bitwise_xor.reduce(recording.fingerprints))
@@ -316,7 +311,7 @@ def _test_exact_step(machine: Machine, precision: ExactPrecision, right_root: st
     if Form.FLOAT64 not in sound_forms(str(machine.device)):
         raise _failed(say("exact products"))
     with machine.kernels() as kernels:
-        rounder = recording_rounder(program, precision, kernels)
+        rounder = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(1)
         result = machine.interpreter(program, precision).run(exact_inputs(), rounder=rounder)
     root, total = _root(result), int(np.bitwise_xor.reduce(rounder.fingerprints))

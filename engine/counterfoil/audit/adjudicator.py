@@ -48,7 +48,7 @@ from counterfoil.base.errors import (
     RefusedError,
 )
 from counterfoil.base.generators import finish
-from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.precision import is_exact
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
@@ -227,7 +227,7 @@ def _hear(
     )
     case.contents = contents
     manifest = contents.manifest
-    case.tally.exact = isinstance(manifest.precision, ExactPrecision)
+    case.tally.exact = is_exact(manifest.precision)
     yield from _compare_order(case, contents, known)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from counterfoil.arithmetic.grid.profiles import kinds_without_proof
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
@@ -664,7 +664,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         initial_root=manifest.initial_root,
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
-        without_bound=None if programs is None else kinds_without_proof(programs, manifest.precision),
+        without_bound=None if programs is None else arithmetic_of(manifest.precision).kinds_without_proof(programs),
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
         repeated_operators=inspection.repeated_operators,

@@ -16,8 +16,8 @@ import torch
 
 from counterfoil.arithmetic.compute.devices import environment, environment_after, open_device
 from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.grid.profiles import kinds_without_proof
 from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
@@ -369,7 +369,9 @@ class _Progress:
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None
-        return None if order is None else kinds_without_proof(order.programs.all, order.manifest.precision)
+        return (
+            None if order is None else arithmetic_of(order.manifest.precision).kinds_without_proof(order.programs.all)
+        )
 
     def _steering(self) -> Steering | None:
         return self.account.result() if self.account is not None and self.steps.judged else None

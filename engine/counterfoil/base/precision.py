@@ -182,6 +182,11 @@ class ExactPrecision:
 AnyPrecision = Precision | ExactPrecision
 
 
+def is_exact(precision: AnyPrecision | None) -> bool:
+    """Whether a profile is exact; None stands for the default of a job, which rounds."""
+    return isinstance(precision, ExactPrecision)
+
+
 def precision_from_json(value: Any) -> AnyPrecision:
     """Read the JSON form of a profile of either kind; raises BundleError."""
     return ExactPrecision.from_json(value) if "exact_bits" in value else Precision.from_json(value)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
@@ -165,7 +165,7 @@ def every_operator(steps: int, precision: AnyPrecision | None = None) -> OrderDr
     return draft_order(
         title="Every rounded operator",
         recipe="own",
-        captured=capture(model, _objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
+        captured=capture(model, _objective, rule, batch, exact=is_exact(precision)),
         rule=rule,
         learning_rates=[0.01] * steps,
         schedule=shuffled_epochs(64, _ROWS, steps, 3),

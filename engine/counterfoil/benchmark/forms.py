@@ -14,9 +14,9 @@ from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs, StepRe
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.compute.prepared import Round
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.profiles import recording_rounder, replaying_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, step_key
 from counterfoil.arithmetic.machine import Machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.kernels.counts import Counts
 from counterfoil.training.order import OrderDraft
 
@@ -41,8 +41,8 @@ class Forms:
             draws=Draws(manifest.seed, 1),
         )
         self._key = step_key(manifest.digest, 1)
-        self._recording = recording_rounder(order.program, manifest.precision, kernels)
-        self._replaying = replaying_rounder(order.program, manifest.precision, kernels)
+        self._recording = arithmetic_of(manifest.precision).recorder(order.program, kernels)
+        self._replaying = arithmetic_of(manifest.precision).replayer(order.program, kernels)
 
     @property
     def logs(self) -> Sequence[SiteLog]:

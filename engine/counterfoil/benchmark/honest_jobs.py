@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, Precision, is_exact
 from counterfoil.benchmark.every_operator import every_operator
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
@@ -60,7 +60,7 @@ def own_model(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     return draft_order(
         title="A recurrent network on the rows of digits",
         recipe="own",
-        captured=capture(model, _recurrent_objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
+        captured=capture(model, _recurrent_objective, rule, batch, exact=is_exact(precision)),
         rule=rule,
         learning_rates=[0.01] * steps,
         schedule=shuffled_epochs(400, 16, steps, 3),

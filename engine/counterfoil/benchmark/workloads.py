@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import Objective, capture
 from counterfoil.program.update import Sgd
@@ -134,7 +134,7 @@ def _images(name: str, make: Callable[[], nn.Module], images: Images, labels: La
         return draft_order(
             title=name,
             recipe="benchmark",
-            captured=capture(make(), objective, rule, types, exact=isinstance(precision, ExactPrecision)),
+            captured=capture(make(), objective, rule, types, exact=is_exact(precision)),
             rule=rule,
             learning_rates=cosine(0.1, steps),
             schedule=shuffled_epochs(batch, batch, steps, 0),

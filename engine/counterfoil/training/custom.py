@@ -30,7 +30,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, CounterfoilError, DataError
 from counterfoil.base.generators import finish
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.base.raised import theirs, told
 from counterfoil.bundle.schema import check_name
 from counterfoil.operators.node import TensorType
@@ -171,7 +171,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
             optimizer.rule,
             batch,
             micro_batches=int(job.micro_batches),
-            exact=isinstance(job.precision, ExactPrecision),
+            exact=is_exact(job.precision),
             ignore_autocast=job.precision is not None,
         )
     draft = draft_order(

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
-from counterfoil.arithmetic.grid.profiles import check_margins
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.errors import ProgramError
@@ -67,7 +67,7 @@ def read_programs(
     read = programs.map(lambda program: read_program(program, manifest.precision, limits, cancel))
     check_inputs(manifest, read, state)
     for program in read.all:
-        check_margins(program, manifest.precision, cancel)
+        arithmetic_of(manifest.precision).check_margins(program, cancel)
     return read
 
 

@@ -23,9 +23,9 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, step_key
 from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.behind import LEAST_BEHIND, Behind
 from counterfoil.base.cancel import CancelToken
@@ -273,7 +273,8 @@ def record(
             yield StepRestored(finished.record.step, manifest.steps)
         if published is not None and recording.steps == manifest.steps:
             _publish(published, recording, manifest, history, key)
-        rounders = programs.map(lambda program: recording_rounder(program, manifest.precision, kernels))
+        arithmetic = arithmetic_of(manifest.precision)
+        rounders = programs.map(lambda program: arithmetic.recorder(program, kernels))
         keeper = _Keeper(manifest, recording, history, published, heads_every, key)
         behind = stack.enter_context(Behind[StepRecorded]())
         for step in range(recording.steps + 1, manifest.steps + 1):
@@ -406,7 +407,7 @@ class _Keeper:
         manifest, recording, history = self._manifest, self._recording, self._history
         done = stored_step(
             step,
-            log=encode_log(manifest.precision, logs),
+            log=arithmetic_of(manifest.precision).encode_log(logs),
             log_entries=sum(len(site.indices) for site in logs),
             fingerprints=fingerprints,
             loss=loss,
@@ -485,8 +486,8 @@ def _restored(
     """
     manifest, record = order.manifest, finished.record
     program, interpreter = order.programs.of(record.step), interpreters.of(record.step)
-    rounder = replaying_rounder(program, manifest.precision, kernels)
-    logs = decode_log(program, manifest.precision, finished.log)
+    rounder = arithmetic_of(manifest.precision).replayer(program, kernels)
+    logs = arithmetic_of(manifest.precision).decode_log(program, finished.log)
     rounder.follow(step_key(manifest.digest, record.step), logs)
     inputs = order.inputs(record.step, state)
     if tamper is not None:

@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native
-from counterfoil.arithmetic.grid.profiles import recording_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, Rounder, step_key
 from counterfoil.arithmetic.machine import Machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import (
     DeviceError,
@@ -188,7 +188,7 @@ def _try_step(
         machine.check_memory([program], precision)
         program = _as_others_read_it(program, precision, cancel)
         with machine.kernels() as kernels:
-            rounder = recording_rounder(program, precision, kernels)
+            rounder = arithmetic_of(precision).recorder(program, kernels)
             rounder.begin_step(step_key(manifest.digest, step))
             rounded = _Kept(found, machine.compute(precision))
             execution = machine.interpreter(program, precision).execute(

@@ -19,7 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, DataError, ProgramError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
 from counterfoil.commit.state import tensor_digest
@@ -269,7 +269,7 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
             rule,
             {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()},
             micro_batches=int(turn.micro_batches),
-            exact=isinstance(job.precision, ExactPrecision),
+            exact=is_exact(job.precision),
             ignore_autocast=job.precision is not None,
         )
 

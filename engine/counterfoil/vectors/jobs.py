@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
@@ -93,7 +93,7 @@ def _order(
     return draft_order(
         title=title,
         recipe="vectors",
-        captured=capture(model, objective, rule, types, exact=isinstance(precision, ExactPrecision)),
+        captured=capture(model, objective, rule, types, exact=is_exact(precision)),
         rule=rule,
         learning_rates=[0.0625 / step for step in range(1, STEPS + 1)],
         schedule=shuffled_epochs(_ROWS, _BATCH, STEPS, SEED),

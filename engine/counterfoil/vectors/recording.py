@@ -18,8 +18,8 @@ from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
 from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import site_margins
-from counterfoil.arithmetic.grid.profiles import encode_log, recording_rounder, replaying_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, step_key
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
@@ -79,11 +79,11 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
             program, interpreter = draft.programs.of(step), interpreters.of(step)
             read = {name: data[name] for name in program.batch_names}
             inputs = step_inputs(manifest, step, state, draft.schedule[step - 1], draft.scalars[step - 1], read)
-            own = recording_rounder(program, manifest.precision, kernels)
+            own = arithmetic_of(manifest.precision).recorder(program, kernels)
             own.begin_step(step_key(manifest.digest, step))
             recorded = RecordedStep(interpreter.run(inputs, rounder=own), tuple(own.logs), own.fingerprints)
             if step == turned:
-                other = replaying_rounder(program, manifest.precision, kernels, keep_log=True)
+                other = arithmetic_of(manifest.precision).replayer(program, kernels, keep_log=True)
                 other.follow(step_key(manifest.digest, step), turn_first(recorded.logs))
                 result = interpreter.run(inputs, rounder=other)
                 recorded = RecordedStep(result, tuple(other.own_logs), other.fingerprints)
@@ -119,7 +119,10 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
         writer.write_order(
             manifest, programs, draft.schedule, draft.scalars, draft.data, dict(draft.initial), signature
         )
-        done = [(recorded, encode_log(manifest.precision, recorded.logs)) for recorded in record_steps(draft, turned)]
+        done = [
+            (recorded, arithmetic_of(manifest.precision).encode_log(recorded.logs))
+            for recorded in record_steps(draft, turned)
+        ]
         writer.begin_run(draft.programs.map(lambda program: len(program.places)), sum(len(log) for _, log in done))
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}

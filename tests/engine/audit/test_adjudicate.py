@@ -18,13 +18,12 @@ from counterfoil.base.errors import CounterfoilError, DeviceError, NonFiniteErro
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.kernels.counts import Counts
 from counterfoil.signing.envelope import SigningKey
-from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import same_state
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, read, record_cheat, save
-from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
+from support.jobs import Job, audited, digits_order, record_job, record_run, recorded_by
 from support.precisions import CALIBRATED, PROVEN
 
 
@@ -189,7 +188,7 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
 def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int | range, **settings: Any) -> Job:
     """A run in which one value of a convolution was rounded to the other side, within the bound, and not logged."""
     site = rounding_site(draft.program, "convolution")
-    with replaced(recorder, "recording_rounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
+    with recorded_by(bent("Within", step=step, site=site, choose=nearest_midpoint)):
         return record_job(folder, draft, key, **settings)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.grid import profiles
+from counterfoil.arithmetic import machine, profiles
 from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.rounder import Kernels
@@ -43,10 +42,17 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         rounders.append(make(*arguments, **settings))
         return rounders[-1]
 
+    class Noted:
+        def __init__(self, precision):
+            self._own = profiles.arithmetic_of(precision)
+            self.recorder, self.replayer = partial(noted, self._own.recorder), partial(noted, self._own.replayer)
+
+        def __getattr__(self, name):
+            return getattr(self._own, name)
+
     monkeypatch.setattr(machine, "Kernels", partial(Kernels, run_ahead=True))
     for module in ("counterfoil.training.recorder", "counterfoil.audit.step.replayer"):
-        for name in ("recording_rounder", "replaying_rounder"):
-            monkeypatch.setattr(f"{module}.{name}", partial(noted, getattr(profiles, name)), raising=False)
+        monkeypatch.setattr(f"{module}.arithmetic_of", Noted)
     return rounders
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine
+from counterfoil.arithmetic import machine, profiles
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid import profiles
 from counterfoil.arithmetic.grid.margin import Margin, is_proven, node_bounds, own_log_margins, site_margins
 from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
@@ -23,9 +22,8 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.kernels.grid import Grid
 from counterfoil.operators.judging.numbers import MP
-from counterfoil.training import recorder
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
-from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
+from support.jobs import Job, audited, digits_order, record_job, record_run, recorded_by
 from support.precisions import CALIBRATED, PROVEN
 from support.pretender import record_pretender
 
@@ -35,7 +33,7 @@ def bend(tmp_path, digits_job, trainer_key):
     """Records a run of a job with a bent recorder, and audits it."""
 
     def run(kind: type[Bent], job: Job = digits_job, **settings: Any):
-        with replaced(recorder, "recording_rounder", kind):
+        with recorded_by(kind):
             path = record_run(job.order, tmp_path / "bent.cfoil", trainer_key)
         return audited(path, job.order, **settings)
 

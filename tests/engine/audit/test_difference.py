@@ -13,10 +13,9 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, CommitmentError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import flip_bit
-from support.jobs import digits_order, record_job, record_run, replaced
+from support.jobs import digits_order, record_job, record_run, recorded_by
 from support.other_direction import OtherDirection
 
 # The job has six steps and stores a checkpoint after every second one.
@@ -40,7 +39,7 @@ class Later(OtherDirection):
 def later(tmp_path_factory, digits_job, trainer_key):
     """A run of the same order on hardware that rounds one value of step 4 differently, as it may."""
     Later.done, Later.calls, Later.skipped = False, 0, (LATE - 1) * len(digits_order().program.sites)
-    with replaced(recorder, "recording_rounder", Later):
+    with recorded_by(Later):
         run = record_run(digits_job.order, tmp_path_factory.mktemp("later") / "later.cfoil", trainer_key)
     assert Later.done
     return run

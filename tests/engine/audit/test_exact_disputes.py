@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from counterfoil import cli
-from counterfoil.arithmetic import machine
+from counterfoil.arithmetic import machine, profiles
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.arithmetic.grid import profiles, unrounded
+from counterfoil.arithmetic.grid import unrounded
 from counterfoil.audit import adjudicator, replay
 from counterfoil.audit.inspection import open_inspection, summarise
 from counterfoil.audit.panel import run_panel
@@ -35,7 +35,7 @@ from counterfoil.signing.envelope import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, evidence_of, save
 from support.exact_jobs import CLASSES, plain_order
-from support.jobs import Audited, Job, audited, record_job, record_run, replaced
+from support.jobs import Audited, Job, audited, logged_as, record_job, record_run, replaced
 from support.malicious import Train, Trainer, record_malicious
 
 STEP = 3
@@ -262,9 +262,8 @@ def test_a_flipped_bit_of_the_state_is_found(job: Job, tmp_path: Path, trainer_k
 
 
 def test_a_signed_log_is_disputed(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
-    from counterfoil.training import recorder
 
-    with replaced(recorder, "encode_log", lambda precision, logs: b"\x00"):
+    with logged_as(b"\x00"):
         run = record_run(job.order, tmp_path / "run.cfoil", trainer_key)
     report = audited(run, job.order).report
     assert report.outcome is Outcome.DISPUTED

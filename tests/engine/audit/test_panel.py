@@ -33,11 +33,10 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, DataError, DeviceError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.envelope import generate_key, load_private_key
-from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import flip_bit
-from support.jobs import audited, digits_order, record_run, replace_bytes, replaced, sign_again
+from support.jobs import audited, digits_order, record_run, recorded_by, replace_bytes, sign_again
 from support.other_direction import record_other_direction
 
 # The job has six steps and stores a checkpoint after every second one.
@@ -127,7 +126,7 @@ class ShorterLog(RecordingRounder):
 
 
 def test_honest_runs_on_other_hardware_agree_although_their_logs_differ(digits_job, provider):
-    with replaced(recorder, "recording_rounder", ShorterLog):
+    with recorded_by(ShorterLog):
         other = provider("other")
     with BundleReader.open(digits_job.run) as one, BundleReader.open(other) as two:
         assert any(one.log(step) != two.log(step) for step in range(1, 7))
@@ -154,7 +153,7 @@ def test_nobody_is_wrong_where_rounding_differed_within_the_margin(tmp_path, dig
 def test_decisions_left_out_of_the_log_in_step_after_step_expose_their_trainer(tmp_path, proven_job, trainer_key):
     site = rounding_site(digits_order().program, "convolution")
     kind = bent("Omits", step=range(1, 7), site=site, choose=nearest_midpoint)
-    with replaced(recorder, "recording_rounder", kind):
+    with recorded_by(kind):
         bad = record_run(proven_job.order, tmp_path / "bad.cfoil", trainer_key)
     report = panel(proven_job.run, bad)
     (parting,) = report.partings

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.operation import make_operation
 from counterfoil.arithmetic.exact import admission
 from counterfoil.arithmetic.exact.admission import check_exact, check_single

@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.cancel import CancelToken

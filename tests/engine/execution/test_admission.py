@@ -6,8 +6,8 @@ import gc
 
 import pytest
 
-from counterfoil.arithmetic.compute import admission
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic import admission
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, LimitError, ProgramError
 from counterfoil.base.precision import PROFILES, Precision

@@ -16,8 +16,8 @@ from counterfoil.arithmetic.compute.interpreter import StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation, make_operation
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
 from counterfoil.arithmetic.exact.operators import Profile, kinds
-from counterfoil.arithmetic.grid.profiles import recording_rounder
 from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.kernels.exact import functions
 from counterfoil.kernels.exact.forms import sound_forms
@@ -137,7 +137,7 @@ def step_of(draft: OrderDraft, compute: Compute | None) -> tuple[list[int], Step
     manifest, program = draft.manifest, draft.program
     machine = open_machine("cpu", 1)
     with machine.kernels() as kernels:
-        rounder = recording_rounder(program, manifest.precision, kernels)
+        rounder = arithmetic_of(manifest.precision).recorder(program, kernels)
         rounder.begin_step(7)
         state = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
         data: Any = draft.data

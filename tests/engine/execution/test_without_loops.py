@@ -12,8 +12,8 @@ from numba.core.dispatcher import Dispatcher
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
 from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.arithmetic.grid.profiles import recording_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.kernels import devices as loops
@@ -22,7 +22,7 @@ from support.triton_device import ON_DEVICE
 
 CPU = torch.device("cpu")
 # The loops of a step; the log is packed on the host, from what came of the device.
-MODULES = tuple(f"counterfoil.{name}" for name in ("definite.", "execution.", "rounding.kernel_cpu", "rounding.mag"))
+MODULES = tuple(f"counterfoil.{name}" for name in ("kernels.", "arithmetic.compute.", "arithmetic.grid.magnitude"))
 
 
 def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:
@@ -47,7 +47,7 @@ def step(precision: Any, *, ahead: bool) -> tuple[StepResult, list[int]]:
     exact = isinstance(precision, ExactPrecision)
     program, inputs = (exact_program(), exact_inputs()) if exact else (tiny_program(), tiny_inputs())
     kernels = Kernels(CPU, 1, run_ahead=ahead)
-    rounder: Any = recording_rounder(program, precision, kernels)
+    rounder: Any = arithmetic_of(precision).recorder(program, kernels)
     rounder.begin_step(5)
     if exact:
         compute = exactly(Profile(precision.bits, matrices=Form.INT8, kernels=Form.KARATSUBA))

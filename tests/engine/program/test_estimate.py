@@ -10,7 +10,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.base.cancel import CancelToken

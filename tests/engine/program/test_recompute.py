@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.compute.admission import read_program
+from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, DataError

@@ -20,8 +20,8 @@ from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
 from counterfoil.arithmetic.grid.log import SiteLog, encode
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.profiles import recording_rounder, replaying_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil.base.errors import CounterfoilError, NonFiniteError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
@@ -88,7 +88,7 @@ def run(rounder: Any, program: Program, inputs: StepInputs, kernels: Kernels, co
 
 
 def record(kernels: Kernels, program: Program, inputs: StepInputs, **settings: Any) -> tuple[StepResult, Any]:
-    rounder: Any = recording_rounder(program, PRECISION, kernels)
+    rounder: Any = arithmetic_of(PRECISION).recorder(program, kernels)
     if settings:
         rounder = RecordingAhead(program, PRECISION, kernels, **settings)
     rounder.begin_step(KEY)
@@ -169,7 +169,7 @@ def test_a_replay_is_the_same_whatever_the_log_says(both: tuple[Kernels, Kernels
     logs = LOGS[name](recorded.logs)
     found = []
     for kernels in both:
-        rounder: Any = replaying_rounder(program, PRECISION, kernels)
+        rounder: Any = arithmetic_of(PRECISION).replayer(program, kernels)
         rounder.follow(KEY, logs)
         result = run(rounder, program, inputs, kernels, shaken)
         found.append((result, rounder))
@@ -203,7 +203,7 @@ def test_values_that_are_forced_are_for_the_ordinary_rounder(both: tuple[Kernels
     forced = {0: Values(np.array([2]), np.array([0.5]))}
     found = []
     for kernels in both:
-        rounder: Any = replaying_rounder(program, PRECISION, kernels)
+        rounder: Any = arithmetic_of(PRECISION).replayer(program, kernels)
         rounder.follow(KEY, recorded.logs, forced)
         found.append((run(rounder, program, inputs, kernels).loss, rounder.fingerprints.tolist(), rounder.counts))
     assert found[0] == found[1]
@@ -276,7 +276,7 @@ def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     program, precision = exact_program(), ExactPrecision(20)
     found = []
     for kernels in both:
-        rounder: Any = recording_rounder(program, precision, kernels)
+        rounder: Any = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(KEY)
         compute = exactly(Profile(precision.bits))
         result = Interpreter(program, kernels.device, torch.float32, compute).run(exact_inputs(), rounder=rounder)
@@ -302,7 +302,7 @@ def test_an_exact_step_in_the_devices_kernels_is_the_same(
         if kernels.run_ahead:
             monkeypatch.setattr(loops, "reach", lambda device: False)
             monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
-        rounder: Any = recording_rounder(program, precision, kernels)
+        rounder: Any = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(KEY)
         interpreter = Interpreter(program, kernels.device, torch.float32, compute)
         try:
@@ -352,7 +352,7 @@ def test_an_exact_step_waits_for_functions_alone(
     monkeypatch.setattr(kernels_triton, "bracket", bracket)
     found = []
     for kernels in both:
-        rounder: Any = recording_rounder(program, precision, kernels)
+        rounder: Any = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(KEY)
         interpreter = Interpreter(program, kernels.device, torch.float32, compute)
         with Waits() as waits:
@@ -367,5 +367,5 @@ def test_an_exact_step_waits_for_functions_alone(
 @pytest.mark.parametrize("precision", [PRECISION, ExactPrecision(20)])
 def test_closer_looks_are_for_the_ordinary_rounders(both: tuple[Kernels, Kernels], precision: AnyPrecision) -> None:
     program = tiny_program()
-    rounder = replaying_rounder(program, precision, both[1], observe=0)
-    assert type(rounder) is type(replaying_rounder(program, precision, both[0], observe=0))
+    rounder = arithmetic_of(precision).replayer(program, both[1], observe=0)
+    assert type(rounder) is type(arithmetic_of(precision).replayer(program, both[0], observe=0))

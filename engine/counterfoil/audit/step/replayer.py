@@ -17,9 +17,9 @@ from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.profiles import decode_log, own_margins, replaying_rounder
 from counterfoil.arithmetic.grid.rounder import Kernels, Observation, Unfit, Watched, step_key
 from counterfoil.arithmetic.machine import Machine
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.values.events import Event, OperatorDone
 from counterfoil.base.behind import LEAST_BEHIND
 from counterfoil.base.cancel import CancelToken
@@ -174,7 +174,8 @@ class StepReplayer:
         self._compute = compute
         self._cancel = cancel
         precision = job.manifest.precision
-        self._own_margins = job.programs.map(lambda program: own_margins(program, precision))
+        self._arithmetic = arithmetic_of(precision)
+        self._own_margins = job.programs.map(self._arithmetic.own_margins)
         self._idle: Turns[list[Any]] = job.programs.map(lambda _: [])
         self._interpreters = job.programs.map(lambda program: machine.interpreter(program, precision))
 
@@ -218,9 +219,8 @@ class StepReplayer:
         rounder = (
             idle.pop()
             if is_plain and idle
-            else replaying_rounder(
+            else self._arithmetic.replayer(
                 program,
-                job.manifest.precision,
                 self._kernels,
                 keep_log=keep_log,
                 observe=observe,
@@ -435,7 +435,7 @@ def read_log(job: Job, claimed: StepRecord, log: bytes) -> Logs:
             say("The rounding log of step {0} is no longer the one that was checked.", claimed.step),
             remedy=say("Audit a copy of the file that nobody else can write to."),
         )
-    return decode_log(job.programs.of(claimed.step), job.manifest.precision, log)
+    return arithmetic_of(job.manifest.precision).decode_log(job.programs.of(claimed.step), log)
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:

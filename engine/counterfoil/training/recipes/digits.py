@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
@@ -120,7 +120,7 @@ def order_digits(
     return draft_order(
         title="Handwritten digits, small residual network",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
+        captured=capture(model, objective, rule, batch, exact=is_exact(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=schedule,

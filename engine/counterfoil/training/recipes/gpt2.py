@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
@@ -264,7 +264,7 @@ def order_gpt2(
             objective,
             rule,
             {"tokens": TensorType(tokens.dtype.name, (batch_size, length))},
-            exact=isinstance(precision, ExactPrecision),
+            exact=is_exact(precision),
         ),
         rule=rule,
         learning_rates=warmup_linear(learning_rate, steps, warmup),

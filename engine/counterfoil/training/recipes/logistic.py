@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.inputs import open_input
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
@@ -193,7 +193,7 @@ def order_logistic(
     return draft_order(
         title=f"Logistic regression on {len(features)} rows of {features.shape[1]} features",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
+        captured=capture(model, objective, rule, batch, exact=is_exact(precision)),
         rule=rule,
         learning_rates=[learning_rate] * steps,
         schedule=schedule,

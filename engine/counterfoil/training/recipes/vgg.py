@@ -16,7 +16,7 @@ from types import MappingProxyType
 from torch import Tensor, nn
 
 from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import (
@@ -146,9 +146,7 @@ def order_vgg(
     return draft_order(
         title=f"VGG-11 on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=RECIPE,
-        captured=capture(
-            network, objective, rule, image_batch(pixels, batch_size), exact=isinstance(precision, ExactPrecision)
-        ),
+        captured=capture(network, objective, rule, image_batch(pixels, batch_size), exact=is_exact(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),

@@ -8,10 +8,10 @@ from weakref import WeakValueDictionary
 import torch
 
 from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits, check
@@ -19,12 +19,7 @@ from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.unguarded import check_guarded
 
 # The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
-_admitted: WeakValueDictionary[tuple[Digest, str | ExactPrecision, Limits], Program] = WeakValueDictionary()
-
-
-def _asked(precision: AnyPrecision) -> str | ExactPrecision:
-    """What of a profile a program is checked for."""
-    return precision if isinstance(precision, ExactPrecision) else precision.compute
+_admitted: WeakValueDictionary[tuple[Digest, AnyPrecision | str, Limits], Program] = WeakValueDictionary()
 
 
 def read_program(
@@ -47,7 +42,8 @@ def read_program(
         CancelledError: ``cancel`` was set.
     """
     limits = limits or Limits()
-    key = (Digest.of(data), _asked(precision), limits)
+    # Profiles that round check the same, whatever their grid.
+    key = (Digest.of(data), precision if is_exact(precision) else precision.compute, limits)
     known = _admitted.get(key)
     if known is not None:
         if cancel is not None:
@@ -61,7 +57,6 @@ def read_program(
         Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
         # Shapes that do not fit were found by now, so lengths can be read off them.
         check_guarded(program)
-        if isinstance(precision, ExactPrecision):
-            check_exact(program, precision.bits, cancel)
+        arithmetic_of(precision).check_program(program, cancel)
     _admitted[key] = program
     return program

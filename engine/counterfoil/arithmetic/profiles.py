@@ -1,0 +1,215 @@
+"""One arithmetic for each precision profile: how a step is recorded and replayed, and what its log holds.
+
+There are two (ADR 14). :class:`Rounded` is the paper's: results of a wide dtype are rounded to a grid, and a log says
+which way close decisions went. :class:`Defined` is exact: every result is what mathematics says, and there is no log.
+Nobody else asks which of both a profile is in order to choose between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
+from counterfoil.arithmetic.grid.margin import Margin, kinds_without_bound, own_log_margins, site_margins
+from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.arithmetic.grid.unrounded import Unrounded
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import LogError
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.sentence import say
+from counterfoil.program.graph import Program
+
+if TYPE_CHECKING:
+    from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
+
+
+class Arithmetic(Protocol):
+    """What a precision profile makes of the results of a step."""
+
+    @property
+    def product_dtypes(self) -> tuple[str, ...]:
+        """In which dtypes products may be computed."""
+
+    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
+        """Check that a program whose types were checked has a result under the profile.
+
+        Raises:
+            ProgramError: An operator has none.
+            CancelledError: ``cancel`` was set.
+        """
+
+    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
+        """Check that the margins of a program's rounding sites can be told, and remember them.
+
+        Raises:
+            ProgramError: An operator does not take its arguments.
+            CancelledError: ``cancel`` was set.
+        """
+
+    def recorder(
+        self, program: Program, kernels: Kernels
+    ) -> RecordingRounder | Unrounded | RecordingAhead | UnroundedAhead:
+        """Return the trainer's side of a step."""
+
+    def replayer(
+        self,
+        program: Program,
+        kernels: Kernels,
+        *,
+        keep_log: bool = False,
+        observe: int | None = None,
+        own_margins: Sequence[Margin] | None = None,
+    ) -> ReplayingRounder | Unrounded | ReplayingAhead | UnroundedAhead:
+        """Return the auditor's side of a step; the arguments are those of :class:`ReplayingRounder`."""
+
+    def encode_log(self, logs: Sequence[SiteLog]) -> bytes:
+        """Return the bytes of a step's log."""
+
+    def decode_log(self, program: Program, data: bytes) -> tuple[SiteLog, ...]:
+        """Read the log of a step, which may come from a stranger: one part for each rounding site, or nothing.
+
+        Raises:
+            LogError: The bytes are no log of this profile.
+        """
+
+    def own_margins(self, program: Program) -> tuple[Margin, ...] | None:
+        """Return the margins of a log that a machine writes for itself; None where there is no log."""
+
+    def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
+        """Return the operator kinds whose margin is not proven, sorted."""
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """The paper's arithmetic: compute wide, round to the grid, log close decisions."""
+
+    precision: Precision
+
+    @property
+    def product_dtypes(self) -> tuple[str, ...]:
+        """The compute dtype."""
+        return (self.precision.compute,)
+
+    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
+        """Every program that the allow-list lets through has a result on the grid."""
+
+    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
+        """See :meth:`Arithmetic.check_margins`."""
+        site_margins(program, self.precision, cancel)
+
+    def recorder(self, program: Program, kernels: Kernels) -> RecordingRounder | RecordingAhead:
+        """Return what rounds and logs; on a device, what runs ahead of it."""
+        if kernels.run_ahead:
+            # Not every machine has Triton, which this needs.
+            from counterfoil.arithmetic.grid.ahead import RecordingAhead
+
+            return RecordingAhead(program, self.precision, kernels)
+        return RecordingRounder(program, self.precision, kernels)
+
+    def replayer(
+        self,
+        program: Program,
+        kernels: Kernels,
+        *,
+        keep_log: bool = False,
+        observe: int | None = None,
+        own_margins: Sequence[Margin] | None = None,
+    ) -> ReplayingRounder | ReplayingAhead:
+        """Return what rounds as the log says; it runs ahead of a device where nothing is looked at on the way."""
+        if kernels.run_ahead and not keep_log and observe is None and own_margins is None:
+            from counterfoil.arithmetic.grid.ahead import ReplayingAhead
+
+            return ReplayingAhead(program, self.precision, kernels)
+        return ReplayingRounder(
+            program, self.precision, kernels, keep_log=keep_log, observe=observe, own_margins=own_margins
+        )
+
+    def encode_log(self, logs: Sequence[SiteLog]) -> bytes:
+        """See :func:`counterfoil.arithmetic.grid.log.encode`."""
+        return encode(logs)
+
+    def decode_log(self, program: Program, data: bytes) -> tuple[SiteLog, ...]:
+        """One part for each rounding site; raises LogError."""
+        return decode(data, [site.elements for site in program.sites])
+
+    def own_margins(self, program: Program) -> tuple[Margin, ...]:
+        """See :func:`counterfoil.arithmetic.grid.margin.own_log_margins`."""
+        return own_log_margins(program, self.precision)
+
+    def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
+        """Kinds whose bound nobody has proven, or whose margin was calibrated."""
+        return tuple(sorted({kind for program in programs for kind in kinds_without_bound(program, self.precision)}))
+
+
+@dataclass(frozen=True)
+class Defined:
+    """Exact arithmetic: no result is rounded to a grid, nothing is logged, and no margin is needed."""
+
+    precision: ExactPrecision
+
+    @property
+    def product_dtypes(self) -> tuple[str, ...]:
+        """Products are computed in float64, or in float32 digits."""
+        return ("float64", "float32")
+
+    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
+        """Every operator has an exact result; raises ProgramError and CancelledError."""
+        check_exact(program, self.precision.bits, cancel)
+
+    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
+        """There are none."""
+
+    def recorder(self, program: Program, kernels: Kernels) -> Unrounded | UnroundedAhead:
+        """Return what fingerprints and rounds nothing."""
+        return self._unrounded(program, kernels, ahead=kernels.run_ahead, observe=None)
+
+    def replayer(
+        self,
+        program: Program,
+        kernels: Kernels,
+        *,
+        keep_log: bool = False,
+        observe: int | None = None,
+        own_margins: Sequence[Margin] | None = None,
+    ) -> Unrounded | UnroundedAhead:
+        """Return the same as for the trainer, or what observes a value."""
+        ahead = kernels.run_ahead and not keep_log and observe is None and own_margins is None
+        return self._unrounded(program, kernels, ahead=ahead, observe=observe)
+
+    @staticmethod
+    def _unrounded(
+        program: Program, kernels: Kernels, *, ahead: bool, observe: int | None
+    ) -> Unrounded | UnroundedAhead:
+        if ahead:
+            from counterfoil.arithmetic.grid.ahead import UnroundedAhead
+
+            return UnroundedAhead(program, kernels)
+        return Unrounded(program, kernels, observe)
+
+    def encode_log(self, logs: Sequence[SiteLog]) -> bytes:
+        """Nothing."""
+        return b""
+
+    def decode_log(self, program: Program, data: bytes) -> tuple[SiteLog, ...]:
+        """Nothing; raises LogError where there is something."""
+        if data:
+            raise LogError(
+                say("The run has a rounding log of {0} bytes under an exact profile, which has none.", len(data))
+            )
+        return ()
+
+    def own_margins(self, program: Program) -> None:
+        """There are none."""
+        return None
+
+    def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
+        """No margin, nothing to prove."""
+        return ()
+
+
+def arithmetic_of(precision: AnyPrecision) -> Arithmetic:
+    """Return the arithmetic of a precision profile."""
+    return Defined(precision) if isinstance(precision, ExactPrecision) else Rounded(precision)
