@@ -250,6 +250,10 @@ OF_OTHERS = {
 """What pages name that looks like a file or a module of ours: files in a user's folder, fields of exported weights."""
 
 
+RECORDS = ("CHANGELOG.md", "mutation.md")
+"""Pages that tell what was at a time, by the names of that time."""
+
+
 def named_and_missing(text: str, files: Collection[str], ignored: str = "") -> list[str]:
     """What a page names in backticks that looks like a path or a module of the repository, and is none.
 
@@ -295,7 +299,7 @@ def module_or_name(dotted: str) -> bool:
 def test_paths_and_modules_that_pages_name_are_there() -> None:
     files = [path.relative_to(ROOT).as_posix() for path in tracked()]
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
-    pages = {page for page in tracked("*.md") if page.name != "CHANGELOG.md"}
+    pages = {page for page in tracked("*.md") if page.name not in RECORDS}
     stale = {
         page.relative_to(ROOT).as_posix(): named_and_missing(page.read_text(encoding="utf-8"), files, ignored)
         for page in pages
@@ -358,7 +362,7 @@ def options_of(command: Any) -> set[str]:
 
 def test_commands_and_options_that_pages_name_are_there() -> None:
     for page in tracked("*.md"):
-        if page.name != "CHANGELOG.md":
+        if page.name not in RECORDS:
             assert unknown_commands(page.read_text(encoding="utf-8")) == [], page.relative_to(ROOT)
 
 
