@@ -291,7 +291,7 @@ def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: 
     assert heat_colour(window, 39, len(TENSORS) - 1) == smallest
     for step in (20, 34, 42, 59):
         assert heat_colour(window, step, 0) == tokens.ok_tint, "equal"
-    names = window.divergence.names.groups
+    names = window.divergence.differences.names.groups
     assert [group.label for group in names][:2] == ["blocks.0.bn1 running_mean", "blocks.0.conv1 weight"]
 
 

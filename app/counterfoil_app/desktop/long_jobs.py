@@ -5,9 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from counterfoil_app.desktop.notification import Notifier
-from counterfoil_app.desktop.sleep import SleepInhibitor
-from counterfoil_app.desktop.taskbar import TaskBar
+from counterfoil_app.desktop.services import Notifier, SleepInhibitor, TaskBar
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.model.open_bundle import RUNNING, Phase

@@ -34,7 +34,7 @@ class Delivery(Inquiry[DeliveryProgress]):
     """
 
     def __init__(self, session: Session, weights: Path, run: Path, parent: QObject | None = None) -> None:
-        super().__init__(session, parent)
+        super().__init__(session.ask, parent)
         self.weights = weights
         self.run = run
         self.verdict: Path | None = None

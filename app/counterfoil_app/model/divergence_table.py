@@ -181,10 +181,3 @@ class DivergenceTable:
     def differing(self) -> int:
         """How many tensors differ at any compared checkpoint."""
         return int((self._values[:, : len(self._differing)] != 0).any(axis=1).sum())
-
-    def largest(self) -> str | None:
-        """Name of the tensor that ever differed most; None when all are equal."""
-        values = self._values[:, : len(self._differing)]
-        if not values.size:
-            return None
-        return self.names[int(values.max(axis=1).argmax())]

@@ -44,7 +44,8 @@ class Hearing(Inquiry[_Standing]):
     """
 
     def __init__(self, session: Session, path: Path, parent: QObject | None = None) -> None:
-        super().__init__(session, parent)
+        super().__init__(session.ask, parent)
+        self._session = session
         self.path = path
         self.order: Path | None = None
 

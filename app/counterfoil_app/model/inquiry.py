@@ -12,9 +12,10 @@ from counterfoil import CancelToken
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest
 from counterfoil_app.engine.worker import Failure, JobResult
-from counterfoil_app.model.session import Session
 
 LOOK_MILLISECONDS = 60
+Ask = Callable[[Callable[[Engine], object], Callable[[JobResult], None]], None]
+"""Lets the worker ask the engine something, and hands the answer over in the window's thread."""
 Seen = TypeVar("Seen")
 """What the worker thread puts down of its progress."""
 
@@ -23,7 +24,7 @@ class Inquiry(QObject, Generic[Seen]):
     """Asks the engine in the session's worker; what it is asked, and what becomes of the answer, a subclass says.
 
     Args:
-        session: Whose worker is used.
+        ask: Lets the worker ask the engine, and hands the answer over.
 
     Attributes:
         failure: Why there is no report.
@@ -31,9 +32,9 @@ class Inquiry(QObject, Generic[Seen]):
 
     changed = Signal()
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, ask: Ask, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._ask = ask
         self._token: CancelToken | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MILLISECONDS)
@@ -51,17 +52,22 @@ class Inquiry(QObject, Generic[Seen]):
             return
         self._forget()
         token = self._token = CancelToken()
-        self._session.ask(self._question(token), partial(self._ended, token))
+        self._ask(self._question(token), partial(self._ended, token))
         self._timer.start()
         self.changed.emit()
 
     def stop(self) -> None:
         """Stop; what still comes is ignored."""
+        if self.working:
+            self._leave()
+            self.changed.emit()
+
+    def _leave(self) -> None:
+        """Stop without a word."""
         if self._token is not None:
             self._token.cancel()
-            self._token = None
-            self._timer.stop()
-            self.changed.emit()
+        self._token = None
+        self._timer.stop()
 
     def _forget(self) -> None:
         """Go back to where nothing is known."""
@@ -78,7 +84,6 @@ class Inquiry(QObject, Generic[Seen]):
 
     def _answer(self, value: object) -> None:
         """Take over what the worker thread returned; None where it failed."""
-        raise NotImplementedError
 
     def _look(self) -> None:
         if (seen := self._seen.take()) is not None:

@@ -85,7 +85,7 @@ class Session(OpenBundle):
         self._sink: ReplaySink | None = None
         self._ended: JobResult | None = None
         self._looking = 0
-        self.planner = Planner(engine, self.submit, self)
+        self.planner = Planner(self.ask, self)
         self.exports = Exports(engine, self.submit, self.files_read, self)
         self.exports.signed.connect(self._signed)
         self.exports.failed.connect(self.failed)
@@ -399,7 +399,6 @@ class Session(OpenBundle):
                 self._look_for_kept()
         if self._inspection is not None:
             self._take_what_was_seen(self._inspection)
-        self.planner.look()
         for result in self._worker.poll():
             self._handlers.pop(result.job)(result)
         if self._sink is not None and not self.turns.waiting:  # what came before is shown first

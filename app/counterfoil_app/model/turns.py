@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, SignalInstance
 
 INTERVAL_MILLISECONDS = 1
 """Not 0: what else is due, the user's keys and the window's painting among it, comes between two turns."""
+
+
+def follow(do: Callable[..., object] | SignalInstance, *signals: SignalInstance) -> None:
+    """Connect a slot with several signals."""
+    for signal in signals:
+        signal.connect(do)
+
+
+def single_shot(owner: QObject, milliseconds: int, do: Callable[[], object]) -> QTimer:
+    """A timer that does something once, so long after it was last started."""
+    timer = QTimer(owner)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(do)
+    return timer
 
 
 class Turns(QObject):

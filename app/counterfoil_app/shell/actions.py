@@ -29,6 +29,16 @@ class Face:
     tip: str = ""
 
 
+FaceOf = Callable[[Session], Face]
+"""How an action is shown where that depends on the session."""
+Keys = QKeySequence | QKeySequence.StandardKey | str
+
+
+def always(_session: Session) -> bool:
+    """What can be done whatever is open."""
+    return True
+
+
 @dataclass(frozen=True)
 class Row:
     """An action of the window.
@@ -43,10 +53,10 @@ class Row:
     """
 
     name: str
-    face: Face | Callable[[Session], Face]
+    face: Face | FaceOf
     slot: Callable[[], object]
-    shortcut: QKeySequence | QKeySequence.StandardKey | str = ""
-    enabled: Callable[[Session], bool] = lambda _session: True
+    shortcut: Keys = ""
+    enabled: Callable[[Session], bool] = always
     role: QAction.MenuRole = QAction.MenuRole.TextHeuristicRole
 
     def face_now(self, session: Session) -> Face:

@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from enum import Enum
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QSize, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QDockWidget,
-    QMainWindow,
-    QTabBar,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.model.turns import follow, single_shot
 from counterfoil_app.views.frame import Frame
 
 LAYOUT_VERSION = 4
@@ -66,12 +60,9 @@ class Desk(QMainWindow):
         self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.docks = {name: make_dock(name, title, view) for name, (title, view) in views.items()}
         self._untitled = {dock: QWidget(dock) for dock in self.docks.values()}
-        self._dress_later = QTimer(self)
-        self._dress_later.setSingleShot(True)
-        self._dress_later.timeout.connect(self._dress)
+        self._dress_later = single_shot(self, 0, self._dress)
         for dock in self.docks.values():
-            for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
-                moved.connect(self._dress_soon)
+            follow(self._dress_soon, dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged)
         self._arrange()
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from counterfoil import AuditReport, CounterfoilError, FileUse, Outcome, Recognised
+from counterfoil import CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.known_orders import KnownOrders
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.files import Files
@@ -25,25 +24,30 @@ from counterfoil_app.views.dialogs import ask_to_sign_with
 MOST_FILES = 1000
 
 
+Found = dict[FileUse, list[Recognised]]
+"""The files by what they are."""
+
+
 class Dropping(QObject):
     """Uses files, in any number and of any kind.
 
     Args:
-        session: Recognises them in its worker, and uses what belongs to the open run.
+        session: Recognises them in its worker, uses what belongs to the open run, and remembers orders.
         queue: Takes several runs.
         files: Opens one run.
         verdicts: Reads verdicts.
         keys: Takes in public keys.
-        orders: The orders that were used before.
         settings: Remember the private key.
-        open_capsule: Shows a capsule, to be compared with an order if one is known.
-        open_weights: Compares weights with a run, by a verdict on it or the report of a replay that verified it.
         window: The window that questions belong to.
     """
 
     placed = Signal(str)
     """What was done with the files, as sentences."""
     failed = Signal(Failure)
+    capsule_found = Signal(Path, object)
+    """A capsule, and the order to compare it with or None."""
+    weights_found = Signal(Path, Path, object, object)
+    """Weights, their run, and a verdict on it or the report of a replay that verified it; None where there is none."""
 
     def __init__(
         self,
@@ -52,10 +56,7 @@ class Dropping(QObject):
         files: Files,
         verdicts: VerdictDesk,
         keys: KeyDesk,
-        orders: KnownOrders,
         settings: Settings,
-        open_capsule: Callable[[Path, Path | None], None],
-        open_weights: Callable[[Path, Path, Path | None, AuditReport | None], None],
         window: QWidget,
     ) -> None:
         super().__init__(window)
@@ -65,10 +66,7 @@ class Dropping(QObject):
         self._queue = queue
         self._files = files
         self._verdicts = verdicts
-        self._orders = orders
         self._settings = settings
-        self._open_capsule = open_capsule
-        self._open_weights = open_weights
 
     def place(self, paths: Sequence[Path]) -> None:
         """Use files for what they are; :attr:`placed` or :attr:`failed` follows."""
@@ -80,57 +78,52 @@ class Dropping(QObject):
             self.failed.emit(result.failure)
             return
         assert isinstance(result.value, tuple)
-        found: dict[FileUse, list[Recognised]] = {}
+        found: Found = {use: [] for use in FileUse}
         for each in result.value:
             if isinstance(each, Failure):
                 self.failed.emit(each)
             else:
-                found.setdefault(each.kind, []).append(each)
-        sentences: list[str] = []
-        use_first = (
-            (FileUse.ORDER, self._use_orders),
-            (FileUse.PUBLIC_KEY, self._use_public_keys),
-            (FileUse.PRIVATE_KEY, self._use_private_keys),
-        )
-        for kind, use in use_first:
-            sentences += use(found.get(kind, []), found)
-        sentences += self._use_runs(found.get(FileUse.RUN, []), found)
-        sentences += self._use_beside_the_run(found)
-        for each in found.get(FileUse.CAPSULE, []):
-            self._open_capsule(each.path, self._order_of(each, found))
-        if not found.get(FileUse.WEIGHTS):
-            for each in found.get(FileUse.VERDICT, []):
-                self._verdicts.read(each.path, [said.path for said in found.get(FileUse.STATEMENT, [])])
-        sentences += self._use_statements(found.get(FileUse.STATEMENT, []), found)
-        sentences += self._use_weights(found.get(FileUse.WEIGHTS, []), found)
-        for each in found.get(FileUse.OTHER, []):
-            sentences.append(self.tr("{0} is no file that Counterfoil reads.").format(name_of(each.path)))
-        if sentences:
-            self.placed.emit(" ".join(sentences))
+                found[each.kind].append(each)
+        said = [
+            *self._use_orders(found),
+            *self._use_keys(found),
+            *self._use_runs(found),
+            *self._use_beside_the_run(found),
+            *self._use_capsules(found),
+            *self._use_verdicts(found),
+            *self._use_statements(found),
+            *self._use_weights(found),
+            *(
+                self.tr("{0} is no file that Counterfoil reads.").format(name_of(each.path))
+                for each in found[FileUse.OTHER]
+            ),
+        ]
+        if said:
+            self.placed.emit(" ".join(said))
 
     def note_order(self, order: Recognised) -> None:
         """Remember an order that the user gave as the client's."""
-        if order.order is not None:
-            try:
-                self._orders.note(order.order, order.path)
-            except CounterfoilError as error:
-                self.failed.emit(Failure.of(error))
+        if order.order is not None and self._session.orders is not None:
+            attempt(partial(self._session.orders.note, order.order, order.path), self.failed)
 
     # Each kind
 
-    def _order_of(self, file: Recognised, found: dict[FileUse, list[Recognised]]) -> Path | None:
+    def _order_of(self, file: Recognised, found: Found) -> Path | None:
         """The order to compare with: one that came along, or else one that is known by the digest that it names."""
-        orders = found.get(FileUse.ORDER, [])
+        orders = found[FileUse.ORDER]
         same = next((order.path for order in orders if order.order == file.order), None)
         if same is not None:
             return same
         # A single order that came along is what it is to be compared with, also when it is another one.
-        return orders[0].path if len(orders) == 1 else self._orders.find(file.order)
+        if len(orders) == 1:
+            return orders[0].path
+        return self._session.orders.find(file.order) if self._session.orders is not None else None
 
-    def _use_orders(self, orders: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+    def _use_orders(self, found: Found) -> list[str]:
+        orders = found[FileUse.ORDER]
         for order in orders:
             self.note_order(order)
-        if not orders or found.get(FileUse.RUN) or found.get(FileUse.CAPSULE):
+        if not orders or found[FileUse.RUN] or found[FileUse.CAPSULE]:
             return []
         path = orders[0].path
         session = self._session
@@ -142,8 +135,20 @@ class Dropping(QObject):
         session.compare_with(path)
         return [self.tr("Comparing with the order {0}.").format(name_of(path))]
 
-    def _use_runs(self, runs: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
-        came_along = bool(found.get(FileUse.ORDER))
+    def _use_keys(self, found: Found) -> list[str]:
+        """What a key signed says nothing about whose it is, nor is a private key the user's own: the user is asked."""
+        for each in found[FileUse.PUBLIC_KEY]:
+            self._keys.offer(each.path)
+        for each in found[FileUse.PRIVATE_KEY]:
+            ask_to_sign_with(self._window, name_of(each.path), partial(self._sign_with, each.path))
+        return []
+
+    def _sign_with(self, path: Path) -> None:
+        self._settings.key_file = path
+        self.placed.emit(self.tr("{0} is offered when you sign.").format(name_of(path)))
+
+    def _use_runs(self, found: Found) -> list[str]:
+        runs, came_along = found[FileUse.RUN], bool(found[FileUse.ORDER])
         if len(runs) == 1:
             order = self._order_of(runs[0], found) if came_along else None
             self._files.open_bundle(runs[0].path, order)
@@ -154,80 +159,77 @@ class Dropping(QObject):
         self._files.open_several([run.path for run in runs], orders)
         return [self.tr("{0} runs are queued.").format(len(runs))]
 
-    def _use_beside_the_run(self, found: dict[FileUse, list[Recognised]]) -> list[str]:
-        session, said = self._session, []
-        for each in found.get(FileUse.DATA, []):
-            if session.path is None or session.running:
-                said.append(self.tr("{0} holds data: open the run that needs it first.").format(name_of(each.path)))
-            else:
-                session.use_data(each.path)
-                said.append(self.tr("{0} is the data file.").format(name_of(each.path)))
-        for each in found.get(FileUse.HEADS, []):
-            if session.path is None or session.running:
-                said.append(self.tr("{0} holds tree heads: open their run first.").format(name_of(each.path)))
-            else:
-                session.use_heads(each.path)
-                said.append(
-                    self.tr("The tree heads in {0} are compared when the run is replayed.").format(name_of(each.path))
-                )
+    def _use_beside_the_run(self, found: Found) -> list[str]:
+        """Data and tree heads, with the run that is open."""
+        session = self._session
+        cannot, said = session.path is None or session.running, []
+        uses = (
+            (
+                FileUse.DATA,
+                session.use_data,
+                self.tr("{0} holds data: open the run that needs it first."),
+                self.tr("{0} is the data file."),
+            ),
+            (
+                FileUse.HEADS,
+                session.use_heads,
+                self.tr("{0} holds tree heads: open their run first."),
+                self.tr("The tree heads in {0} are compared when the run is replayed."),
+            ),
+        )
+        for kind, use, without_run, used in uses:
+            for each in found[kind]:
+                if not cannot:
+                    use(each.path)
+                said.append((without_run if cannot else used).format(name_of(each.path)))
         return said
 
-    def _use_statements(self, statements: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
-        """What was said of a verdict goes to the verdict that came along or is read."""
-        if found.get(FileUse.VERDICT):
+    def _use_capsules(self, found: Found) -> list[str]:
+        for each in found[FileUse.CAPSULE]:
+            self.capsule_found.emit(each.path, self._order_of(each, found))
+        return []
+
+    def _use_verdicts(self, found: Found) -> list[str]:
+        """Read them, with what was said of them; one that came with weights is what these are compared by."""
+        if not found[FileUse.WEIGHTS]:
+            for each in found[FileUse.VERDICT]:
+                self._verdicts.read(each.path, [said.path for said in found[FileUse.STATEMENT]])
+        return []
+
+    def _use_statements(self, found: Found) -> list[str]:
+        """What was said of a verdict goes to the verdict that is read, unless one came along."""
+        statements, viewer = found[FileUse.STATEMENT], self._verdicts.reading
+        if found[FileUse.VERDICT]:
             return []
-        viewer, said = self._verdicts.reading, []
+        if viewer is None:
+            alone = self.tr("{0} is about a verdict: drop it together with that verdict.")
+            return [alone.format(name_of(each.path)) for each in statements]
         for each in statements:
-            if viewer is None:
-                said.append(
-                    self.tr("{0} is about a verdict: drop it together with that verdict.").format(name_of(each.path))
-                )
-            else:
-                self._verdicts.take_statement(viewer, each.path)
-        return said
+            self._verdicts.take_statement(viewer, each.path)
+        return []
 
-    def _use_weights(self, weights: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+    def _use_weights(self, found: Found) -> list[str]:
         """Compare them with a run that came along or is open, by a verdict that came along, is read, or was signed."""
         session, read = self._session, self._verdicts.reading
-        said = []
+        opened = session.path if session.summary is not None and session.summary.run is not None else None
+        run = (read.bundle if read is not None else None) or opened
+        if found[FileUse.RUN]:
+            run = found[FileUse.RUN][0].path
+        weights = found[FileUse.WEIGHTS]
+        if session.running or run is None:
+            wait = self.tr("{0} holds weights: compare them after the replay.")
+            first = self.tr("{0} holds weights: open the run that they should come from first.")
+            return [(wait if session.running else first).format(name_of(each.path)) for each in weights]
+        report = session.report if run == session.path else None
+        verdict = next((each.path for each in found[FileUse.VERDICT]), None)
+        if verdict is None and read is not None and read.checked:
+            verdict = read.path
+        if verdict is None and report is not None:
+            verdict = session.verdict_file
+        verified = report if report is not None and report.outcome is Outcome.VERIFIED else None
         for each in weights:
-            runs = [run.path for run in found.get(FileUse.RUN, [])]
-            opened = session.path if session.summary is not None and session.summary.run is not None else None
-            run = runs[0] if runs else read.bundle or opened if read is not None else opened
-            if session.running:
-                said.append(self.tr("{0} holds weights: compare them after the replay.").format(name_of(each.path)))
-            elif run is None:
-                said.append(
-                    self.tr("{0} holds weights: open the run that they should come from first.").format(
-                        name_of(each.path)
-                    )
-                )
-            else:
-                verdicts = [verdict.path for verdict in found.get(FileUse.VERDICT, [])]
-                if not verdicts and read is not None and read.checked:
-                    verdicts = [read.path]
-                report = session.report if run == session.path else None
-                if not verdicts and report is not None and session.verdict_file is not None:
-                    verdicts = [session.verdict_file]
-                verified = report if report is not None and report.outcome is Outcome.VERIFIED else None
-                self._open_weights(each.path, run, verdicts[0] if verdicts else None, verified)
-        return said
-
-    def _use_public_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
-        """What a key signed says nothing about whose it is: the user is asked."""
-        for each in keys:
-            self._keys.offer(each.path)
+            self.weights_found.emit(each.path, run, verdict, verified)
         return []
-
-    def _use_private_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
-        """Anybody's private key can lie among the files; the user's own is only the one that the user says."""
-        for each in keys:
-            ask_to_sign_with(self._window, name_of(each.path), partial(self._sign_with, each.path))
-        return []
-
-    def _sign_with(self, path: Path) -> None:
-        self._settings.key_file = path
-        self.placed.emit(self.tr("{0} is offered when you sign.").format(name_of(path)))
 
 
 def _recognise(engine: Engine, paths: tuple[Path, ...]) -> tuple[Recognised | Failure, ...]:

@@ -20,6 +20,7 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.sample_maker import user_sample_folder
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.views.dialogs import ask_about_result, ask_to_stop, offer_another
+from counterfoil_app.views.layouts import existing_file, new_file
 
 
 class Files(QObject):
@@ -120,9 +121,7 @@ class Files(QObject):
 
     def choose_verdict_file(self) -> None:
         """Let the user pick a verdict to read."""
-        path = self._existing(self.tr("Open a verdict"), self.tr("Verdicts (*.json);;All files (*)"))
-        if path is not None:
-            self._verdicts.read(path)
+        self._choose(self._verdicts.read, self.tr("Open a verdict"), self.tr("Verdicts (*.json);;All files (*)"))
 
     def use_known_order(self) -> None:
         """Compare with the file that held the order which the open run names, when the user last gave it."""
@@ -131,25 +130,19 @@ class Files(QObject):
 
     def choose_order(self) -> None:
         """Let the user pick the client's order file."""
-        path = self._existing(self.tr("Compare with the client's order"), self._bundle_filter())
-        if path is not None:
-            self._session.compare_with(path)
+        self.choose_order_of(self._session.compare_with)
 
     def choose_order_of(self, use: Callable[[Path], None]) -> None:
         """Let the user pick the client's order file for something else than the open run."""
-        path = self._existing(self.tr("Compare with the client's order"), self._bundle_filter())
-        if path is not None:
-            use(path)
+        self._choose(use, self.tr("Compare with the client's order"), self._bundle_filter())
 
     def choose_data(self) -> None:
         """Let the user pick the data file that the order names."""
         wanted = self._session.data_file
-        if wanted is None:
-            return
-        title = self.tr("Choose the data file {0}").format(wanted)
-        path = self._existing(title, self.tr("Counterfoil data files (*.cfdata);;All files (*)"), wanted)
-        if path is not None:
-            self._session.use_data(path)
+        if wanted is not None:
+            title = self.tr("Choose the data file {0}").format(wanted)
+            kinds = self.tr("Counterfoil data files (*.cfdata);;All files (*)")
+            self._choose(self._session.use_data, title, kinds, wanted)
 
     # Exporting
 
@@ -157,8 +150,8 @@ class Files(QObject):
         """Ask where the step table goes, then write it."""
         if self._session.path is None or not self._session.steps.done:
             return
-        target = self._new(self.tr("Export step table"), beside(self._session.path, ".steps.csv"), "*.csv")
-        if target is not None:
+        proposal = beside(self._session.path, ".steps.csv")
+        if target := new_file(self._window, self.tr("Export step table"), proposal, "*.csv"):
             self._session.exports.table(self._session.steps.snapshot(), target)
 
     def choose_capsule(self) -> None:
@@ -166,9 +159,8 @@ class Files(QObject):
         path, report = self._session.path, self._session.report
         if path is None or report is None or not self._session.can_export_capsule:
             return
-        proposal = beside(path, "-dispute.cfoil")
-        target = self._new(self.tr("Save dispute capsule"), proposal, self.tr("Dispute capsules (*.cfoil)"))
-        if target is not None:
+        title, kinds = self.tr("Save dispute capsule"), self.tr("Dispute capsules (*.cfoil)")
+        if target := new_file(self._window, title, beside(path, "-dispute.cfoil"), kinds):
             kept = capsule_of(self._session.result_file) if self._session.result_file is not None else None
             self._session.exports.capsule(report, target, kept)
 
@@ -181,10 +173,6 @@ class Files(QObject):
         names, _ = QFileDialog.getOpenFileNames(self._window, title, str(self._settings.folder), self._bundle_filter())
         return [Path(name) for name in names]
 
-    def _existing(self, title: str, kinds: str, name: str = "") -> Path | None:
-        chosen, _ = QFileDialog.getOpenFileName(self._window, title, str(self._settings.folder / name), kinds)
-        return Path(chosen) if chosen else None
-
-    def _new(self, title: str, proposal: Path, kinds: str) -> Path | None:
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(proposal), kinds)
-        return Path(chosen) if chosen else None
+    def _choose(self, use: Callable[[Path], object], title: str, kinds: str, name: str = "") -> None:
+        if path := existing_file(self._window, title, self._settings.folder / name, kinds):
+            use(path)

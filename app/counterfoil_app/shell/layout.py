@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QByteArray, QObject, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
+from counterfoil_app.model.turns import follow, single_shot
+
 DEPTH = 50
 
 
@@ -33,15 +35,10 @@ class LayoutHistory(QObject):
         self._shape = self._look()
         self._state = desk.saveState()
         # One action of the user sends several signals, and some of them before the docks have moved.
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self.note)
+        self._timer = single_shot(self, 0, self.note)
         for dock in docks.values():
-            dock.dockLocationChanged.connect(self._soon)
-            dock.topLevelChanged.connect(self._soon)
+            follow(self._soon, dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged)
             dock.toggleViewAction().toggled.connect(self._soon)
-            dock.visibilityChanged.connect(self._soon)
 
     @property
     def changes(self) -> int:

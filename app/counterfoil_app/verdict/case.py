@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
+from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption
 
 
@@ -34,10 +35,7 @@ class CaseFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        grid = QGridLayout(self)
-        grid.setColumnStretch(1, 1)
-        grid.setHorizontalSpacing(12)
-        self._grid = grid
+        grid = self._grid = layouts.grid(inside=self, across=12)
         self.number = self._line(self.tr("Case number"))
         self.client = self._line(self.tr("Client's name"))
         self.trainer = self._line(self.tr("Trainer's name"))
@@ -47,9 +45,7 @@ class CaseFields(QWidget):
         grid.setRowStretch(grid.rowCount(), 1)
 
     def _line(self, name: str) -> QLineEdit:
-        line = QLineEdit()
-        line.setAccessibleName(name)
-        line.setMaxLength(200)
+        line = layouts.line_edit(name=name, most=200)
         row = self._grid.rowCount()
         self._grid.addWidget(caption(name, wrap=False), row, 0)
         self._grid.addWidget(line, row, 1)

@@ -81,32 +81,14 @@ def make_pdf(contents: Contents) -> bytes:
         if number and not writer.newPage():
             painter.end()
             raise MemoryError("the report has no room for another page")
-        _draw_page(painter, document, number, contents)
+        draw_page(painter, document, number, contents)
     if not painter.end():
         raise MemoryError("the report cannot be finished")
     return bytes(buffer.data().data())
 
 
-def page_images(contents: Contents, dots_per_inch: int = 110) -> list[QImage]:
-    """Draw the pages of the report as pictures, with the same layout as on paper but no margins."""
-    size = QPageSize(QPageSize.PageSizeId.A4).sizePixels(DOTS_PER_INCH)
-    margin = round(2 * MARGIN_MILLIMETRES / 25.4 * DOTS_PER_INCH)
-    width, height = size.width() - margin, size.height() - margin
-    document = make_document(contents, width, height - FOOTER_PIXELS)
-    pictures = []
-    scale = dots_per_inch / DOTS_PER_INCH
-    for number in range(document.pageCount()):
-        image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
-        image.fill(QColor("#ffffff"))
-        painter = QPainter(image)
-        painter.scale(scale, scale)
-        _draw_page(painter, document, number, contents)
-        painter.end()
-        pictures.append(image)
-    return pictures
-
-
-def _draw_page(painter: QPainter, document: QTextDocument, number: int, contents: Contents) -> None:
+def draw_page(painter: QPainter, document: QTextDocument, number: int, contents: Contents) -> None:
+    """Draw one page of the report, with its footer."""
     width, height = document.pageSize().width(), document.pageSize().height()
     painter.save()
     painter.translate(0, -number * height)

@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.looks import text, words
+from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
-from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views.dispute import FindingView
 from counterfoil_app.views.inquiry import InquiryDialog
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle
+from counterfoil_app.views.layouts import button
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell
 
 SIZE = (820, 680)
 
@@ -44,23 +43,14 @@ class CapsuleDialog(InquiryDialog):
         self.progress.setAccessibleName(self.tr("Progress of the replay"))
         page = Page(self.tr("What was found"))
         self.finding = FindingView(theme)
-        page.column.addWidget(self.finding)
-        page.column.addWidget(caption(self.tr("Checks"), "section"))
         self.checks = ChecksList(hearing, hearing.changed, theme)
-        page.column.addWidget(self.checks)
         self.facts = FieldGrid()
-        page.column.addWidget(self.facts)
-        page.column.addStretch(1)
-        self.choose_order = QPushButton(self.tr("Choose the &order\u2026"))
-        self.start = QPushButton(self.tr("&Adjudicate"))
-        self.sign = QPushButton(self.tr("S&ign\u2026"))
-        self.stop = QPushButton(self.tr("&Stop"))
-        self.close_button = QPushButton(self.tr("&Close"))
-        self.choose_order.clicked.connect(self.order_wanted)
-        self.start.clicked.connect(hearing.start)
-        self.sign.clicked.connect(self.signature_wanted)
-        self.stop.clicked.connect(hearing.stop)
-        self.close_button.clicked.connect(self.close)
+        layouts.fill(page.column, self.finding, caption(self.tr("Checks"), "section"), self.checks, self.facts, 1)
+        self.choose_order = button(self.tr("Choose the &order\u2026"), self.order_wanted)
+        self.start = button(self.tr("&Adjudicate"), hearing.start)
+        self.sign = button(self.tr("S&ign\u2026"), self.signature_wanted)
+        self.stop = button(self.tr("&Stop"), hearing.stop)
+        self.close_button = button(self.tr("&Close"), self.close)
         self.arrange(page, self.choose_order, (self.start, self.stop, self.sign, self.close_button))
 
     def use_order(self, order: Path | None) -> None:
@@ -74,13 +64,14 @@ class CapsuleDialog(InquiryDialog):
     def refresh(self) -> None:
         """Show where the adjudication stands."""
         hearing, report = self.hearing, self.hearing.report
-        self.show_headline(*self._headline())
-        self.notice.setText(
-            self.tr("It is not compared with the client's own order: whether this step was ordered is not known.")
-            if hearing.order is None
-            else self.tr("It is compared with the order {0}.").format(name_of(hearing.order))
-        )
-        restyle(self.notice, "tone", (Tone.WARN if hearing.order is None else Tone.INFO).value)
+        self.top.show_look(*self._headline())
+        if hearing.order is None:
+            unknown = self.tr(
+                "It is not compared with the client's own order: whether this step was ordered is not known."
+            )
+            tell(self.notice, unknown, Tone.WARN)
+        else:
+            tell(self.notice, self.tr("It is compared with the order {0}.").format(name_of(hearing.order)), Tone.INFO)
         self.progress.setVisible(hearing.working)
         self.progress.setValue(int(1000 * hearing.share))
         dispute = report.dispute if report is not None else None
@@ -91,12 +82,9 @@ class CapsuleDialog(InquiryDialog):
         self.choose_order.setEnabled(not hearing.working)
         self.sign.setEnabled(report is not None and report.capsule_digest is not None)
         done = hearing.signed is not None or not self.sign.isEnabled()
-        for button, first in (
-            (self.start, report is None),
-            (self.sign, report is not None and not done),
-            (self.close_button, report is not None and done),
-        ):
-            restyle(button, "primary", first)
+        first = self.start if report is None else self.close_button if done else self.sign
+        for one in (self.start, self.sign, self.close_button):
+            restyle(one, "primary", one is first)
 
     def _headline(self) -> tuple[Look, str]:
         hearing, report = self.hearing, self.hearing.report
@@ -123,9 +111,7 @@ class CapsuleDialog(InquiryDialog):
         if report is None:
             return file
         unread = self.tr("could not be read")
-        steps = self.tr("step {0} of {1}, replayed from the state after step {2}").format(
-            text.count(report.step), text.count(report.steps_ordered), text.count(report.agreed_step)
-        )
+        steps = words.disputed_step(report.step, report.steps_ordered, report.agreed_step)
         return [
             *file,
             digest_field(self.tr("SHA-256"), report.capsule_digest, unread),

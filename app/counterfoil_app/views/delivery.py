@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, TrainerTrust, Trust
 from counterfoil_app.engine.strangers import name_of
@@ -17,8 +17,10 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.delivery import Delivery
 from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.views import layouts
 from counterfoil_app.views.inquiry import InquiryDialog
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle
+from counterfoil_app.views.layouts import button, existing_file
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 SIZE = (820, 600)
@@ -58,29 +60,22 @@ class DeliveryDialog(InquiryDialog):
         self.model: RecordTable[_Line] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Tensors that are not as in the run"))
         self.facts = FieldGrid()
-        for widget in (self._table_title, self.table, self.facts):
-            page.column.addWidget(widget)
-        page.column.addStretch(1)
-        self.choose_verdict = QPushButton(self.tr("Choose the &verdict\u2026"))
-        self.start = QPushButton(self.tr("&Compare again"))
-        self.stop = QPushButton(self.tr("&Stop"))
-        self.close_button = QPushButton(self.tr("C&lose"))
-        self.choose_verdict.clicked.connect(self._ask_verdict)
-        self.start.clicked.connect(delivery.start)
-        self.stop.clicked.connect(delivery.stop)
-        self.close_button.clicked.connect(self.close)
+        layouts.fill(page.column, self._table_title, self.table, self.facts, 1)
+        self.choose_verdict = button(self.tr("Choose the &verdict\u2026"), self._ask_verdict)
+        self.start = button(self.tr("&Compare again"), delivery.start)
+        self.stop = button(self.tr("&Stop"), delivery.stop)
+        self.close_button = button(self.tr("C&lose"), self.close)
         self.arrange(page, self.choose_verdict, (self.start, self.stop, self.close_button))
 
     def refresh(self) -> None:
         """Show where the comparison stands."""
         delivery, report = self.delivery, self.delivery.report
         look, sentence = self._headline()
-        self.show_headline(look, sentence)
+        self.top.show_look(look, sentence)
         self.trust.show_trust(self._trust())
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
-        known, words = self._basis()
-        self.notice.setText(words)
-        restyle(self.notice, "tone", (Tone.INFO if known else Tone.WARN).value)
+        known, basis = self._basis()
+        tell(self.notice, basis, Tone.INFO if known else Tone.WARN)
         self.progress.setVisible(delivery.working)
         progress = delivery.progress
         self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
@@ -198,8 +193,6 @@ class DeliveryDialog(InquiryDialog):
         return fields
 
     def _ask_verdict(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self, self.tr("The verdict on the run"), str(self.delivery.run.parent), self.tr("Verdicts (*.json)")
-        )
-        if name:
-            self.verdict_chosen.emit(Path(name))
+        folder, kinds = self.delivery.run.parent, self.tr("Verdicts (*.json)")
+        if path := existing_file(self, self.tr("The verdict on the run"), folder, kinds):
+            self.verdict_chosen.emit(path)

@@ -6,18 +6,38 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
-from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.inquiry import Inquiry, Seen
+from counterfoil_app.model.turns import follow
+from counterfoil_app.views import layouts
+from counterfoil_app.views.checks import TrustBar
 from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Page, label, restyle
-from counterfoil_app.views.trust_bar import TrustBar
+from counterfoil_app.views.parts import Page, label, restyle, show_icon
 
 ICON_PIXELS = 36
+
+
+class Headline(QHBoxLayout):
+    """What came out, in a word and a sentence with an icon, and what it rests on."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.icon = QLabel()
+        self.word = label("", "title")
+        self.sentence = label()
+        self.trust = TrustBar(theme)
+        said = layouts.column(self.word, self.sentence)
+        layouts.fill(self, self.icon, (said, 1), (self.trust, 0, Qt.AlignmentFlag.AlignTop), spacing=12)
+
+    def show_look(self, look: Look, sentence: str) -> None:
+        """Show what came out."""
+        show_icon(self.icon, look, self._theme, ICON_PIXELS)
+        self.word.setText(look.word)
+        self.sentence.setText(sentence)
 
 
 class InquiryDialog(QDialog):
@@ -36,10 +56,8 @@ class InquiryDialog(QDialog):
         fit_to_screen(self, QSize(*size))
         self._inquiry = inquiry
         self._theme = theme
-        self.icon = QLabel()
-        self.headline = label("", "title")
-        self.sentence = label()
-        self.trust = TrustBar(theme)
+        self.top = Headline(theme)
+        self.headline, self.sentence, self.trust = self.top.word, self.top.sentence, self.top.trust
         self.notice = label("", "notice")
         self.progress = QProgressBar()
         self.progress.setRange(0, 1000)
@@ -52,28 +70,11 @@ class InquiryDialog(QDialog):
             choose: The button on the left: what the inquiry is to be compared with.
             buttons: Those on the right.
         """
-        top, column_of_words = QHBoxLayout(), QVBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.icon)
-        column_of_words.addWidget(self.headline)
-        column_of_words.addWidget(self.sentence)
-        top.addLayout(column_of_words, 1)
-        top.addWidget(self.trust, 0, Qt.AlignmentFlag.AlignTop)
-        row = QHBoxLayout()
-        row.addWidget(choose)
-        row.addStretch(1)
         for button in buttons:
             _hold_width(button)
-            row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.notice)
-        column.addWidget(self.progress)
-        column.addWidget(page, 1)
-        column.addLayout(row)
-        self._inquiry.changed.connect(self.refresh)
-        self._theme.changed.connect(self.refresh)
+        below = layouts.row(choose, 1, *buttons)
+        layouts.column(self.top, self.notice, self.progress, (page, 1), below, inside=self, spacing=12)
+        follow(self.refresh, self._inquiry.changed, self._theme.changed)
         self.refresh()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
@@ -89,14 +90,6 @@ class InquiryDialog(QDialog):
     def refresh(self) -> None:
         """Show where the inquiry stands."""
         raise NotImplementedError
-
-    def show_headline(self, look: Look, sentence: str) -> None:
-        """Show in a word and a sentence what came out."""
-        colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        self.headline.setText(look.word)
-        self.sentence.setText(sentence)
 
 
 def _hold_width(button: QPushButton) -> None:

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QColor, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHBoxLayout,
-    QHeaderView,
-    QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.looks import icons, words
+from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.bundle_queue import BundleQueue, Entry, EntryState
+from counterfoil_app.model.bundle_queue import BundleQueue, EntryState, QueuedBundle
+from counterfoil_app.model.turns import follow
+from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import label
-
-ICON_PIXELS = 18
+from counterfoil_app.views.tables import item, outcome_item, record_list
 
 
 class QueueView(QWidget):
@@ -44,47 +34,16 @@ class QueueView(QWidget):
         self._queue = queue
         self._theme = theme
         self.sentence = label("", "muted")
-        self.table = QTableWidget(0, 2)
-        self.table.setAccessibleName(self.tr("Queue of bundles"))
-        self.table.setHorizontalHeaderLabels([self.tr("Bundle"), self.tr("Outcome")])
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
-        self.table.setShowGrid(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.open_button = QPushButton(self.tr("Show"))
-        self.remove_button = QPushButton(self.tr("Remove"))
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
-        for action in actions:
-            buttons.addWidget(ActionButton(action))
-        buttons.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.open_button)
-        row.addWidget(self.remove_button)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 8, 10, 10)
-        column.addLayout(buttons)
-        column.addWidget(self.sentence)
-        column.addWidget(self.table, 1)
-        column.addLayout(row)
-        self.open_button.clicked.connect(self._open)
-        self.remove_button.clicked.connect(self._remove)
-        self.table.itemDoubleClicked.connect(lambda _item: self._open())
+        titles = [self.tr("Bundle"), self.tr("Outcome")]
+        self.table = record_list(titles, self.tr("Queue of bundles"), self._open, self._remove)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.open_button = layouts.button(self.tr("Show"), self._open)
+        self.remove_button = layouts.button(self.tr("Remove"), self._remove)
+        buttons = layouts.row(*map(ActionButton, actions), 1, spacing=6)
+        row = layouts.row(self.open_button, self.remove_button, 1, spacing=6)
+        layouts.column(buttons, self.sentence, (self.table, 1), row, inside=self, margins=(10, 8, 10, 10))
         self.table.itemSelectionChanged.connect(self._refresh_buttons)
-        for keys, slot in ((Qt.Key.Key_Return, self._open), (Qt.Key.Key_Delete, self._remove)):
-            shortcut = QShortcut(QKeySequence(keys), self.table)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(slot)
-        queue.changed.connect(self.refresh)
-        theme.changed.connect(self.refresh)
+        follow(self.refresh, queue.changed, theme.changed)
         self.refresh()
 
     def refresh(self) -> None:
@@ -94,17 +53,11 @@ class QueueView(QWidget):
         self.table.setRowCount(len(entries))
         for place, entry in enumerate(entries):
             look = self._look(entry)
-            name = QTableWidgetItem(name_of(entry.path))
-            name.setToolTip(str(entry.path))
-            outcome = QTableWidgetItem(look.word)
-            colour = self._theme.tokens.tone(look.tone)
-            outcome.setIcon(icons.icon(look.icon, colour, colour))
-            outcome.setForeground(QColor(colour))
             report = entry.finished.report if entry.finished is not None else None
             open_still = translated(report.trust.reason) if report is not None else ""
-            outcome.setToolTip(entry.sentence or open_still or look.word)
-            self.table.setItem(place, 0, name)
-            self.table.setItem(place, 1, outcome)
+            tip = entry.sentence or open_still or look.word
+            self.table.setItem(place, 0, item(name_of(entry.path), str(entry.path)))
+            self.table.setItem(place, 1, outcome_item(look, self._theme, look.word, tip))
         self.table.resizeRowsToContents()
         if chosen in entries:
             self.table.selectRow(entries.index(chosen))
@@ -120,7 +73,7 @@ class QueueView(QWidget):
             done, len(entries), words.segments(self._queue.segments)
         )
 
-    def _look(self, entry: Entry) -> Look:
+    def _look(self, entry: QueuedBundle) -> Look:
         if entry.state is EntryState.WAITING:
             return Look(self.tr("waiting"), "waiting", Tone.MUTED)
         if entry.state is EntryState.RUNNING:
@@ -130,7 +83,7 @@ class QueueView(QWidget):
             return Look(self.tr("not replayed: {0}").format(entry.sentence), "inconclusive", Tone.WARN)
         return words.outcome(report.outcome, report.sample, report.trust)
 
-    def _chosen(self) -> Entry | None:
+    def _chosen(self) -> QueuedBundle | None:
         place = self.table.currentRow()
         return self._queue.entries[place] if 0 <= place < len(self._queue.entries) else None
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidgetItem, QWidget
 
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.history import History, Past
+from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_remove
 from counterfoil_app.views.frame import fit_to_screen
+from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.tables import item, outcome_item, record_list
 
-ICON_PIXELS = 18
 SIZE = (860, 460)
 
 
@@ -47,44 +37,18 @@ class ResultsDialog(QDialog):
         self._history = history
         self._theme = theme
         self.sentence = label("", "muted")
-        self.table = QTableWidget(0, 5)
-        self.table.setAccessibleName(self.tr("Results"))
-        self.table.setHorizontalHeaderLabels(
-            [self.tr("Ended"), self.tr("Run"), self.tr("Outcome"), self.tr("Judged"), self.tr("Signed verdict")]
-        )
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
-        self.table.setShowGrid(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
+        titles = (self.tr("Ended"), self.tr("Run"), self.tr("Outcome"), self.tr("Judged"), self.tr("Signed verdict"))
+        self.table = record_list(titles, self.tr("Results"), self._choose, self._remove)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setStretchLastSection(True)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.show_button = QPushButton(self.tr("Sh&ow"))
-        self.remove_button = QPushButton(self.tr("Re&move\u2026"))
-        self.close_button = QPushButton(self.tr("&Close"))
+        self.show_button = button(self.tr("Sh&ow"), self._choose)
         restyle(self.show_button, "primary", True)
-        row = QHBoxLayout()
-        row.addWidget(self.show_button)
-        row.addWidget(self.remove_button)
-        row.addStretch(1)
-        row.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.addWidget(self.sentence)
-        column.addWidget(self.table, 1)
-        column.addLayout(row)
-        self.show_button.clicked.connect(self._choose)
-        self.remove_button.clicked.connect(self._remove)
-        self.close_button.clicked.connect(self.close)
-        self.table.itemDoubleClicked.connect(lambda _item: self._choose())
+        self.remove_button = button(self.tr("Re&move\u2026"), self._remove)
+        self.close_button = button(self.tr("&Close"), self.close)
+        row = layouts.row(self.show_button, self.remove_button, 1, self.close_button)
+        layouts.column(self.sentence, (self.table, 1), row, inside=self)
         self.table.itemSelectionChanged.connect(self._refresh_buttons)
-        for keys, slot in ((Qt.Key.Key_Return, self._choose), (Qt.Key.Key_Delete, self._remove)):
-            shortcut = QShortcut(QKeySequence(keys), self.table)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(slot)
         history.changed.connect(self._refresh)
         history.refresh()
         self._refresh()
@@ -95,18 +59,17 @@ class ResultsDialog(QDialog):
         self.table.setRowCount(len(pasts))
         for place, past in enumerate(pasts):
             look = words.outcome(past.outcome, trust=past.trust)
-            colour = self._theme.tokens.tone(look.tone)
-            outcome = QTableWidgetItem(icons.icon(look.icon, colour, colour), past.headline)
-            outcome.setForeground(QColor(colour))
-            outcome.setToolTip(translated(past.trust.reason))
             judged = self.tr("{0} of {1} steps").format(text.count(past.judged), text.count(past.ordered))
-            run = QTableWidgetItem(name_of(past.path))
-            run.setToolTip(str(past.path))
-            verdict = QTableWidgetItem(self.tr("not signed") if past.verdict is None else name_of(past.verdict))
-            verdict.setToolTip("" if past.verdict is None else str(past.verdict))
-            when = QTableWidgetItem(past.when.astimezone().strftime("%Y-%m-%d %H:%M"))
-            for column, item in enumerate((when, run, outcome, QTableWidgetItem(judged), verdict)):
-                self.table.setItem(place, column, item)
+            signed = self.tr("not signed") if past.verdict is None else name_of(past.verdict)
+            cells = (
+                QTableWidgetItem(past.when.astimezone().strftime("%Y-%m-%d %H:%M")),
+                item(name_of(past.path), str(past.path)),
+                outcome_item(look, self._theme, past.headline, translated(past.trust.reason)),
+                QTableWidgetItem(judged),
+                item(signed, str(past.verdict or "")),
+            )
+            for column, cell in enumerate(cells):
+                self.table.setItem(place, column, cell)
         self.table.resizeRowsToContents()
         if pasts and self.table.currentRow() < 0:
             self.table.selectRow(0)
@@ -125,8 +88,8 @@ class ResultsDialog(QDialog):
         return self._history.pasts[place] if 0 <= place < len(self._history.pasts) else None
 
     def _refresh_buttons(self) -> None:
-        for button in (self.show_button, self.remove_button):
-            button.setEnabled(self._chosen() is not None)
+        for each in (self.show_button, self.remove_button):
+            each.setEnabled(self._chosen() is not None)
 
     def _choose(self) -> None:
         past = self._chosen()
