@@ -326,6 +326,12 @@ def test_control_a_path_that_moved_is_found() -> None:
     assert named_and_missing(" ".join(f"`{name}`" for name in gone), files) == gone
 
 
+def test_every_room_of_the_engine_has_its_row() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## The house")[0]
+    rooms = {path.parent.name for path in (ROOT / "engine" / "counterfoil").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)) == rooms
+
+
 NO_COMMAND = "segment sample v1"
 """What begins with the program's name and is a constant: the words that a sample's seed is made of."""
 
