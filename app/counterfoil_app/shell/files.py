@@ -193,8 +193,7 @@ class Dropping(QObject):
 
     Args:
         session: Recognises them in its worker, uses what belongs to the open run, and remembers orders.
-        queue: Takes several runs.
-        files: Opens one run.
+        files: Opens one run, and queues several.
         verdicts: Reads verdicts.
         keys: Takes in public keys.
         settings: Remember the private key.
@@ -212,7 +211,6 @@ class Dropping(QObject):
     def __init__(
         self,
         session: Session,
-        queue: BundleQueue,
         files: Files,
         verdicts: VerdictDesk,
         keys: KeyDesk,
@@ -223,7 +221,6 @@ class Dropping(QObject):
         self._window = window
         self._keys = keys
         self._session = session
-        self._queue = queue
         self._files = files
         self._verdicts = verdicts
         self._settings = settings

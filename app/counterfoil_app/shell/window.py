@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
         self.session.orders = KnownOrders(settings.config_folder / FILE_NAME)
-        self.dropping = Dropping(self.session, self.queue, self.files, self.verdicts, self.keys, settings, self)
+        self.dropping = Dropping(self.session, self.files, self.verdicts, self.keys, settings, self)
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False

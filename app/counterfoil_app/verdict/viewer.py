@@ -130,7 +130,6 @@ class VerdictViewer(DropDialog):
         self.statements: list[Path] = []
         self.withdrawn = False
         self._book = book
-        self._theme = theme
         self.top = Headline(theme)
         self.headline, self.sentence, self.trust = self.top.word, self.top.sentence, self.top.trust
         self.about_bundle = label("", "notice")

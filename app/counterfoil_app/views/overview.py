@@ -90,7 +90,6 @@ class OverviewView(Page):
         super().__init__("")
         self.setAccessibleName(self.tr("Overview"))
         self._session = session
-        self._theme = theme
         self._book = book
         self.sentence = label("", "notice")
         restyle(self.sentence, "tone", Tone.INFO.value)
