@@ -43,7 +43,7 @@ from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
-from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.request import AuditRequest
