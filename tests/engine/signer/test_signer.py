@@ -207,7 +207,8 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "counterfoil.signing.intoto",
         "counterfoil.base.obstacles", "counterfoil.base.plaintext", "counterfoil.base.programs",
         "counterfoil.base.sentence",
-        "counterfoil.signing.envelope", "counterfoil.signing.keys", "counterfoil.base.timestamps", "counterfoil.base.turns",
+        "counterfoil.signing.envelope", "counterfoil.signing.keys",
+        "counterfoil.base.timestamps", "counterfoil.base.turns",
         "counterfoil.base.wholefiles",
     }  # fmt: skip
 
