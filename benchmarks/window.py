@@ -98,7 +98,7 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
     with activity(lambda: bool(session.devices)):
         session.look_for_devices()
     yield Pause("start the engine", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
-    with activity(lambda: session.phase is Phase.READY and not session.turns.waiting):
+    with activity(lambda: session.phase is Phase.READY and not session.drawing.waiting):
         window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
     yield Pause("open", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     with activity(lambda: session.phase is Phase.CONCLUDED):
@@ -121,7 +121,7 @@ def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
     """Yield the pauses while ``large.cfoil`` of a folder is opened: to its overview, and to the end of its checks."""
     session, heart = window.session, Heartbeat(window)
     for what, done in (
-        ("its overview", lambda: session.phase is Phase.READY and not session.turns.waiting),
+        ("its overview", lambda: session.phase is Phase.READY and not session.drawing.waiting),
         ("its checks", lambda: session.phase is Phase.READY and not session.checking),
     ):
         heart.start()

@@ -83,7 +83,7 @@ def module_texts(source: str, name: str) -> Iterator[Text]:
     """The texts of one module.
 
     ``self.tr("...")`` has the class as its context, as PySide6 has; a module's ``_tr("...")`` the one that its
-    definition names.
+    ``_tr = texts("...")`` names.
     """
     tree = ast.parse(source)
     function_context = _function_context(tree)
@@ -109,14 +109,9 @@ def module_texts(source: str, name: str) -> Iterator[Text]:
 
 def _function_context(tree: ast.Module) -> str | None:
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == "_tr":
-            for call in ast.walk(node):
-                if (
-                    isinstance(call, ast.Call)
-                    and isinstance(call.func, ast.Attribute)
-                    and call.func.attr == "translate"
-                ):
-                    return _literal(call, 0, "_tr")
+        match node:
+            case ast.Assign(targets=[ast.Name(id="_tr")], value=ast.Call(func=ast.Name(id="texts")) as call):
+                return _literal(call, 0, "_tr")
     return None
 
 

@@ -250,6 +250,10 @@ OF_OTHERS = {
 """What pages name that looks like a file or a module of ours: files in a user's folder, fields of exported weights."""
 
 
+RECORDS = ("CHANGELOG.md", "mutation.md")
+"""Pages that tell what was at a time, by the names of that time."""
+
+
 def named_and_missing(text: str, files: Collection[str], ignored: str = "") -> list[str]:
     """What a page names in backticks that looks like a path or a module of the repository, and is none.
 
@@ -295,7 +299,7 @@ def module_or_name(dotted: str) -> bool:
 def test_paths_and_modules_that_pages_name_are_there() -> None:
     files = [path.relative_to(ROOT).as_posix() for path in tracked()]
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
-    pages = {page for page in tracked("*.md") if page.name != "CHANGELOG.md"}
+    pages = {page for page in tracked("*.md") if page.name not in RECORDS}
     stale = {
         page.relative_to(ROOT).as_posix(): named_and_missing(page.read_text(encoding="utf-8"), files, ignored)
         for page in pages
@@ -320,6 +324,12 @@ def test_control_a_path_that_moved_is_found() -> None:
     assert named_and_missing(fine, files) == []
     gone = ["audit/parts/replay.py", "eplay.py", "engine/audit/", "docs/images/honest.jpg", "counterfoil.audit.house"]
     assert named_and_missing(" ".join(f"`{name}`" for name in gone), files) == gone
+
+
+def test_every_room_of_the_engine_has_its_row() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## The house")[0]
+    rooms = {path.parent.name for path in (ROOT / "engine" / "counterfoil").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)) == rooms
 
 
 NO_COMMAND = "segment sample v1"
@@ -358,7 +368,7 @@ def options_of(command: Any) -> set[str]:
 
 def test_commands_and_options_that_pages_name_are_there() -> None:
     for page in tracked("*.md"):
-        if page.name != "CHANGELOG.md":
+        if page.name not in RECORDS:
             assert unknown_commands(page.read_text(encoding="utf-8")) == [], page.relative_to(ROOT)
 
 
@@ -430,7 +440,7 @@ def test_no_path_of_somebodys_machine_is_in_the_repository() -> None:
 UNPICKLERS = {"_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "multiprocessing", "pickle", "shelve"}
 """Modules that make whatever a file or a pipe names; contracts in pyproject.toml forbid to import them."""
 SENDERS = {
-    "counterfoil_app/desktop/taskbar.py",  # a message of the desktop's bus
+    "counterfoil_app/desktop/services.py",  # a message of the desktop's bus
     "counterfoil_app/engine/process.py",  # bytes, through a link
     "counterfoil_app/verdict/report_process.py",
 }

@@ -15,17 +15,22 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError
-from counterfoil_app.desktop.long_jobs import LongJobs
-from counterfoil_app.desktop.notification import CommandNotifier, TrayNotifier, notifier
-from counterfoil_app.desktop.sleep import (
+from counterfoil_app.desktop.services import (
+    BadgeTaskBar,
+    CommandNotifier,
     HelperInhibitor,
-    NoInhibitor,
+    LauncherEntry,
+    LongJobs,
+    SleepInhibitor,
+    TaskBar,
+    TrayNotifier,
     WindowsInhibitor,
     caffeinate_command,
+    notifier,
     sleep_inhibitor,
     systemd_command,
+    task_bar,
 )
-from counterfoil_app.desktop.taskbar import BadgeTaskBar, LauncherEntry, NoTaskBar, task_bar
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
@@ -216,13 +221,13 @@ def test_windows_state_is_set_and_reset() -> None:
 
 def test_platform_without_a_way_does_nothing(qtbot: QtBot) -> None:
     inhibitor = sleep_inhibitor(QObject(), "freebsd", lambda _name: "/usr/bin/anything")
-    assert isinstance(inhibitor, NoInhibitor)
+    assert isinstance(inhibitor, SleepInhibitor)
     inhibitor.hold("x")
     inhibitor.close()
     if sys.platform != "win32":
         owner = QObject()
         assert isinstance(sleep_inhibitor(owner, "darwin", lambda name: f"/usr/bin/{name}"), HelperInhibitor)
-        assert isinstance(sleep_inhibitor(owner, "darwin", lambda _name: None), NoInhibitor)
+        assert isinstance(sleep_inhibitor(owner, "darwin", lambda _name: None), SleepInhibitor)
 
 
 def test_notification_command_takes_no_word_for_an_option_or_markup() -> None:
@@ -267,5 +272,5 @@ def test_badge_shows_percents(qapp: object) -> None:
 
 def test_nothing_is_sent_from_off_screen(qapp: object) -> None:
     if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
-        assert isinstance(task_bar("counterfoil", "linux"), NoTaskBar)
+        assert isinstance(task_bar("counterfoil", "linux"), TaskBar)
     assert isinstance(task_bar("counterfoil", "darwin"), BadgeTaskBar)

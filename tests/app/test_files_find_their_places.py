@@ -25,8 +25,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
-from counterfoil_app.views.capsule import CapsuleDialog
-from counterfoil_app.views.delivery import DeliveryDialog
+from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from support.fake_engine import AUDITOR, FakeEngine, digest
 from support.message_boxes import click_in_box, no_box
 from support.proposals import confirm
@@ -214,7 +213,7 @@ def test_a_capsule_is_adjudicated_in_the_window(
     assert "Everything after follows from it" in dialog.sentence.text()
     # The client's order, chosen afterwards, is compared with at once.
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(job), ""))
-    qtbot.mouseClick(dialog.choose_order, LEFT)
+    qtbot.mouseClick(dialog.choose, LEFT)
     qtbot.waitUntil(lambda: engine.hearings == [(capsule, None), (capsule, job)])
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
     assert dialog.notice.text() == "It is compared with the order job.cfoil."

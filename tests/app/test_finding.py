@@ -15,7 +15,7 @@ from counterfoil_app.driver.waiting import wait_until
 from counterfoil_app.looks import text
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views.dispute import FindingView
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

@@ -16,8 +16,8 @@ from tests.app.test_nothing_misleads import idle
 from counterfoil import CheckNumber, Kept, SegmentRequest
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.views.delivery import DeliveryDialog
 from counterfoil_app.views.header import GUARD_MILLISECONDS, ActionButton
+from counterfoil_app.views.inquiry import DeliveryDialog
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

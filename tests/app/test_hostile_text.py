@@ -122,7 +122,7 @@ def test_everything_that_the_window_shows(
     assert assert_harmless(window) >= 3, "the overview shows it"
     window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
-    qtbot.waitUntil(lambda: not window.session.turns.waiting)
+    qtbot.waitUntil(lambda: not window.session.drawing.waiting)
     assert assert_harmless(window) >= 5
     window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)

@@ -27,8 +27,8 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow, first_size
 from counterfoil_app.views import frame
-from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.frame import Frame
+from counterfoil_app.views.inquiry import CapsuleDialog
 from counterfoil_app.views.parts import Page
 from support.docks import views_in_front
 from support.fake_engine import FakeEngine

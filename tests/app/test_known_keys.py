@@ -22,7 +22,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import now
 from counterfoil_app.verdict.matter import matter_of
-from counterfoil_app.views.delivery import DeliveryDialog
+from counterfoil_app.views.inquiry import DeliveryDialog
 from counterfoil_app.views.keys import KeysDialog
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, digest
 from support.message_boxes import click_in_box

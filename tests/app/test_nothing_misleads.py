@@ -29,7 +29,7 @@ ORDER = CheckNumber.ORDER
 
 
 def idle(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.session.busy and not window.session.turns.waiting)
+    qtbot.waitUntil(lambda: not window.session.busy and not window.session.drawing.waiting)
 
 
 def replayed(window: MainWindow, qtbot: QtBot) -> None:

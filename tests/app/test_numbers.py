@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from counterfoil_app.looks import text
-from counterfoil_app.model.rate import RateMeter
+from counterfoil_app.model.progress import RateMeter
 from counterfoil_app.views.axes import CountAxis
 
 

@@ -18,7 +18,7 @@ from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.views.capsule import CapsuleDialog
+from counterfoil_app.views.inquiry import CapsuleDialog
 from counterfoil_resources.digits import load_digits
 from support.waiting import reached
 
@@ -103,7 +103,7 @@ def test_honest_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job, 
     assert {check.state for check in window.session.checks.values()} == {CheckState.PASSED}
     assert [window.steps.model.index(row, 1).data() for row in range(STEPS)] == ["match"] * STEPS
     assert len(window.session.divergence) == STEPS // 2
-    assert window.session.divergence.largest() is None
+    assert window.session.divergence.differing() == 0
     verdict = sign(window, tmp_path, qtbot)
     assert verdict.outcome is Outcome.VERIFIED
     counterfoil.check_bundle_file(verdict, job.honest)

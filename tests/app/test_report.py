@@ -37,9 +37,8 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import chart, export, report_pages
-from counterfoil_app.verdict.case import Case
 from counterfoil_app.verdict.export import SigningRequest
-from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.report_document import Case, Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine, envelope_of
 from support.waiting import reached

@@ -15,7 +15,7 @@ from counterfoil import Outcome, SegmentRequest
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.rate import AwakeClock, RateMeter
+from counterfoil_app.model.progress import AwakeClock, RateMeter
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.job_fixtures import trainer_key

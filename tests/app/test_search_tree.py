@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from counterfoil import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil_app.model.search_tree import Finding, levels_to, search_levels
+from counterfoil_app.model.search_tree import NodeState, levels_to, search_levels
 
 
 def trees(size: int, differing: int) -> tuple[MerkleTree, MerkleTree]:
@@ -27,12 +27,12 @@ def test_the_search_is_the_one_that_was_made(size: int, data: st.DataObject) -> 
     numbered = sorted((node for level in levels for node in level.nodes if node.number), key=lambda node: node.number)
     assert [(node.first, node.last) for node in numbered] == [(item.first_leaf, item.last_leaf) for item in path]
     for level in levels:
-        assert level.node.finding is Finding.DIFFERENT
+        assert level.node.finding is NodeState.DIFFERENT
         assert level.node.trainer == trainer.node(level.node.first, level.node.last)
         for node in level.nodes:
-            if node.finding is Finding.EQUAL:
+            if node.finding is NodeState.EQUAL:
                 assert node.last < differing, "all that is equal lies before the first difference"
-            if node.finding is Finding.NOT_COMPARED:
+            if node.finding is NodeState.NOT_COMPARED:
                 assert node.first > differing, "all that was not needed lies after it"
 
 

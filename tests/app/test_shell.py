@@ -22,13 +22,10 @@ from counterfoil_app.looks.theme import DARK
 from counterfoil_app.model.journal import Journal, Kind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard, failure_of
-from counterfoil_app.shell.help import HelpWindow
+from counterfoil_app.shell.help import AboutDialog, HelpWindow, ShortcutSheet, versions_text
 from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.shell import FIRST_HELP_PAGE, HELP_PAGES
-from counterfoil_app.shell.shortcuts import ShortcutSheet
-from counterfoil_app.shell.versions import versions_text
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.log import LogView
 from support.fake_engine import FakeEngine

@@ -289,7 +289,7 @@ def test_no_spike_hides_behind_a_marker(window: MainWindow, qtbot: QtBot) -> Non
     view = window.divergence
     for markers in view.markers:
         for line in (markers.selected, markers.disputed, markers.crosshair):
-            assert view.image.zValue() < line.zValue() < view.replay_loss.zValue()
+            assert view.differences.image.zValue() < line.zValue() < view.replay_loss.zValue()
     front(window, "divergence", qtbot)
     view.redraw()
     losses = view.replay_loss.getData()[1]
@@ -303,10 +303,10 @@ def test_no_spike_hides_behind_a_marker(window: MainWindow, qtbot: QtBot) -> Non
 def test_an_all_equal_map_says_so(window_of: MakeWindow, tmp_path: Path, window: MainWindow) -> None:
     honest = replayed(window_of(FakeEngine()), tmp_path / "honest.cfoil")
     honest.divergence.redraw()
-    assert honest.divergence.equal.isVisible()
-    assert honest.divergence.equal.toPlainText() == f"0 of {len(TENSORS)} tensors differ"
+    assert honest.divergence.differences.equal.isVisible()
+    assert honest.divergence.differences.equal.toPlainText() == f"0 of {len(TENSORS)} tensors differ"
     window.divergence.redraw()
-    assert not window.divergence.equal.isVisible()
+    assert not window.divergence.differences.equal.isVisible()
     assert f"{len(TENSORS)} of {len(TENSORS)} tensors differ" in window.divergence._titles[0].text
 
 

@@ -130,7 +130,7 @@ def test_texts_that_nobody_could_translate_are_refused(source: str, reason: str)
 
 def test_collecting_finds_what_is_in_a_module() -> None:
     source = (
-        'def _tr(text):\n    return QCoreApplication.translate("parts", text)\n'
+        '_tr = texts("parts")\n'
         'class A(QWidget):\n    def f(self):\n        self.tr("One")\n        _tr("Two")\n'
         '    class B(QWidget):\n        def g(self): return self.tr("Three").format(1)\n'
     )

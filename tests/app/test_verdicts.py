@@ -48,7 +48,7 @@ from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.axes import NumberAxis, StepAxis
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
-from support.pages import contents
+from support.pages import contents, page_images
 from support.proposals import confirm
 from support.waiting import reached
 
@@ -318,7 +318,7 @@ def test_names_from_the_file_are_never_markup_on_paper(qapp: object) -> None:
 @pytest.mark.qt_log_ignore("QPainter::begin")
 def test_pages_are_drawn_whole(qapp: object, tmp_path: Path) -> None:
     page = contents(FakeEngine(disputed=37))
-    pictures = report_pages.page_images(page)
+    pictures = page_images(page)
     assert len(pictures) == 5
     first = pictures[0]
     tint = QColor(LIGHT.bad_tint)

@@ -21,7 +21,7 @@ from counterfoil_app.looks.theme import ThemeChoice
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.views import colours
+from counterfoil_app.views import heatmap
 from counterfoil_app.views.parts import ElidedLabel
 from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine
@@ -285,13 +285,13 @@ def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: 
     front(window, "divergence", qtbot)
     window.divergence.redraw()
     tokens = window.theme.tokens
-    ramp = colours.ramp(tokens, np.array([1.0, 0.0]))
+    ramp = heatmap.ramp(tokens, np.array([1.0, 0.0]))
     largest, smallest = (QColor(*(int(channel) for channel in colour)).name() for colour in ramp)
     assert heat_colour(window, 39, 0) == largest
     assert heat_colour(window, 39, len(TENSORS) - 1) == smallest
     for step in (20, 34, 42, 59):
         assert heat_colour(window, step, 0) == tokens.ok_tint, "equal"
-    names = window.divergence.names.groups
+    names = window.divergence.differences.names.groups
     assert [group.label for group in names][:2] == ["blocks.0.bn1 running_mean", "blocks.0.conv1 weight"]
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from counterfoil_app.views.key_proposal import KeyProposalDialog
+from counterfoil_app.views.keys import KeyProposalDialog
 
 LEFT = Qt.MouseButton.LeftButton
 

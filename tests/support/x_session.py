@@ -16,9 +16,8 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.shell.help import HelpWindow
+from counterfoil_app.shell.help import HelpWindow, ShortcutSheet
 from counterfoil_app.shell.preferences import PreferencesDialog
-from counterfoil_app.shell.shortcuts import ShortcutSheet
 from support.fake_engine import FakeEngine
 from support.x_input import ALT, CONTROL, XInput
 

@@ -30,7 +30,7 @@ from counterfoil.base.frames import own_pipes, read_frame, write_frame
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say
-from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, Enclosure, Inquiry, enclosure_of
+from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, BoxQuestion, Enclosure, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
 from counterfoil_app.engine.port import keeping
 
@@ -195,11 +195,11 @@ class Broker:
         with suppress(OSError, ValueError), inner.asks, inner.heard:
             while (frame := read_frame(inner.asks, MOST_INQUIRY)) is not None:
                 try:
-                    inquiry: Inquiry = decode(frame, Inquiry)
+                    asked: BoxQuestion = decode(frame, BoxQuestion)
                 except FormError:
                     inner.process.kill()
                     return
-                write_frame(inner.heard, encode(_answered(inner, inquiry)))
+                write_frame(inner.heard, encode(_answered(inner, asked)))
 
 
 def main() -> None:
@@ -213,12 +213,12 @@ def main() -> None:
     broker.close()
 
 
-def _answered(inner: _Inner, inquiry: Inquiry) -> Answer | Refused:
-    answers = inner.answers.get(inquiry.call)
+def _answered(inner: _Inner, asked: BoxQuestion) -> Answer | Refused:
+    answers = inner.answers.get(asked.call)
     try:
         if answers is None:
             raise CounterfoilError(say("The call that this was for is over."))
-        return Answer(answers.answer(inquiry.question))
+        return Answer(answers.answer(asked.question))
     except CounterfoilError as error:
         return Refused(Failure.of(error))
 

@@ -24,7 +24,7 @@ from counterfoil.audit.boxed.messages import Refused
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.sandbox import box
-from counterfoil_app.engine.enclosures import Enclosure, Inquiry
+from counterfoil_app.engine.enclosures import BoxQuestion, Enclosure
 from counterfoil_app.engine.messages import (
     MAX_BYTES,
     MOST_MESSAGES,
@@ -223,7 +223,7 @@ class _Asking:
 
     def ask(self, question: Asked) -> object:
         """Ask, and wait; raises the error with which it was refused."""
-        write_frame(self._asks, encode(Inquiry(self.call, question)))
+        write_frame(self._asks, encode(BoxQuestion(self.call, question)))
         answered: Answered | Refused = decode(read_frame(self._heard, MAX_BYTES), Answered | Refused)
         if isinstance(answered, Refused):
             raise answered.failure.error

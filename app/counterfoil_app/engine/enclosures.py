@@ -45,7 +45,7 @@ class Enclosure:
 
 
 @dataclass(frozen=True)
-class Inquiry:
+class BoxQuestion:
     """What a process in a box asks of whoever started it.
 
     Attributes:

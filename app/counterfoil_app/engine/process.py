@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from counterfoil import (
-    AuditReport,
-    BundleSummary,
-    CancelToken,
-    CounterfoilError,
-    Device,
-    Digest,
-    Event,
-    Kept,
-    Plan,
-    PlanProgress,
-    Recognised,
-    StepTable,
-    write_steps_csv,
-)
+from counterfoil import CancelToken, CounterfoilError, StepTable, write_steps_csv
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.base.sentence import say
@@ -38,15 +25,30 @@ from counterfoil_app.engine.messages import (
     Steer,
     methods,
 )
-from counterfoil_app.engine.port import Asked, DeliveryEvent, HearingEvent, Signable, VerdictReading
-from counterfoil_app.engine.sample import SampleKind, SampleProgress
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import ReportedError
 
 LOOK_SECONDS = 0.02
 """How often a call looks whether it was cancelled or paused."""
 BOXED, OPEN = "counterfoil_app.engine.broker", "counterfoil_app.engine.child"
 """What is started: the broker of processes in boxes, or one process that does all."""
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _carried_out(method: Callable[Concatenate[Engine, P], T]) -> Callable[Concatenate[ProcessEngine, P], T]:
+    """Return the method of the port as one that is carried out in the process."""
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def call(engine: ProcessEngine, /, *given: P.args, **named: P.kwargs) -> T:
+        _, *arguments = signature.bind(engine, *given, **named).args
+        found: T = engine._carry_out(
+            method.__name__, [tuple(each) if isinstance(each, list) else each for each in arguments]
+        )
+        return found
+
+    return call
 
 
 class ProcessEngine:
@@ -64,84 +66,25 @@ class ProcessEngine:
         """The id of the process; None while there is none."""
         return self._link.process_id if self._link is not None else None
 
-    def devices(self) -> Sequence[Device]:
-        """Return the devices of this machine."""
-        return self._call(tuple[Device, ...], "devices")
-
-    def outline(self, path: Path) -> BundleSummary:
-        """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
-        return self._call(BundleSummary, "outline", path)
-
-    def inspect(
-        self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
-    ) -> Iterator[BundleSummary]:
-        """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
-        return self._iterate("inspect", path, order, tuple(clients), cancel=cancel)
-
-    def client_order(self, path: Path, audited: Path) -> BundleSummary:
-        """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""
-        return self._call(BundleSummary, "client_order", path, audited)
-
-    def plan(self, request: Asked, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
-        """Measure a few steps and say what audits would cost; raises CounterfoilError."""
-        return self._iterate("plan", request, bad_fraction, cancel=cancel)
-
-    def kept(self, request: Asked, order: Digest, run_root: Digest) -> Kept | None:
-        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
-        found = self._call(object, "kept", request, order, run_root)
-        return found if isinstance(found, Kept) else None
-
-    def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
-        """Replay a run; raises CounterfoilError."""
-        return self._iterate("audit", request, cancel=cancel)
-
-    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
-        """Record a run of the sample; raises CounterfoilError."""
-        return self._iterate("make_sample", folder, kind, cancel=cancel)
-
-    def recognise(self, path: Path) -> Recognised:
-        """Say what a file is, by its content; raises CounterfoilError."""
-        return self._call(Recognised, "recognise", path)
-
-    def adjudicate(
-        self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
-    ) -> Iterator[HearingEvent]:
-        """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
-        return self._iterate("adjudicate", capsule, order, device, threads, cancel=cancel)
-
-    def verify_weights(
-        self,
-        weights: Path,
-        run: Path,
-        verdict: Path | None,
-        keys: Sequence[str],
-        replay: AuditReport | None,
-        cancel: CancelToken,
-    ) -> Iterator[DeliveryEvent]:
-        """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
-        return self._iterate("verify_weights", weights, run, verdict, tuple(keys), replay, cancel=cancel)
-
-    def preview(self, report: Signable, signed_at: datetime) -> bytes:
-        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
-        return self._call(bytes, "preview", report, signed_at)
-
-    def read_verdict(
-        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
-    ) -> VerdictReading:
-        """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
-        return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle, tuple(statements))
-
-    def read_key(self, path: Path) -> str:
-        """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
-        return self._call(str, "read_key", path)
+    devices = _carried_out(Engine.devices)
+    outline = _carried_out(Engine.outline)
+    inspect = _carried_out(Engine.inspect)
+    client_order = _carried_out(Engine.client_order)
+    plan = _carried_out(Engine.plan)
+    kept = _carried_out(Engine.kept)
+    audit = _carried_out(Engine.audit)
+    make_sample = _carried_out(Engine.make_sample)
+    recognise = _carried_out(Engine.recognise)
+    adjudicate = _carried_out(Engine.adjudicate)
+    verify_weights = _carried_out(Engine.verify_weights)
+    preview = _carried_out(Engine.preview)
+    read_verdict = _carried_out(Engine.read_verdict)
+    read_key = _carried_out(Engine.read_key)
+    write_capsule = _carried_out(Engine.write_capsule)
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
         write_steps_csv(steps, path)
-
-    def write_capsule(self, report: AuditReport, path: Path) -> None:
-        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
-        self._call(type(None), "write_capsule", report, path)
 
     def close(self) -> None:
         """End the process; a later call starts it again."""
@@ -149,13 +92,18 @@ class ProcessEngine:
             self._link.end()
         self._link = None
 
-    def _call(self, _kind: type[T], method: str, *arguments: Any) -> T:
+    def _carry_out(self, method: str, arguments: Sequence[Any]) -> Any:
+        """Call a method of the engine; the last argument of one that can be cancelled is its token."""
+        if methods()[method].cancellable:
+            return self._iterate(method, *arguments[:-1], cancel=arguments[-1])
+        return self._call(method, *arguments)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
         link = self._linked()
         self._send(link, Call(self._next(), method, arguments))
         for message in self._messages(link, None):
             if isinstance(message, Returned):
-                found: T = self._read(link, message.value, methods()[method].brings)
-                return found
+                return self._read(link, message.value, methods()[method].brings)
         raise AssertionError("a call ends by returning or raising")
 
     def _iterate(self, method: str, *arguments: Any, cancel: CancelToken) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -54,15 +54,15 @@ class Snapshot:
         workers: What the workers of the replay do; None where nothing new is known of them.
     """
 
-    started: AuditStarted | None
-    checks: tuple[Check, ...]
-    rows: tuple[StepRow, ...]
-    divergences: tuple[DivergenceMeasured, ...]
-    operator: OperatorDone | None
-    dispute: Dispute | None
-    resumed: int | None
-    report: AuditReport | None
+    started: AuditStarted | None = None
+    checks: tuple[Check, ...] = ()
+    rows: tuple[StepRow, ...] = ()
+    divergences: tuple[DivergenceMeasured, ...] = ()
+    operator: OperatorDone | None = None
+    dispute: Dispute | None = None
+    resumed: int | None = None
     restored: int | None = None
+    report: AuditReport | None = None
     kept: Kept | None = None
     workers: tuple[WorkerState, ...] | None = None
 
@@ -96,48 +96,42 @@ class ReplaySink:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._started: AuditStarted | None = None
+        self._news = Snapshot()
+        """What is there but checks, steps and comparisons, of which there are several."""
         self._checks: dict[int, Check] = {}
         self._rows: deque[StepRow] = deque()
         self._divergences: deque[DivergenceMeasured] = deque()
-        self._operator: OperatorDone | None = None
-        self._dispute: Dispute | None = None
-        self._resumed: int | None = None
-        self._report: AuditReport | None = None
-        self._restored: int | None = None
-        self._kept: Kept | None = None
-        self._workers: tuple[WorkerState, ...] | None = None
 
     @property
     def drained(self) -> bool:
         """Whether all steps, comparisons and the report have been taken."""
         with self._lock:
-            return not self._rows and not self._divergences and self._report is None
+            return not self._rows and not self._divergences and self._news.report is None
 
     def publish(self, event: Event) -> None:
         """Note an event; never waits for the window."""
         with self._lock:
             match event:
-                case OperatorDone():
-                    self._operator = event
                 case StepReplayed(row=row):
                     self._rows.append(row)
                 case DivergenceMeasured():
                     self._divergences.append(event)
                 case CheckChanged(check=check):
                     self._checks[check.number] = check
+                case OperatorDone():
+                    self._note(operator=event)
                 case DisputeLocated(dispute=dispute):
-                    self._dispute = dispute
+                    self._note(dispute=dispute)
                 case ResumedFromCheckpoint(step=step):
-                    self._resumed = step
+                    self._note(resumed=step)
                 case AuditStarted():
-                    self._started = event
+                    self._note(started=event)
                 case WorkersReported(workers=workers):
-                    self._workers = workers
+                    self._note(workers=workers)
                 case ProgressRestored(steps=steps):
-                    self._restored = steps
+                    self._note(restored=steps)
                 case AuditFinished(report=report, kept=kept):
-                    self._report, self._kept = report, kept
+                    self._note(report=report, kept=kept)
                 case _:
                     raise TypeError(f"{type(event).__name__} is not an event of a replay")
 
@@ -149,27 +143,16 @@ class ReplaySink:
     def take(self, limit: int) -> Snapshot:
         """Take what is there: at most ``limit`` steps, so that one look never holds the window up."""
         with self._lock:
-            rows = _take(self._rows, limit)
-            divergences = _take(self._divergences, limit)
-            report = None
-            if not self._rows and not self._divergences:
-                report, self._report = self._report, None
-            snapshot = Snapshot(
-                started=self._started,
-                checks=tuple(self._checks.values()),
-                rows=rows,
-                divergences=divergences,
-                operator=self._operator,
-                dispute=self._dispute,
-                resumed=self._resumed,
-                report=report,
-                restored=self._restored,
-                kept=self._kept,
-                workers=self._workers,
-            )
-            self._started = self._operator = self._dispute = self._resumed = self._restored = self._workers = None
-            self._checks = {}
-            return snapshot
+            rows, divergences = _take(self._rows, limit), _take(self._divergences, limit)
+            ready = replace(self._news, rows=rows, divergences=divergences, checks=tuple(self._checks.values()))
+            self._news, self._checks = Snapshot(), {}
+            if self._rows or self._divergences:  # the report comes last
+                self._note(report=ready.report, kept=ready.kept)
+                ready = replace(ready, report=None, kept=None)
+            return ready
+
+    def _note(self, **news: object) -> None:
+        self._news = replace(self._news, **news)  # type: ignore[arg-type]  # its own fields
 
 
 def _take(items: deque[Item], limit: int) -> tuple[Item, ...]:

@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from counterfoil import CounterfoilError, GivenFileError
 from counterfoil.base.sentence import say
@@ -50,12 +51,27 @@ class Failure:
         return cls(strangers.sentence(sentence), remedy, strangers.lines(trace), expected=False)
 
 
+class SupportsEmit(Protocol):
+    """A signal of Qt's, which this room does not know."""
+
+    def emit(self, *values: object) -> None:
+        """Tell whoever listens."""
+
+
 class ReportedError(CounterfoilError):
     """A failure that was described where it happened, in another process."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.sentence, remedy=failure.remedy, detail=failure.detail)
         self.failure = failure
+
+
+def attempt(work: Callable[[], object], failed: SupportsEmit) -> None:
+    """Do something that may fail, and emit why it did if so."""
+    try:
+        work()
+    except CounterfoilError as error:
+        failed.emit(Failure.of(error))
 
 
 @dataclass(frozen=True)

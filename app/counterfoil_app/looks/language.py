@@ -6,6 +6,7 @@ The catalogues are Qt Linguist's: ``resources/counterfoil_resources/translations
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import resources
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -24,6 +25,11 @@ def choose_language(wanted: str, system: QLocale | None = None) -> str:
         if code in LANGUAGES:
             return code
     return SOURCE_LANGUAGE
+
+
+def texts(context: str) -> Callable[[str], str]:
+    """Return what translates the texts of a module that has no class for them, as ``_tr``."""
+    return lambda source: QCoreApplication.translate(context, source)
 
 
 class Translations:

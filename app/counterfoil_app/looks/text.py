@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QLocale
+
+from counterfoil_app.looks.language import texts
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("text", text)
+_tr = texts("text")
 
 
 def count(value: int) -> str:

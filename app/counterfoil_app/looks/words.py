@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-
 from counterfoil import (
     AdjudicationOutcome,
     Check,
@@ -16,6 +14,7 @@ from counterfoil import (
     Finding,
     Kept,
     Level,
+    OrderSource,
     Outcome,
     Right,
     Sample,
@@ -31,6 +30,7 @@ from counterfoil import (
 )
 from counterfoil.base.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.key_book import KnownKey, Role
 from counterfoil_app.model.step_data import StepState
@@ -45,8 +45,7 @@ class Look:
     tone: Tone
 
 
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("words", source)
+_tr = texts("words")
 
 
 def outcome(value: Outcome, sample: Sample | None = None, trust: Trust | None = None) -> Look:
@@ -115,6 +114,27 @@ def order_acceptance(accepted: bool, when: str = "") -> str:
         if when
         else _tr("accepted by the trainer")
     )
+
+
+def order_source(value: OrderSource) -> str:
+    """How it is known whose order a run is of."""
+    return {
+        "client": _tr("compared with the client's own file"),
+        "signature": _tr("signed with the client's key, which was given"),
+        "bundle": _tr("taken from the bundle; not compared with the client's own file"),
+    }[value]
+
+
+def disputed_step(step: int, ordered: int, agreed: int) -> str:
+    """Which step a capsule is about."""
+    return _tr("step {0} of {1}, replayed from the state after step {2}").format(
+        text.count(step), text.count(ordered), text.count(agreed)
+    )
+
+
+def check_said(value: Check) -> str:
+    """Where a check stands, and what was found."""
+    return f"{check(value).word}. {engine_words.translated(value.detail)}".strip()
 
 
 def known_key(key: KnownKey) -> Look:
@@ -186,47 +206,35 @@ def check(value: Check) -> Look:
 
 def check_state(value: CheckState) -> Look:
     """How the state of a check is shown."""
-    match value:
-        case CheckState.PENDING:
-            return Look(_tr("not yet checked"), "pending", Tone.MUTED)
-        case CheckState.RUNNING:
-            return Look(_tr("being checked"), "running", Tone.INFO)
-        case CheckState.PASSED:
-            return Look(_tr("passed"), "passed", Tone.OK)
-        case CheckState.FAILED:
-            return Look(_tr("failed"), "failed", Tone.BAD)
-        case CheckState.WARNING:
-            return Look(_tr("passed, with a remark"), "warning", Tone.WARN)
-        case CheckState.SKIPPED:
-            return Look(_tr("not reached"), "skipped", Tone.MUTED)
+    return {
+        CheckState.PENDING: Look(_tr("not yet checked"), "pending", Tone.MUTED),
+        CheckState.RUNNING: Look(_tr("being checked"), "running", Tone.INFO),
+        CheckState.PASSED: Look(_tr("passed"), "passed", Tone.OK),
+        CheckState.FAILED: Look(_tr("failed"), "failed", Tone.BAD),
+        CheckState.WARNING: Look(_tr("passed, with a remark"), "warning", Tone.WARN),
+        CheckState.SKIPPED: Look(_tr("not reached"), "skipped", Tone.MUTED),
+    }[value]
 
 
 def step_match(value: StepMatch) -> Look:
     """How the comparison of a step is shown."""
-    match value:
-        case StepMatch.MATCH:
-            return Look(_tr("match"), "passed", Tone.OK)
-        case StepMatch.MISMATCH:
-            return Look(_tr("mismatch"), "failed", Tone.BAD)
-        case StepMatch.UNJUDGED:
-            return Look(_tr("unjudged"), "skipped", Tone.MUTED)
+    return {
+        StepMatch.MATCH: Look(_tr("match"), "passed", Tone.OK),
+        StepMatch.MISMATCH: Look(_tr("mismatch"), "failed", Tone.BAD),
+        StepMatch.UNJUDGED: Look(_tr("unjudged"), "skipped", Tone.MUTED),
+    }[value]
 
 
 def step_state(value: StepState) -> Look:
     """How the state of a step is shown."""
-    match value:
-        case StepState.LEFT_OUT:
-            return Look(_tr("not chosen"), "skipped", Tone.MUTED)
-        case StepState.MATCH:
-            return Look(_tr("match"), "passed", Tone.OK)
-        case StepState.WAITING:
-            return Look(_tr("not replayed"), "pending", Tone.MUTED)
-        case StepState.UNJUDGED:
-            return Look(_tr("unjudged"), "skipped", Tone.WARN)
-        case StepState.SUSPICIOUS:
-            return Look(_tr("match, suspicious log"), "warning", Tone.BAD)
-        case StepState.MISMATCH:
-            return Look(_tr("mismatch"), "failed", Tone.BAD)
+    return {
+        StepState.LEFT_OUT: Look(_tr("not chosen"), "skipped", Tone.MUTED),
+        StepState.MATCH: Look(_tr("match"), "passed", Tone.OK),
+        StepState.WAITING: Look(_tr("not replayed"), "pending", Tone.MUTED),
+        StepState.UNJUDGED: Look(_tr("unjudged"), "skipped", Tone.WARN),
+        StepState.SUSPICIOUS: Look(_tr("match, suspicious log"), "warning", Tone.BAD),
+        StepState.MISMATCH: Look(_tr("mismatch"), "failed", Tone.BAD),
+    }[value]
 
 
 def equality(equal: bool) -> Look:

@@ -8,10 +8,11 @@ from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from counterfoil import SegmentRequest
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.eventloop import single_shot
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
@@ -25,11 +26,11 @@ class EntryState(Enum):
     DONE = "done"
     """The replay came to a report."""
     FAILED = "failed"
-    """There is no report; :attr:`Entry.sentence` says why."""
+    """There is no report; :attr:`QueuedBundle.sentence` says why."""
 
 
 @dataclass
-class Entry:
+class QueuedBundle:
     """One bundle of the queue.
 
     Attributes:
@@ -60,13 +61,11 @@ class BundleQueue(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._current: Entry | None = None
+        self._current: QueuedBundle | None = None
         self._replayed = False
         self._segments = SegmentRequest()
-        self.entries: list[Entry] = []
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.timeout.connect(self._go_on)
+        self.entries: list[QueuedBundle] = []
+        self._later = single_shot(self, 0, self._go_on)
         self._problem = ""
         """Why the bundle in work cannot be opened."""
         session.phase_changed.connect(self._look)
@@ -98,10 +97,10 @@ class BundleQueue(QObject):
         for path in paths:
             if path.resolve() not in known:
                 known.add(path.resolve())
-                self.entries.append(Entry(path, order=orders.get(path)))
+                self.entries.append(QueuedBundle(path, order=orders.get(path)))
         self.changed.emit()
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: QueuedBundle) -> None:
         """Take a bundle out of the queue, unless it is being worked on."""
         if entry is not self._current and entry in self.entries:
             self.entries.remove(entry)
@@ -119,7 +118,7 @@ class BundleQueue(QObject):
         """Stop the replay that runs, and halt."""
         self._session.stop()
 
-    def open(self, entry: Entry) -> None:
+    def open(self, entry: QueuedBundle) -> None:
         """Show what was found in a bundle, or open it when it waits; not while the queue runs."""
         if self.running:
             return
@@ -146,13 +145,13 @@ class BundleQueue(QObject):
         if self._session.path != self._current.path:  # the user opened something else
             self._halt(EntryState.WAITING, "")
         elif self._session.phase is not Phase.LOADING and not self._session.running:
-            self._later.start(0)
+            self._later.start()
         self.changed.emit()
 
     def _misnamed(self, failure: Failure) -> None:
         if self._current is not None and failure.role == "file":
             self._problem = failure.sentence
-            self._later.start(0)
+            self._later.start()
 
     def _go_on(self) -> None:
         session, entry = self._session, self._current
@@ -170,14 +169,14 @@ class BundleQueue(QObject):
         stopped = session.was_stopped
         sentence = report.reason if report is not None else session.failure.sentence if session.failure else ""
         entry.finished = session.keep()
+        state = EntryState.DONE if report is not None else EntryState.FAILED
         if stopped:
-            self._halt(EntryState.DONE if report is not None else EntryState.FAILED, sentence)
+            self._halt(state, sentence)
             return
-        entry.state = EntryState.DONE if report is not None else EntryState.FAILED
-        entry.sentence = sentence
+        entry.state, entry.sentence = state, sentence
         self._next()
 
-    def _replay(self, entry: Entry) -> None:
+    def _replay(self, entry: QueuedBundle) -> None:
         session = self._session
         if session.phase is Phase.READY and session.summary is not None:
             if session.summary.run is None:
@@ -190,7 +189,7 @@ class BundleQueue(QObject):
         session.use_segments(self._segments)
         session.replay()
 
-    def _give_up(self, entry: Entry, sentence: str) -> None:
+    def _give_up(self, entry: QueuedBundle, sentence: str) -> None:
         entry.state, entry.sentence = EntryState.FAILED, sentence
         self._next()
 

@@ -55,7 +55,7 @@ class Exports(QObject):
 
     def table(self, steps: StepTable, target: Path) -> None:
         """Write the replayed steps as CSV."""
-        self._write(target, partial(_write_table, self._engine, steps, target))
+        self._write(target, partial(self._engine.write_steps, steps, target))
 
     def capsule(self, report: AuditReport, target: Path, kept: Path | None = None) -> None:
         """Write the dispute capsule of a report: a copy of the one that is ``kept``, or anew from its evidence."""
@@ -65,12 +65,13 @@ class Exports(QObject):
         """Make and write a file."""
         self._write(target, partial(_write_contents, target, contents))
 
-    def _write(self, target: Path, write: Callable[[], Path]) -> None:
+    def _write(self, target: Path, write: Callable[[], object]) -> None:
         inputs = self.reads()
 
         def checked() -> Path:
             check_apart([target], inputs)
-            return write()
+            write()
+            return target
 
         self._submit(checked, self._written)
 
@@ -92,22 +93,15 @@ class Exports(QObject):
 # In the worker thread
 
 
-def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
+def _write_contents(target: Path, contents: Callable[[], bytes]) -> None:
     write_whole(target, contents(), what=say("the file"))
-    return target
 
 
-def _write_table(engine: Engine, steps: StepTable, target: Path) -> Path:
-    engine.write_steps(steps, target)
-    return target
-
-
-def _write_capsule(engine: Engine, report: AuditReport, target: Path, kept: Path | None) -> Path:
+def _write_capsule(engine: Engine, report: AuditReport, target: Path, kept: Path | None) -> None:
     if kept is None or not kept.is_file():
         engine.write_capsule(report, target)
-        return target
+        return
     try:
         write_whole(target, kept.read_bytes(), what=say("the dispute capsule"))
     except OSError as error:
         raise CounterfoilError(say("{0} cannot be read: {1}.", kept, error.strerror or error)) from error
-    return target

@@ -1,20 +1,40 @@
-"""A question to the engine that takes a while: how far it is, and what comes back."""
+"""Questions to the engine that take a while: how far each is, and what comes back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from counterfoil import CancelToken
-from counterfoil_app.engine.port import Engine
+from counterfoil import (
+    AdjudicationReport,
+    AuditReport,
+    AuditRequest,
+    CancelToken,
+    Check,
+    CheckChanged,
+    CheckNumber,
+    CheckState,
+    DeliveryProgress,
+    DeliveryReport,
+    OperatorDone,
+    Plan,
+    PlanProgress,
+)
+from counterfoil_app.engine.port import Engine, HearingStarted
 from counterfoil_app.engine.snapshot import Latest
+from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult
-from counterfoil_app.model.session import Session
+
+if TYPE_CHECKING:
+    from counterfoil_app.model.session import Session
 
 LOOK_MILLISECONDS = 60
+Ask = Callable[[Callable[[Engine], object], Callable[[JobResult], None]], None]
+"""Lets the worker ask the engine something, and hands the answer over in the window's thread."""
 Seen = TypeVar("Seen")
 """What the worker thread puts down of its progress."""
 
@@ -23,7 +43,7 @@ class Inquiry(QObject, Generic[Seen]):
     """Asks the engine in the session's worker; what it is asked, and what becomes of the answer, a subclass says.
 
     Args:
-        session: Whose worker is used.
+        ask: Lets the worker ask the engine, and hands the answer over.
 
     Attributes:
         failure: Why there is no report.
@@ -31,9 +51,9 @@ class Inquiry(QObject, Generic[Seen]):
 
     changed = Signal()
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, ask: Ask, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._ask = ask
         self._token: CancelToken | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MILLISECONDS)
@@ -51,17 +71,22 @@ class Inquiry(QObject, Generic[Seen]):
             return
         self._forget()
         token = self._token = CancelToken()
-        self._session.ask(self._question(token), partial(self._ended, token))
+        self._ask(self._question(token), partial(self._ended, token))
         self._timer.start()
         self.changed.emit()
 
     def stop(self) -> None:
         """Stop; what still comes is ignored."""
+        if self.working:
+            self._leave()
+            self.changed.emit()
+
+    def _leave(self) -> None:
+        """Stop without a word."""
         if self._token is not None:
             self._token.cancel()
-            self._token = None
-            self._timer.stop()
-            self.changed.emit()
+        self._token = None
+        self._timer.stop()
 
     def _forget(self) -> None:
         """Go back to where nothing is known."""
@@ -78,7 +103,6 @@ class Inquiry(QObject, Generic[Seen]):
 
     def _answer(self, value: object) -> None:
         """Take over what the worker thread returned; None where it failed."""
-        raise NotImplementedError
 
     def _look(self) -> None:
         if (seen := self._seen.take()) is not None:
@@ -94,3 +118,166 @@ class Inquiry(QObject, Generic[Seen]):
         self.failure = result.failure
         self._answer(result.value)
         self.changed.emit()
+
+
+class Planner(Inquiry[PlanProgress | Plan]):
+    """Lets the worker measure a few steps; one measurement at a time.
+
+    Attributes:
+        plan: What was measured so far; None while there is nothing.
+        failure: Why the last measurement ended without.
+    """
+
+    def measure(self, asked: AuditRequest, bad_fraction: float) -> None:
+        """Measure for a replay; :attr:`changed` follows, several times."""
+        self.forget()
+        self._asked = asked, bad_fraction
+        self.start()
+
+    def forget(self) -> None:
+        """Stop measuring, and forget what was measured."""
+        self._leave()
+        self._forget()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.plan: PlanProgress | Plan | None = None
+
+    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+        asked, seen = self._asked, self._seen
+        return lambda engine: seen.put_all(engine.plan(*asked, token))
+
+    def _show(self, seen: PlanProgress | Plan) -> None:
+        self.plan = seen
+
+
+_Standing = tuple[tuple[Check, ...], float]
+"""Where the checks stand, and the share of the steps that is replayed."""
+
+
+class Hearing(Inquiry[_Standing]):
+    """Adjudicates a capsule in the session's worker.
+
+    Args:
+        session: Whose worker, device and threads are used.
+        path: The capsule.
+
+    Attributes:
+        path: The capsule.
+        order: The client's order to compare with; None takes it from the capsule.
+        checks: Where each check stands.
+        report: What was found; None until it is over.
+        found: The same as the engine said it, to be signed.
+        signed: Where the signed adjudication lies, once there is one.
+        share: How much of its steps is replayed, 0 to 1.
+    """
+
+    def __init__(self, session: Session, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(session.ask, parent)
+        self._session = session
+        self.path = path
+        self.order: Path | None = None
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.checks = {number: Check(number, CheckState.PENDING) for number in list(CheckNumber)}
+        self.report: AdjudicationReport | None = None
+        self.found: AdjudicationReport | None = None
+        self.signed: Path | None = None
+        self.share = 0.0
+
+    def files_read(self) -> tuple[Path, ...]:
+        """The files that are open, over which nothing is written."""
+        return (self.path,) if self.order is None else (self.path, self.order)
+
+    def note_signed(self, report: AdjudicationReport, path: Path) -> None:
+        """Know that a report was signed; one that was found before says nothing of what is shown now."""
+        if report is self.found:
+            self.signed = path
+            self.changed.emit()
+
+    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+        return partial(self._hear, self.path, self.order, token)
+
+    def _hear(self, path: Path, order: Path | None, token: CancelToken, engine: Engine) -> AdjudicationReport | None:
+        """In the worker thread."""
+        checks: dict[CheckNumber, Check] = {}
+        first, count, share = 1, 1, 0.0
+        for event in engine.adjudicate(path, order, self._session.device, self._session.threads, token):
+            if isinstance(event, AdjudicationReport):
+                return event
+            if isinstance(event, CheckChanged):
+                checks[event.check.number] = event.check
+            elif isinstance(event, HearingStarted):
+                first, count = event.first, event.last - event.first + 1
+            elif isinstance(event, OperatorDone) and event.total:
+                share = (event.step - first + event.done / event.total) / count
+            self._seen.put((tuple(checks.values()), share))
+        return None
+
+    def _show(self, seen: _Standing) -> None:
+        checks, self.share = seen
+        self.checks.update({check.number: plain(check) for check in checks})
+
+    def _answer(self, value: object) -> None:
+        if isinstance(value, AdjudicationReport):
+            self.found, self.report = value, plain(value)
+            self.checks.update({check.number: check for check in self.report.checks})
+
+
+class Delivery(Inquiry[DeliveryProgress]):
+    """Compares delivered weights with a run in the session's worker.
+
+    Args:
+        session: Whose worker is used.
+        weights: The folder, or the file, of weights.
+        run: The run.
+
+    Attributes:
+        weights: The folder, or the file, of weights.
+        run: The run.
+        verdict: A verdict on the run; None for none.
+        keys: Public keys to check it with, as hexadecimal digits.
+        replay: The report of a replay of the run here; it counts where there is no verdict.
+        progress: How far it is; None before it begins.
+        report: What was found; None until it is over.
+    """
+
+    def __init__(self, session: Session, weights: Path, run: Path, parent: QObject | None = None) -> None:
+        super().__init__(session.ask, parent)
+        self.weights = weights
+        self.run = run
+        self.verdict: Path | None = None
+        self.keys: Sequence[str] = ()
+        self.replay: AuditReport | None = None
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.progress: DeliveryProgress | None = None
+        self.report: DeliveryReport | None = None
+
+    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+        replay = None if self.verdict is not None else self.replay
+        return partial(self._compare, self.verdict, self.keys, replay, token)
+
+    def _compare(
+        self,
+        verdict: Path | None,
+        keys: Sequence[str],
+        replay: AuditReport | None,
+        token: CancelToken,
+        engine: Engine,
+    ) -> DeliveryReport | None:
+        """In the worker thread."""
+        for event in engine.verify_weights(self.weights, self.run, verdict, keys, replay, token):
+            if isinstance(event, DeliveryReport):
+                return event
+            self._seen.put(event)
+        return None
+
+    def _show(self, seen: DeliveryProgress) -> None:
+        self.progress = plain(seen)
+
+    def _answer(self, value: object) -> None:
+        if isinstance(value, DeliveryReport):
+            self.report = plain(value)

@@ -12,8 +12,8 @@ file is ever read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
@@ -59,9 +60,12 @@ class Standing(Enum):
     """It is in the book as an auditor's or a client's."""
 
 
-@dataclass(frozen=True)
-class KnownKey:
-    """A key in the book.
+_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+_Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
+
+
+class KnownKey(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """A key in the book, and in its file: what is not exactly as it was written is no list of ours.
 
     Attributes:
         public: The key, as 64 hexadecimal digits.
@@ -72,17 +76,22 @@ class KnownKey:
         orders: Digests of the orders, as hexadecimal digits, whose runs it may sign; of a trainer's alone.
     """
 
-    public: str
+    public: _Hex
     role: Role
-    name: str
-    source: str
-    since: str
-    orders: tuple[str, ...] = ()
+    name: Annotated[str, Meta(max_length=MAX_NAME)]
+    source: Annotated[str, Meta(max_length=MAX_SOURCE)]
+    since: _Day
+    orders: Annotated[tuple[_Hex, ...], Meta(max_length=MAX_ORDERS)]
 
     @cached_property
     def key_id(self) -> str:
         """Its fingerprint: 64 hexadecimal digits."""
         return key_id_of(self.public)
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: int
+    keys: Annotated[tuple[KnownKey, ...], Meta(max_length=MAX_KEYS)]
 
 
 @dataclass(frozen=True)
@@ -210,7 +219,7 @@ class KeyBook(QObject):
         Raises:
             CounterfoilError: The key is an auditor's or a client's, or the file cannot be written.
         """
-        key = self._keys.get(key_id_of(public)) or KnownKey(public, Role.TRAINER, "", _line(source), day)
+        key = self._keys.get(key_id_of(public)) or KnownKey(public, Role.TRAINER, "", _line(source), day, ())
         if key.role in (Role.AUDITOR, Role.CLIENT):
             raise self._of_another_kind(key)
         self._store(replace(key, orders=tuple(sorted({*key.orders, order}))[:MAX_ORDERS]))
@@ -278,10 +287,8 @@ class KeyBook(QObject):
                 say("The list of keys is full: it holds {0}.", MAX_KEYS),
                 remedy=say("Remove keys that you do not need."),
             )
-        entries = tuple(
-            _Entry(key.public, key.role, key.name, key.source, key.since, key.orders) for key in keys.values()
-        )
-        text = msgspec.json.format(msgspec.json.encode(_File(FORMAT_VERSION, entries)), indent=1)
+        file = _File(FORMAT_VERSION, tuple(keys.values()))
+        text = msgspec.json.format(msgspec.json.encode(file), indent=1)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -298,32 +305,12 @@ def _line(text: str) -> str:
     return one_line(text, MAX_SOURCE)
 
 
-# The file, strictly: what is not exactly as it was written is no list of ours
-
-_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
-_Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
-
-
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    public: _Hex
-    role: Role
-    name: Annotated[str, Meta(max_length=MAX_NAME)]
-    source: Annotated[str, Meta(max_length=MAX_SOURCE)]
-    since: _Day
-    orders: Annotated[tuple[_Hex, ...], Meta(max_length=MAX_ORDERS)]
-
-
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    format: int
-    keys: Annotated[tuple[_Entry, ...], Meta(max_length=MAX_KEYS)]
-
-
-def _read(path: Path) -> list[KnownKey]:
+def _read(path: Path) -> tuple[KnownKey, ...]:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        return []
+        return ()
     except OSError as error:
         raise CounterfoilError(
             say("The list of keys {0} cannot be read: {1}.", path, error.strerror or error),
@@ -335,18 +322,17 @@ def _read(path: Path) -> list[KnownKey]:
         held = msgspec.json.decode(data, type=_File)
         if held.format != FORMAT_VERSION:
             raise ValueError(f"format {held.format!r}")
-        keys = [KnownKey(one.public, one.role, one.name, one.source, one.since, one.orders) for one in held.keys]
-        _check(keys)
+        _check(held.keys)
     except (ValueError, RecursionError) as error:
         raise CounterfoilError(
             say("The list of keys {0} is damaged, so no key is known.", path),
             remedy=say("Repair the file, or move it away to begin a new one."),
             detail=f"{type(error).__name__}: {error}",
         ) from error
-    return keys
+    return held.keys
 
 
-def _check(keys: list[KnownKey]) -> None:
+def _check(keys: Sequence[KnownKey]) -> None:
     """Raise ValueError for what the book would not have written."""
     names = [key.name for key in keys if key.name]
     texts: tuple[tuple[Callable[[KnownKey], str], int], ...] = (

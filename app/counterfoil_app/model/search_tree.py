@@ -10,7 +10,7 @@ from counterfoil import Digest, MerkleComparison
 from counterfoil.commit.merkle import split
 
 
-class Finding(Enum):
+class NodeState(Enum):
     """What is known of a node."""
 
     EQUAL = "equal"
@@ -34,7 +34,7 @@ class TreeNode:
 
     first: int
     last: int
-    finding: Finding
+    finding: NodeState
     number: int = 0
     trainer: Digest | None = None
     replay: Digest | None = None
@@ -45,7 +45,7 @@ class TreeNode:
 
 
 @dataclass(frozen=True)
-class Level:
+class SearchLevel:
     """One level of the search: both children of the node above, or the root alone.
 
     Attributes:
@@ -67,7 +67,7 @@ def _children(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (first, middle - 1), (middle, last)
 
 
-def search_levels(path: Sequence[MerkleComparison]) -> list[Level]:
+def search_levels(path: Sequence[MerkleComparison]) -> list[SearchLevel]:
     """Put the comparisons of a search into levels, with the nodes that did not have to be compared.
 
     Args:
@@ -78,24 +78,24 @@ def search_levels(path: Sequence[MerkleComparison]) -> list[Level]:
 
     def node(span: tuple[int, int]) -> TreeNode:
         if span not in compared:
-            return TreeNode(*span, Finding.NOT_COMPARED)
+            return TreeNode(*span, NodeState.NOT_COMPARED)
         number, item = compared[span]
-        finding = Finding.EQUAL if item.equal else Finding.DIFFERENT
+        finding = NodeState.EQUAL if item.equal else NodeState.DIFFERENT
         return TreeNode(*span, finding, number, item.trainer, item.replay)
 
     if not path:
         return []
-    levels = [Level((node((path[0].first_leaf, path[0].last_leaf)),), 0)]
-    while (above := levels[-1].node).finding is Finding.DIFFERENT and above.first < above.last:
+    levels = [SearchLevel((node((path[0].first_leaf, path[0].last_leaf)),), 0)]
+    while (above := levels[-1].node).finding is NodeState.DIFFERENT and above.first < above.last:
         left, right = (node(span) for span in _children(above.first, above.last))
-        levels.append(Level((left, right), 0 if left.finding is Finding.DIFFERENT else 1))
+        levels.append(SearchLevel((left, right), 0 if left.finding is NodeState.DIFFERENT else 1))
     return levels
 
 
-def levels_to(leaf: int, leaves: int) -> list[Level]:
+def levels_to(leaf: int, leaves: int) -> list[SearchLevel]:
     """Return the levels from the root to a leaf of a tree that nobody searched: nothing in them is compared."""
-    levels = [Level((TreeNode(0, leaves - 1, Finding.NOT_COMPARED),), 0)]
+    levels = [SearchLevel((TreeNode(0, leaves - 1, NodeState.NOT_COMPARED),), 0)]
     while (above := levels[-1].node).first < above.last:
-        left, right = (TreeNode(*span, Finding.NOT_COMPARED) for span in _children(above.first, above.last))
-        levels.append(Level((left, right), 0 if left.covers(leaf) else 1))
+        left, right = (TreeNode(*span, NodeState.NOT_COMPARED) for span in _children(above.first, above.last))
+        levels.append(SearchLevel((left, right), 0 if left.covers(leaf) else 1))
     return levels

@@ -6,7 +6,7 @@ The views read a :class:`Session` and call its methods; it draws no conclusions.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,19 +34,60 @@ from counterfoil import (
     with_trainer_key,
 )
 from counterfoil_app.engine.port import Engine, KnownRequest
-from counterfoil_app.engine.snapshot import ReplaySink
+from counterfoil_app.engine.snapshot import Latest, ReplaySink
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
+from counterfoil_app.model.eventloop import DrawingQueue
 from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.finished import Finished, VerdictMaterial
-from counterfoil_app.model.inspection import Inspection
+from counterfoil_app.model.inquiry import Planner
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
-from counterfoil_app.model.planner import Planner
-from counterfoil_app.model.turns import Turns
 
 POLL_MILLISECONDS = 30
 ROWS_PER_POLL = 2_000
 """Steps taken in one look: 2,000 rows every 30 ms is faster than any replay and takes the window a few ms."""
+
+
+class Inspection:
+    """One look into a bundle.
+
+    Args:
+        engine: Reads the files.
+        path: The bundle.
+        order: The client's order file; None for none.
+        clients: The public keys of clients that are known.
+    """
+
+    def __init__(self, engine: Engine, path: Path, order: Path | None, clients: Sequence[str] = ()) -> None:
+        self._engine = engine
+        self._path = path
+        self._order = order
+        self._clients = tuple(clients)
+        self._token = CancelToken()
+        self._summaries: Latest[BundleSummary] = Latest()
+        self._ordered: Latest[BundleSummary] = Latest()
+
+    def run(self) -> None:
+        """Look, in the worker thread.
+
+        Raises:
+            CounterfoilError: The bundle cannot be read, or the order file is none.
+        """
+        if self._order is not None:
+            self._ordered.put(self._engine.client_order(self._order, self._path))
+        self._summaries.put_all(self._engine.inspect(self._path, self._order, self._clients, self._token))
+
+    def cancel(self) -> None:
+        """Look no more; what was seen until then may still come."""
+        self._token.cancel()
+
+    def client(self) -> BundleSummary | None:
+        """The overview of the client's order file, if it is new."""
+        return plain(self._ordered.take())
+
+    def summary(self) -> BundleSummary | None:
+        """The overview of the bundle, if it is newer than the last."""
+        return plain(self._summaries.take())
 
 
 class Session(OpenBundle):
@@ -71,7 +112,7 @@ class Session(OpenBundle):
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
-        self.turns = Turns(self)
+        self.drawing = DrawingQueue(self)
         """In which views draw what takes long."""
         self._worker = Worker(engine.close)
         self._handlers: dict[int, Callable[[JobResult], None]] = {}
@@ -85,7 +126,7 @@ class Session(OpenBundle):
         self._sink: ReplaySink | None = None
         self._ended: JobResult | None = None
         self._looking = 0
-        self.planner = Planner(engine, self.submit, self)
+        self.planner = Planner(self.ask, self)
         self.exports = Exports(engine, self.submit, self.files_read, self)
         self.exports.signed.connect(self._signed)
         self.exports.failed.connect(self.failed)
@@ -340,7 +381,7 @@ class Session(OpenBundle):
         events = self._engine.audit(self._plan_of(self.path, resume=resume), self._token)
         self.submit(partial(self._sink.publish_all, events), partial(self._ran, self._sink))
         self._set_phase(Phase.REPLAYING)
-        self.turns.soon(self._announce_all)
+        self.drawing.soon(self._announce_all)
 
     def pause(self) -> None:
         """Let the replay wait at its next operator."""
@@ -385,24 +426,23 @@ class Session(OpenBundle):
         """Stop everything, let go of the engine, and end the worker thread."""
         self._leave()
         self._timer.stop()
-        self.turns.stop()
+        self.drawing.stop()
         self._worker.shut_down()
 
     # What comes back
 
     def _poll(self) -> None:
         self._meter.look(time.monotonic())
-        if self._filled and not self.turns.waiting:
+        if self._filled and not self.drawing.waiting:
             self._filled = False
             self._set_phase(Phase.READY)
             if not self.checking:
                 self._look_for_kept()
         if self._inspection is not None:
             self._take_what_was_seen(self._inspection)
-        self.planner.look()
         for result in self._worker.poll():
             self._handlers.pop(result.job)(result)
-        if self._sink is not None and not self.turns.waiting:  # what came before is shown first
+        if self._sink is not None and not self.drawing.waiting:  # what came before is shown first
             self._absorb(self._sink.take(ROWS_PER_POLL))
             if self._ended is not None and self._sink is not None and self._sink.drained:
                 self._conclude(self._ended)

@@ -71,16 +71,11 @@ def _text_percent(held: object) -> int:
     return int(text) if text in map(str, TEXT_PERCENTS) else TEXT_PERCENTS[0]
 
 
-def _threads(held: object) -> int | None:
+def _number(held: object, most: int) -> int | None:
+    """A whole number from 1 on."""
     text = _text(held)
-    short = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_THREADS))
-    return int(text) if short and 1 <= int(text) <= MAX_THREADS else None
-
-
-def _workers(held: object) -> int:
-    text = _text(held)
-    short = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_WORKERS))
-    return int(text) if short and 1 <= int(text) <= MAX_WORKERS else 1
+    short = text.isascii() and text.isdigit() and len(text) <= len(str(most))
+    return int(text) if short and 1 <= int(text) <= most else None
 
 
 def _folder(held: object) -> Path:
@@ -121,12 +116,6 @@ def _yes_unless_no() -> Setting[bool]:
     return Setting(lambda held: held != "no", lambda wanted: "yes" if wanted else "no")
 
 
-def _at_the_head(path: Path, others: tuple[Path, ...], most: int) -> tuple[Path, ...]:
-    """Newest first, each once."""
-    path = path.resolve()
-    return (path, *(other for other in others if other != path))[:most]
-
-
 class Settings:
     """Typed access to a settings store.
 
@@ -149,9 +138,9 @@ class Settings:
     """Code of the chosen language, for instance ``de``; empty follows the system."""
     text_percent = Setting(_text_percent)
     """Size of the text in percent of the system's, one of :data:`TEXT_PERCENTS`."""
-    threads = Setting(_threads, _or_empty)
+    threads = Setting(lambda held: _number(held, MAX_THREADS), _or_empty)
     """Threads of a replay on the CPU; None leaves the number to torch."""
-    workers = Setting(_workers, str)
+    workers = Setting(lambda held: _number(held, MAX_WORKERS) or 1, str)
     """Processes that replay segments side by side; 1 for a replay without workers."""
     notify = _yes_unless_no()
     """Whether the end of a replay is notified when the window is not in front."""
@@ -204,7 +193,8 @@ class Settings:
 
     def add_recent(self, path: Path) -> None:
         """Put a bundle at the head of the recent ones; each stands there once."""
-        self.recent = _at_the_head(path, self.recent, MAX_RECENT)
+        path = path.resolve()
+        self.recent = (path, *(other for other in self.recent if other != path))[:MAX_RECENT]
 
     def clear_recent(self) -> None:
         """Forget the recent bundles."""

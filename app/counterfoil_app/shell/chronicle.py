@@ -62,7 +62,7 @@ class Chronicle(QObject):
         elif self._phase is Phase.READY:
             self._note(self.tr("{0} is open.").format(name))
         elif self._phase is Phase.UNREADABLE and session.failure is not None:
-            self._journal.note(Kind.ERROR, failure_text(session.failure), session.failure.detail)
+            self._note_failure(session.failure)
         elif self._phase is Phase.REPLAYING:
             if before is Phase.PAUSED:
                 self._note(self.tr("The replay goes on."))
@@ -80,7 +80,7 @@ class Chronicle(QObject):
             self._journal.note(kind, f"{report.outcome.value}: {translated(report.reason)}")
         elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:
             # One that was not expected comes by the signal ``failed`` too.
-            self._journal.note(Kind.ERROR, failure_text(session.failure), session.failure.detail)
+            self._note_failure(session.failure)
 
     def _note_checks(self) -> None:
         for number, check in self._session.checks.items():
@@ -97,11 +97,8 @@ class Chronicle(QObject):
         if dispute is None or dispute.step == self._disputed:
             return
         self._disputed = dispute.step
-        if dispute.step == 0:
-            self._journal.note(Kind.WARNING, self.tr("The initial state differs."))
-        else:
-            sentence = self.tr("Step {0} comes out different.").format(text.count(dispute.step))
-            self._journal.note(Kind.WARNING, sentence)
+        step = self.tr("Step {0} comes out different.").format(text.count(dispute.step))
+        self._journal.note(Kind.WARNING, step if dispute.step else self.tr("The initial state differs."))
 
     def _note_devices(self) -> None:
         names = ", ".join(device.name for device in self._session.devices)

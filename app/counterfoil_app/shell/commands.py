@@ -11,7 +11,7 @@ from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
-from counterfoil_app.shell.actions import Face, Row
+from counterfoil_app.shell.actions import Face, FaceOf, Keys, Row, always
 from counterfoil_app.shell.files import Files
 from counterfoil_app.verdict.desk import VerdictDesk
 
@@ -50,195 +50,112 @@ class Commands(QObject):
 
     def rows(self) -> list[Row]:
         """The rows, in the order of the menus."""
-        return [*self._of_files(), *self._of_results(), *self._of_replay(), *self._of_queue()]
+        session, queue, files = self._session, self._queue, self._files
+        deeds: dict[str, tuple[Callable[[], object], Keys]] = {
+            "open": (files.choose_bundle, QKeySequence.StandardKey.Open),
+            "compare": (files.choose_order, "Ctrl+Shift+O"),
+            "compare_known": (files.use_known_order, ""),
+            "drop_order": (files.drop_order, ""),
+            "data": (files.choose_data, "Ctrl+D"),
+            "verdict": (self._verdicts.sign, "Ctrl+E"),
+            "table": (files.choose_table, "Ctrl+Shift+E"),
+            "capsule": (files.choose_capsule, "Ctrl+Shift+C"),
+            "read_verdict": (files.choose_verdict_file, "Ctrl+Shift+V"),
+            "keys": (self._keys, "Ctrl+K"),
+            "results": (self._results, "Ctrl+R"),
+            "replay": (session.replay, "F5"),
+            "conclude": (session.replay, ""),
+            "pause": (session.pause, "F6"),
+            "go_on": (self._resume, "F7"),
+            "stop": (session.stop, "Shift+F5"),
+            "plan": (self._plan, "Ctrl+L"),
+            "add_to_queue": (files.choose_for_queue, "Ctrl+Shift+A"),
+            "start_queue": (queue.start, "Ctrl+F5"),
+            "stop_queue": (queue.stop, "Ctrl+Shift+F5"),
+        }
+        faces, enabled = self._faces(), self._enabled()
+        return [Row(name, faces[name], *deed, enabled=enabled.get(name, always)) for name, deed in deeds.items()]
 
-    def _of_files(self) -> list[Row]:
-        files = self._files
-        return [
-            Row(
-                "open",
-                Face(self.tr("&Open a run\u2026"), "open", self.tr("Open a bundle")),
-                files.choose_bundle,
-                QKeySequence.StandardKey.Open,
-            ),
-            Row(
+    def _faces(self) -> dict[str, Face | FaceOf]:
+        return {
+            "open": Face(self.tr("&Open a run\u2026"), "open", self.tr("Open a bundle")),
+            "compare": Face(
+                self.tr("Co&mpare with order\u2026"),
                 "compare",
-                Face(
-                    self.tr("Co&mpare with order\u2026"),
-                    "compare",
-                    self.tr("Compare the open run with the client's own order file"),
-                ),
-                files.choose_order,
-                "Ctrl+Shift+O",
-                enabled=lambda session: session.path is not None and not session.running,
+                self.tr("Compare the open run with the client's own order file"),
             ),
-            Row(
-                "compare_known",
-                self._compare_known_face,
-                files.use_known_order,
-                enabled=lambda session: (
-                    session.known_order is not None and session.order is None and not session.running
-                ),
+            "compare_known": self._compare_known_face,
+            "drop_order": Face(self.tr("Ta&ke the order from the bundle")),
+            "data": Face(
+                self.tr("Choose the &data file\u2026"),
+                "open",
+                self.tr("Choose the file with the data that the order names and does not hold"),
             ),
-            Row(
-                "drop_order",
-                Face(self.tr("Ta&ke the order from the bundle")),
-                files.drop_order,
-                enabled=lambda session: session.order is not None and not session.running,
+            "verdict": Face(
+                self.tr("&Export signed verdict\u2026"), "export", self.tr("Sign what the replay found, and save it")
             ),
-            Row(
-                "data",
-                Face(
-                    self.tr("Choose the &data file\u2026"),
-                    "open",
-                    self.tr("Choose the file with the data that the order names and does not hold"),
-                ),
-                files.choose_data,
-                "Ctrl+D",
-                enabled=lambda session: session.data_file is not None and not session.running,
+            "table": Face(self.tr("Export step &table\u2026"), "table", self.tr("Save the replayed steps as CSV")),
+            "capsule": Face(
+                self.tr("Save dispute &capsule\u2026"),
+                "disputed",
+                self.tr("Save the disputed step with its proofs, so that anybody can replay it on another machine"),
             ),
-        ]
-
-    def _of_results(self) -> list[Row]:
-        return [
-            Row(
-                "verdict",
-                Face(
-                    self.tr("&Export signed verdict\u2026"),
-                    "export",
-                    self.tr("Sign what the replay found, and save it"),
-                ),
-                self._verdicts.sign,
-                "Ctrl+E",
-                enabled=lambda session: session.report is not None,
+            "read_verdict": Face(
+                self.tr("Open a &verdict\u2026"), "verdict", self.tr("Check the signature of a verdict, and read it")
             ),
-            Row(
+            "keys": Face(
+                self.tr("Key&s\u2026"),
+                "key",
+                self.tr("The keys that you know: trainers', auditors', clients' and your own"),
+            ),
+            "results": Face(
+                self.tr("Res&ults\u2026"),
                 "table",
-                Face(self.tr("Export step &table\u2026"), "table", self.tr("Save the replayed steps as CSV")),
-                self._files.choose_table,
-                "Ctrl+Shift+E",
-                enabled=lambda session: session.steps.done > 0,
+                self.tr("What all replays found, signed or not, those of earlier days too"),
             ),
-            Row(
-                "capsule",
-                Face(
-                    self.tr("Save dispute &capsule\u2026"),
-                    "disputed",
-                    self.tr("Save the disputed step with its proofs, so that anybody can replay it on another machine"),
-                ),
-                self._files.choose_capsule,
-                "Ctrl+Shift+C",
-                enabled=lambda session: session.can_export_capsule,
+            "replay": self._replay_face,
+            "conclude": Face(
+                self.tr("&Conclude as refused"),
+                "refused",
+                self.tr("Run the checks and conclude REFUSED, so that a verdict can be signed"),
             ),
-            Row(
-                "read_verdict",
-                Face(
-                    self.tr("Open a &verdict\u2026"),
-                    "verdict",
-                    self.tr("Check the signature of a verdict, and read it"),
-                ),
-                self._files.choose_verdict_file,
-                "Ctrl+Shift+V",
-            ),
-            Row(
-                "keys",
-                Face(
-                    self.tr("Key&s\u2026"),
-                    "key",
-                    self.tr("The keys that you know: trainers', auditors', clients' and your own"),
-                ),
-                self._keys,
-                "Ctrl+K",
-            ),
-            Row(
-                "results",
-                Face(
-                    self.tr("Res&ults\u2026"),
-                    "table",
-                    self.tr("What all replays found, signed or not, those of earlier days too"),
-                ),
-                self._results,
-                "Ctrl+R",
-            ),
-        ]
-
-    def _of_replay(self) -> list[Row]:
-        session = self._session
-        return [
-            Row(
-                "replay",
-                self._replay_face,
-                session.replay,
-                "F5",
-                enabled=lambda session: session.can_replay and not session.only_refuses,
-            ),
-            Row(
-                "conclude",
-                Face(
-                    self.tr("&Conclude as refused"),
-                    "refused",
-                    self.tr("Run the checks and conclude REFUSED, so that a verdict can be signed"),
-                ),
-                session.replay,
-                enabled=lambda session: session.only_refuses,
-            ),
-            Row(
-                "pause",
-                Face(self.tr("&Pause"), "pause", self.tr("Let the replay wait; Resume lets it go on")),
-                session.pause,
-                "F6",
-                enabled=lambda session: session.phase is Phase.REPLAYING,
-            ),
-            Row("go_on", self._go_on_face, self._resume, "F7", enabled=_can_go_on),
-            Row(
-                "stop",
-                Face(self.tr("&Stop"), "stop", self.tr("Stop the replay")),
-                session.stop,
-                "Shift+F5",
-                enabled=_can_be_stopped,
-            ),
-            Row(
+            "pause": Face(self.tr("&Pause"), "pause", self.tr("Let the replay wait; Resume lets it go on")),
+            "go_on": self._go_on_face,
+            "stop": Face(self.tr("&Stop"), "stop", self.tr("Stop the replay")),
+            "plan": Face(
+                self.tr("P&lan\u2026"),
                 "plan",
-                Face(
-                    self.tr("P&lan\u2026"),
-                    "plan",
-                    self.tr("Choose how much of the run is replayed, and see what that costs and proves"),
-                ),
-                self._plan,
-                "Ctrl+L",
-                enabled=lambda session: (
-                    session.can_replay
-                    and session.summary is not None
-                    and not session.refused_so_far
-                    and not self._queue.running
-                ),
+                self.tr("Choose how much of the run is replayed, and see what that costs and proves"),
             ),
-        ]
+            "add_to_queue": Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
+            "start_queue": Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),
+            "stop_queue": Face(self.tr("S&top"), "stop", self.tr("Stop the queue; what waits stays")),
+        }
 
-    def _of_queue(self) -> list[Row]:
+    def _enabled(self) -> dict[str, Callable[[Session], bool]]:
+        """When each can be done; what does not stand here always can."""
         queue = self._queue
-        return [
-            Row(
-                "add_to_queue",
-                Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
-                self._files.choose_for_queue,
-                "Ctrl+Shift+A",
+        return {
+            "compare": lambda session: session.path is not None and not session.running,
+            "compare_known": lambda session: (
+                session.known_order is not None and session.order is None and not session.running
             ),
-            Row(
-                "start_queue",
-                Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),
-                queue.start,
-                "Ctrl+F5",
-                enabled=lambda session: bool(queue.waiting) and not queue.running and not session.running,
+            "drop_order": lambda session: session.order is not None and not session.running,
+            "data": lambda session: session.data_file is not None and not session.running,
+            "verdict": lambda session: session.report is not None,
+            "table": lambda session: session.steps.done > 0,
+            "capsule": lambda session: session.can_export_capsule,
+            "replay": lambda session: session.can_replay and not session.only_refuses,
+            "conclude": lambda session: session.only_refuses,
+            "pause": lambda session: session.phase is Phase.REPLAYING,
+            "go_on": lambda session: session.phase is Phase.PAUSED or session.can_go_on,
+            "stop": lambda session: session.phase in (Phase.REPLAYING, Phase.PAUSED),
+            "plan": lambda session: (
+                session.can_replay and session.summary is not None and not session.refused_so_far and not queue.running
             ),
-            Row(
-                "stop_queue",
-                Face(self.tr("S&top"), "stop", self.tr("Stop the queue; what waits stays")),
-                queue.stop,
-                "Ctrl+Shift+F5",
-                enabled=lambda session: queue.running and session.running,
-            ),
-        ]
+            "start_queue": lambda session: bool(queue.waiting) and not queue.running and not session.running,
+            "stop_queue": lambda session: queue.running and session.running,
+        }
 
     def _compare_known_face(self, session: Session) -> Face:
         known = session.known_order
@@ -259,11 +176,3 @@ class Commands(QObject):
             self._session.resume()
         else:
             self._session.go_on()
-
-
-def _can_be_stopped(session: Session) -> bool:
-    return session.phase in (Phase.REPLAYING, Phase.PAUSED)
-
-
-def _can_go_on(session: Session) -> bool:
-    return session.phase is Phase.PAUSED or session.can_go_on

@@ -13,22 +13,15 @@ from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QSize, Qt, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QWidget
 
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import tokens_in_use
-from counterfoil_app.shell.versions import versions_text
+from counterfoil_app.shell.help import versions_text
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import label
 
@@ -105,9 +98,8 @@ class ExceptionDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setSizeGripEnabled(True)
         self._failures: list[Failure] = []
-        icon = QLabel()
-        bad = tokens_in_use().bad
-        icon.setPixmap(icons.pixmap("error", bad, scaled(ICON_PIXELS), self.devicePixelRatioF()))
+        icon, ratio = QLabel(), self.devicePixelRatioF()
+        icon.setPixmap(icons.pixmap("error", tokens_in_use().bad, scaled(ICON_PIXELS), ratio))
         icon.setAccessibleName(self.tr("Error"))
         title = label(self.tr("Counterfoil itself made a mistake."), "title")
         self.sentence = label()
@@ -126,19 +118,9 @@ class ExceptionDialog(QDialog):
         self.details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.copy = self.buttons.addButton(self.tr("&Copy details"), QDialogButtonBox.ButtonRole.ActionRole)
-        column = QVBoxLayout(self)
-        column.setSpacing(10)
-        words = QVBoxLayout()
-        words.setSpacing(8)
-        for widget in (title, self.sentence, advice):
-            words.addWidget(widget)
-        head = QHBoxLayout()
-        head.setSpacing(14)
-        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(words, 1)
-        column.addLayout(head)
-        column.addWidget(self.details, 1)
-        column.addWidget(self.buttons)
+        words = layouts.column(title, self.sentence, advice, spacing=8)
+        head = layouts.row((icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=14)
+        layouts.column(head, (self.details, 1), self.buttons, inside=self, spacing=10)
         self.buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.details.toPlainText()))
         metrics = self.fontMetrics()

@@ -1,26 +1,162 @@
-"""The help pages that come with the program."""
+"""What the program says of itself: the help pages that come with it, its keyboard shortcuts, and its versions."""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
+from importlib import metadata, resources
 from importlib.resources.abc import Traversable
 
-from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QImage, QKeyEvent, QKeySequence, QShortcut, QTextDocument
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLineEdit,
-    QListWidget,
-    QPushButton,
-    QSplitter,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
+from PySide6.QtCore import QLibraryInfo, QSize, QSysInfo, Qt, QUrl
+from PySide6.QtGui import (
+    QAction,
+    QDesktopServices,
+    QGuiApplication,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+    QTextDocument,
 )
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QMenu, QMenuBar, QSplitter, QTextBrowser, QWidget
 
+from counterfoil import __version__
 from counterfoil_app.looks.language import SOURCE_LANGUAGE
-from counterfoil_app.views.frame import fit_to_screen
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.views import layouts
+from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.parts import Field, FieldGrid, enlarged, label, logo
+from counterfoil_app.views.tables import Column, RecordTable, table_view
+
+LOGO_PIXELS = 64
+PACKAGES = ("torch", "numpy", "h5py", "numba", "cryptography", "PySide6-Essentials", "pyqtgraph")
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Pairs of name and version: Counterfoil, Python, Qt, the system, and the packages that results depend on.
+
+    They are read without importing the packages.
+    """
+    found = [
+        ("Counterfoil", __version__),
+        ("Python", platform.python_version()),
+        ("Qt", QLibraryInfo.version().toString()),
+        ("System", f"{QSysInfo.prettyProductName()}, {QSysInfo.currentCpuArchitecture()}"),
+    ]
+    for name in PACKAGES:
+        try:
+            found.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            found.append((name, "-"))
+    return tuple(found)
+
+
+def versions_text() -> str:
+    """The versions, one per line."""
+    return "\n".join(f"{name}: {version}" for name, version in versions())
+
+
+class AboutDialog(QDialog):
+    """Name, purpose, licence and versions, which can be copied."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("About Counterfoil"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        mark = logo(LOGO_PIXELS)
+        mark.setAlignment(Qt.AlignmentFlag.AlignTop)
+        title = enlarged(label(f"Counterfoil {__version__}", "title"), 1.5)
+        purpose = label(self.tr("Find out whether the training you ordered is the training that happened."))
+        licence = label(self.tr("Free software under the Apache License 2.0, without any warranty."), "muted")
+        fonts = label(
+            self.tr("Fonts: Inter and JetBrains Mono, changed, under the SIL Open Font License 1.1."), "muted"
+        )
+        self.versions = FieldGrid()
+        self.versions.show_fields([Field(name, version) for name, version in versions()])
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.copy = self.buttons.addButton(self.tr("&Copy versions"), QDialogButtonBox.ButtonRole.ActionRole)
+        words = layouts.column(title, purpose, licence, fonts, spacing=6)
+        head = layouts.row(mark, (words, 1), spacing=16)
+        column = layouts.fill(Body(self, self.buttons), head, self.versions, 1, spacing=14)
+        self.buttons.rejected.connect(self.reject)
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(versions_text()))
+        column.fit(self.fontMetrics().averageCharWidth() * 70)
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """One line of the sheet."""
+
+    where: str
+    what: str
+    keys: str
+
+
+def unmarked(text: str) -> str:
+    """A menu text without its mnemonic and its ellipsis."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("\u2026")
+
+
+def keys_of(action: QAction) -> str:
+    """The shortcuts of an action as they are written on this platform."""
+    form = QKeySequence.SequenceFormat.NativeText
+    return ", ".join(sequence.toString(form) for sequence in action.shortcuts() if not sequence.isEmpty())
+
+
+def menu_shortcuts(bar: QMenuBar) -> list[Shortcut]:
+    """All actions of the menus that have a shortcut, in the order of the menus."""
+    found: list[Shortcut] = []
+
+    def walk(actions: Sequence[QAction], where: str) -> None:
+        for action in actions:
+            menu = action.menu()
+            if isinstance(menu, QMenu):
+                walk(menu.actions(), where or unmarked(action.text()))
+            elif keys_of(action):
+                found.append(Shortcut(where, unmarked(action.text()), keys_of(action)))
+
+    walk(bar.actions(), "")
+    return found
+
+
+class ShortcutSheet(QDialog):
+    """A table of the shortcuts, with a filter.
+
+    Args:
+        bar: The menus.
+        more: Shortcuts that are in no menu, because they belong to a view.
+        theme: The theme of the window.
+    """
+
+    def __init__(self, bar: QMenuBar, more: Sequence[Shortcut], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Keyboard shortcuts"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._all = [*menu_shortcuts(bar), *more]
+        self.filter = layouts.line_edit(name=self.tr("Filter the shortcuts"), hint=self.tr("Filter"), clearable=True)
+        columns: list[Column[Shortcut]] = [
+            Column(self.tr("Keys"), lambda line: line.keys, 22),
+            Column(self.tr("Where"), lambda line: line.where, 16),
+            Column(self.tr("What"), lambda line: line.what, 40),
+        ]
+        self.model: RecordTable[Shortcut] = RecordTable(columns, theme, self)
+        self.table = table_view(self.model, self.tr("Keyboard shortcuts"), self)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        layouts.column(self.filter, (self.table, 1), buttons, inside=self)
+        buttons.rejected.connect(self.reject)
+        self.filter.textChanged.connect(self._show)
+        self._show("")
+        self.filter.setFocus()
+        metrics = self.fontMetrics()
+        fit_to_screen(self, QSize(int(metrics.averageCharWidth() * 100), metrics.height() * 30))
+
+    def _show(self, wanted: str) -> None:
+        word = wanted.casefold()
+        self.model.show_records(
+            [line for line in self._all if word in f"{line.keys} {line.where} {line.what}".casefold()]
+        )
+
 
 PAGE_MARGIN = 20
 """Pixels around the text of a page."""
@@ -100,31 +236,20 @@ class HelpWindow(QWidget):
         self.browser.setOpenLinks(False)
         self.browser.setAccessibleName(self.tr("Help page"))
         self.browser.document().setDocumentMargin(PAGE_MARGIN)
-        self.search = QLineEdit()
-        self.search.setClearButtonEnabled(True)
-        self.search.setPlaceholderText(self.tr("Search all pages"))
-        self.search.setAccessibleName(self.tr("Search all pages"))
-        self.close_button = QPushButton(self.tr("Close"))
+        search = self.tr("Search all pages")
+        self.search = layouts.line_edit(name=search, hint=search, clearable=True)
+        self.close_button = layouts.button(self.tr("Close"), self.close)
         left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.search)
-        column.addWidget(self.list, 1)
+        layouts.column(self.search, (self.list, 1), inside=left, margins=layouts.NONE)
         self.splitter = QSplitter()
         self.splitter.addWidget(left)
         self.splitter.addWidget(self.browser)
         self.splitter.setStretchFactor(1, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.close_button)
-        outer = QVBoxLayout(self)
-        outer.addWidget(self.splitter, 1)
-        outer.addLayout(foot)
+        layouts.column((self.splitter, 1), layouts.row(1, self.close_button), inside=self)
         self.list.currentRowChanged.connect(self._show_row)
         self.browser.anchorClicked.connect(self._follow)
         self.search.textChanged.connect(self._filter)
         self.search.returnPressed.connect(self._find_next)
-        self.close_button.clicked.connect(self.close)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self.search.setFocus)
         metrics = self.fontMetrics()
@@ -151,9 +276,8 @@ class HelpWindow(QWidget):
     def _show_row(self, row: int) -> None:
         if 0 <= row < len(self.pages):
             # Headings and paragraphs only; what is written in a page is no HTML.
-            features = (
-                QTextDocument.MarkdownFeature.MarkdownNoHTML | QTextDocument.MarkdownFeature.MarkdownDialectGitHub
-            )
+            feature = QTextDocument.MarkdownFeature
+            features = feature.MarkdownNoHTML | feature.MarkdownDialectGitHub
             self.browser.document().setMarkdown(self.pages[row].markdown, features)
             self.browser.verticalScrollBar().setValue(0)
 

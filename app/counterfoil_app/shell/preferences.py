@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QGridLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QSpinBox,
     QWidget,
@@ -23,7 +19,9 @@ from PySide6.QtWidgets import (
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import MAX_THREADS, MAX_WORKERS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
+from counterfoil_app.views.layouts import button, choices, existing_file, line_edit
 from counterfoil_app.views.parts import caption, label
 
 
@@ -42,21 +40,14 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle(self.tr("Preferences"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._settings = settings
-        self.theme = self._choices(
-            [
-                (self.tr("Like the system"), ThemeChoice.SYSTEM),
-                (self.tr("Light"), ThemeChoice.LIGHT),
-                (self.tr("Dark"), ThemeChoice.DARK),
-            ],
-            settings.theme,
-        )
+        names = (self.tr("Like the system"), self.tr("Light"), self.tr("Dark"))
+        self.theme = choices(zip(names, ThemeChoice, strict=True), settings.theme)
         languages = [(name, code) for code, name in LANGUAGES.items()]
-        self.language = self._choices([(self.tr("Like the system"), ""), *languages], settings.language)
-        self.text_size = self._choices(
-            [(self.tr("{0} %").format(percent), percent) for percent in TEXT_PERCENTS], settings.text_percent
-        )
+        self.language = choices([(self.tr("Like the system"), ""), *languages], settings.language)
+        sizes = [(self.tr("{0} %").format(percent), percent) for percent in TEXT_PERCENTS]
+        self.text_size = choices(sizes, settings.text_percent)
         devices = [(device.name, device.name) for device in session.devices] or [(session.device, session.device)]
-        self.device = self._choices(devices, session.device)
+        self.device = choices(devices, session.device)
         self.threads = QSpinBox()
         self.threads.setRange(0, MAX_THREADS)
         self.threads.setSpecialValueText(self.tr("as many as there are cores"))
@@ -75,13 +66,11 @@ class PreferencesDialog(QDialog):
         self.stay_awake.setChecked(settings.stay_awake)
         self.notify = QCheckBox(self.tr("&Notify me at the end when the window is not in front"))
         self.notify.setChecked(settings.notify)
-        self.key = QLineEdit(str(settings.key_file or ""))
-        self.key.setPlaceholderText(self.tr("asked for at the first verdict"))
-        self.browse_key = QPushButton(self.tr("Choose\u2026"))
-        self.browse_key.setAccessibleName(self.tr("Choose the private key file"))
-        self.folder = QLineEdit(str(settings.folder))
-        self.browse_folder = QPushButton(self.tr("Choose\u2026"))
-        self.browse_folder.setAccessibleName(self.tr("Choose the folder for bundles"))
+        self.key = line_edit(str(settings.key_file or ""), hint=self.tr("asked for at the first verdict"))
+        choose = self.tr("Choose\u2026")
+        self.browse_key = button(choose, self._choose_key, name=self.tr("Choose the private key file"))
+        self.folder = line_edit(str(settings.folder))
+        self.browse_folder = button(choose, self._choose_folder, name=self.tr("Choose the folder for bundles"))
         self.hint = label("", "muted")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
@@ -89,10 +78,7 @@ class PreferencesDialog(QDialog):
 
         for box in (self.threads, self.workers):
             box.setMinimumHeight(self.device.sizeHint().height())
-        self._grid = QGridLayout()
-        self._grid.setColumnStretch(1, 1)
-        self._grid.setHorizontalSpacing(12)
-        self._grid.setVerticalSpacing(8)
+        self._grid = layouts.grid(across=12, down=8)
         self._section(self.tr("Appearance"))
         self._row(self.tr("&Theme"), self.theme)
         self._row(self.tr("&Language"), self.language)
@@ -107,40 +93,27 @@ class PreferencesDialog(QDialog):
         self._section(self.tr("Files"))
         self._row(self.tr("&Private key"), self.key, self.browse_key)
         self._row(self.tr("&Folder for bundles"), self.folder, self.browse_folder)
-        column = Body(self, self.buttons)
-        column.setSpacing(10)
-        column.addLayout(self._grid)
-        column.addWidget(self.hint)
-        column.addStretch(1)
+        column = layouts.fill(Body(self, self.buttons), self._grid, self.hint, 1, spacing=10)
         self.buttons.accepted.connect(self._store)
         self.buttons.rejected.connect(self.reject)
-        self.browse_key.clicked.connect(self._choose_key)
-        self.browse_folder.clicked.connect(self._choose_folder)
         for line in (self.key, self.folder):
             line.textChanged.connect(self._refresh)
         column.fit(self.fontMetrics().averageCharWidth() * 84)
         self._refresh()
 
-    def _choices(self, choices: Sequence[tuple[str, object]], chosen: object) -> QComboBox:
-        box = QComboBox()
-        for name, value in choices:
-            box.addItem(name, value)
-        position = next((i for i, (_name, value) in enumerate(choices) if value == chosen), 0)
-        box.setCurrentIndex(position)
-        return box
-
     def _section(self, title: str) -> None:
         self._grid.addWidget(caption(title, "section"), self._grid.rowCount(), 0, 1, 3)
 
-    def _row(self, name: str, field: QWidget, button: QPushButton | None = None) -> None:
+    def _row(self, name: str, field: QWidget, chooser: QPushButton | None = None) -> None:
+        """A control under its name, whose letter leads to it."""
         row = self._grid.rowCount()
         field.setAccessibleName(name.replace("&", ""))
         title = QLabel(name)
         title.setBuddy(field)
         self._grid.addWidget(title, row, 0)
-        self._grid.addWidget(field, row, 1, 1, 2 if button is None else 1)
-        if button is not None:
-            self._grid.addWidget(button, row, 2)
+        self._grid.addWidget(field, row, 1, 1, 2 if chooser is None else 1)
+        if chooser is not None:
+            self._grid.addWidget(chooser, row, 2)
 
     def _below(self, field: QWidget) -> None:
         self._grid.addWidget(field, self._grid.rowCount(), 1, 1, 2)
@@ -155,9 +128,8 @@ class PreferencesDialog(QDialog):
         self.ok.setEnabled(not problem)
 
     def _choose_key(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, self.tr("Private key"), self.key.text(), "*.pem")
-        if name:
-            self.key.setText(name)
+        if path := existing_file(self, self.tr("Private key"), self.key.text(), "*.pem"):
+            self.key.setText(str(path))
 
     def _choose_folder(self) -> None:
         name = QFileDialog.getExistingDirectory(self, self.tr("Folder for bundles"), self.folder.text())

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 
 from counterfoil import CancelToken
 from counterfoil_app.engine.port import Engine
-from counterfoil_app.engine.sample import SampleFiles, SampleKind, sample_files
-from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.engine.sample import SampleFiles, SampleKind, SampleProgress, sample_files
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.inquiry import Inquiry
 from counterfoil_app.model.session import Session
-
-LOOK_MILLISECONDS = 100
 
 
 def user_sample_folder() -> Path:
@@ -22,12 +21,11 @@ def user_sample_folder() -> Path:
     return Path(base) / "counterfoil" / "sample"
 
 
-class SampleMaker(QObject):
+class SampleMaker(Inquiry[SampleProgress]):
     """Makes each run of the sample at most once while the program runs.
 
     Args:
-        engine: Records it, in the session's worker.
-        session: Whose worker it is.
+        session: Whose worker records it.
         folder: Where the files go.
     """
 
@@ -38,22 +36,10 @@ class SampleMaker(QObject):
     ended = Signal()
     """Made, failed or cancelled."""
 
-    def __init__(self, engine: Engine, session: Session, folder: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._engine = engine
-        self._session = session
+    def __init__(self, session: Session, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(session.ask, parent)
         self.folder = folder
         self._known: dict[SampleKind, SampleFiles] = {}
-        self._token: CancelToken | None = None
-        self._progress = (0, 0)
-        self._timer = QTimer(self)
-        self._timer.setInterval(LOOK_MILLISECONDS)
-        self._timer.timeout.connect(self._look)
-
-    @property
-    def working(self) -> bool:
-        """Whether a sample is being recorded."""
-        return self._token is not None
 
     def make(self, kind: SampleKind) -> None:
         """Record a run, unless that was done already; :attr:`made` or :attr:`failed` follows."""
@@ -62,38 +48,36 @@ class SampleMaker(QObject):
             self.made.emit(known)
             return
         self.cancel()
-        token = CancelToken()
-        self._token, self._progress = token, (0, 0)
-        self._session.submit(partial(self._record, kind, token), partial(self._done, kind, token))
-        self._timer.start()
+        self._kind = kind
+        self.start()
 
     def cancel(self) -> None:
         """Give up what is being recorded; its late result is ignored."""
-        if self._token is not None:
-            self._token.cancel()
-            self._end()
+        if self.working:
+            self.stop()
+            self.ended.emit()
 
-    def _record(self, kind: SampleKind, token: CancelToken) -> SampleFiles:
-        """Record a run, in the worker thread."""
-        for progress in self._engine.make_sample(self.folder, kind, token):
-            # One assignment, read by the window's timer.
-            self._progress = (progress.done, progress.total)
-        return sample_files(self.folder, kind)
+    def _forget(self) -> None:
+        super()._forget()
+        self._progress = SampleProgress(0, 0)
+
+    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+        folder, kind, seen = self.folder, self._kind, self._seen
+
+        def record(engine: Engine) -> SampleFiles:
+            seen.put_all(engine.make_sample(folder, kind, token))
+            return sample_files(folder, kind)
+
+        return record
 
     def _look(self) -> None:
-        self.progress_changed.emit(*self._progress)
+        self._progress = self._seen.take() or self._progress
+        self.progress_changed.emit(self._progress.done, self._progress.total)
 
-    def _done(self, kind: SampleKind, token: CancelToken, result: JobResult) -> None:
-        if token is not self._token:
-            return
-        self._end()
-        if result.failure is not None:
-            self.failed.emit(result.failure)
-        elif isinstance(result.value, SampleFiles):
-            self._known[kind] = result.value
-            self.made.emit(result.value)
-
-    def _end(self) -> None:
-        self._token = None
-        self._timer.stop()
+    def _answer(self, value: object) -> None:
         self.ended.emit()
+        if self.failure is not None:
+            self.failed.emit(self.failure)
+        elif isinstance(value, SampleFiles):
+            self._known[self._kind] = value
+            self.made.emit(value)

@@ -12,12 +12,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow
 
-from counterfoil_app.desktop.long_jobs import LongJobs
-from counterfoil_app.desktop.notification import notifier
-from counterfoil_app.desktop.sleep import sleep_inhibitor
-from counterfoil_app.desktop.taskbar import task_bar
-from counterfoil_app.engine.port import Engine
-from counterfoil_app.engine.sample import SampleKind
+from counterfoil_app.desktop.services import LongJobs, notifier, sleep_inhibitor, task_bar
+from counterfoil_app.engine.sample import SampleFiles, SampleKind
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import choose_language
 from counterfoil_app.looks.theme import Theme
@@ -25,15 +21,13 @@ from counterfoil_app.model.journal import Journal, Kind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
-from counterfoil_app.shell.help import HelpWindow
-from counterfoil_app.shell.layout import LayoutHistory
+from counterfoil_app.shell.desk import LayoutHistory
+from counterfoil_app.shell.help import AboutDialog, HelpWindow, Shortcut, ShortcutSheet
 from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
-from counterfoil_app.shell.shortcuts import Shortcut, ShortcutSheet
 from counterfoil_app.views.log import LogView
 
 DESKTOP_ID = "counterfoil"
@@ -55,8 +49,7 @@ class Shell(QObject):
 
     Args:
         window: The window, also the parent.
-        engine: Records the sample.
-        session: What is followed.
+        session: What is followed; its worker records the sample.
         settings: The user's settings.
         theme: The theme of the window.
     """
@@ -66,7 +59,7 @@ class Shell(QObject):
     actions_changed = Signal()
     """Whether its actions can be done has changed."""
 
-    def __init__(self, window: QMainWindow, engine: Engine, session: Session, settings: Settings, theme: Theme) -> None:
+    def __init__(self, window: QMainWindow, session: Session, settings: Settings, theme: Theme) -> None:
         super().__init__(window)
         self._window = window
         self._session = session
@@ -75,7 +68,7 @@ class Shell(QObject):
         self.journal = Journal(self)
         self.chronicle = Chronicle(session, self.journal, self)
         self.log = LogView(self.journal, theme)
-        self.samples = SampleMaker(engine, session, user_sample_folder(), self)
+        self.samples = SampleMaker(session, user_sample_folder(), self)
         self.guard = ExceptionGuard(self)
         icon = window.windowIcon()
         self.long_jobs = LongJobs(
@@ -85,8 +78,8 @@ class Shell(QObject):
         self._help: HelpWindow | None = None
         session.threads, session.workers = settings.threads, settings.workers
         session.phase_changed.connect(self._follow_phase)
-        self.samples.made.connect(lambda files: self.journal.note(Kind.GOOD, self._made(str(files.run))))
-        self.samples.failed.connect(self._sample_failed)
+        self.samples.made.connect(self._note_sample)
+        self.samples.failed.connect(session.failed)
         self.samples.ended.connect(self.actions_changed)
         self.guard.caught.connect(self.show_exception)
         self.guard.qt_complained.connect(lambda message: self.journal.note(Kind.WARNING, f"Qt: {message}"))
@@ -95,85 +88,40 @@ class Shell(QObject):
 
     def rows(self) -> list[Row]:
         """Its part of the window's action table."""
-        return [*self._rows_of_samples(), *self._rows_of_layout(), *self._rows_of_help()]
-
-    def _rows_of_samples(self) -> list[Row]:
+        face, role = self._faces(), QAction.MenuRole
+        honest, tampered = (partial(self._make_sample, kind) for kind in (SampleKind.HONEST, SampleKind.TAMPERED))
         return [
-            Row(
-                "honest_sample",
-                Face(
-                    self.tr("Sample: an &honest run"),
-                    "passed",
-                    self.tr("Record a small run on this machine, as an honest trainer does, and open it"),
-                ),
-                partial(self._make_sample, SampleKind.HONEST),
-                "Ctrl+Alt+H",
-                enabled=self._is_free,
-            ),
-            Row(
-                "tampered_sample",
-                Face(
-                    self.tr("Sample: a t&ampered run"),
-                    "failed",
-                    self.tr("Record a small run on this machine that departs from its order in one step, and open it"),
-                ),
-                partial(self._make_sample, SampleKind.TAMPERED),
-                "Ctrl+Alt+T",
-                enabled=self._is_free,
-            ),
+            Row("honest_sample", face["honest_sample"], honest, "Ctrl+Alt+H", self._is_free),
+            Row("tampered_sample", face["tampered_sample"], tampered, "Ctrl+Alt+T", self._is_free),
+            Row("undo_layout", face["undo_layout"], self._undo_layout, "Ctrl+Alt+Z", self._can_undo),
+            Row("redo_layout", face["redo_layout"], self._redo_layout, "Ctrl+Alt+Shift+Z", self._can_redo),
+            Row("preferences", face["preferences"], self.show_preferences, "Ctrl+,", role=role.PreferencesRole),
+            Row("help", face["help"], self.show_help, QKeySequence(Qt.Key.Key_F1)),
+            Row("shortcuts", face["shortcuts"], self.show_shortcuts, "Ctrl+F1"),
+            Row("copy_log", face["copy_log"], self._copy_log),
+            Row("about", face["about"], self.show_about, role=role.AboutRole),
         ]
 
-    def _rows_of_layout(self) -> list[Row]:
-        return [
-            Row(
-                "undo_layout",
-                Face(self.tr("&Undo layout change"), tip=self.tr("Take the last change back")),
-                self._undo_layout,
-                "Ctrl+Alt+Z",
-                enabled=lambda _session: self.layouts is not None and self.layouts.can_undo,
+    def _faces(self) -> dict[str, Face]:
+        return {
+            "honest_sample": Face(
+                self.tr("Sample: an &honest run"),
+                "passed",
+                self.tr("Record a small run on this machine, as an honest trainer does, and open it"),
             ),
-            Row(
-                "redo_layout",
-                Face(self.tr("R&edo layout change"), tip=self.tr("Change it once more")),
-                self._redo_layout,
-                "Ctrl+Alt+Shift+Z",
-                enabled=lambda _session: self.layouts is not None and self.layouts.can_redo,
+            "tampered_sample": Face(
+                self.tr("Sample: a t&ampered run"),
+                "failed",
+                self.tr("Record a small run on this machine that departs from its order in one step, and open it"),
             ),
-        ]
-
-    def _rows_of_help(self) -> list[Row]:
-        return [
-            Row(
-                "preferences",
-                Face(self.tr("&Preferences\u2026"), tip=self.tr("Theme, language, device, files")),
-                self.show_preferences,
-                "Ctrl+,",
-                role=QAction.MenuRole.PreferencesRole,
-            ),
-            Row(
-                "help",
-                Face(self.tr("&Help"), tip=self.tr("Open the help page of the view that has the keyboard")),
-                self.show_help,
-                QKeySequence(Qt.Key.Key_F1),
-            ),
-            Row(
-                "shortcuts",
-                Face(self.tr("&Keyboard shortcuts"), tip=self.tr("All keys on one sheet")),
-                self.show_shortcuts,
-                "Ctrl+F1",
-            ),
-            Row(
-                "copy_log",
-                Face(self.tr("&Copy the log"), tip=self.tr("Copy every line of the log, for a report")),
-                self._copy_log,
-            ),
-            Row(
-                "about",
-                Face(self.tr("&About Counterfoil"), tip=self.tr("Versions and licence")),
-                self.show_about,
-                role=QAction.MenuRole.AboutRole,
-            ),
-        ]
+            "undo_layout": Face(self.tr("&Undo layout change"), tip=self.tr("Take the last change back")),
+            "redo_layout": Face(self.tr("R&edo layout change"), tip=self.tr("Change it once more")),
+            "preferences": Face(self.tr("&Preferences\u2026"), tip=self.tr("Theme, language, device, files")),
+            "help": Face(self.tr("&Help"), tip=self.tr("Open the help page of the view that has the keyboard")),
+            "shortcuts": Face(self.tr("&Keyboard shortcuts"), tip=self.tr("All keys on one sheet")),
+            "copy_log": Face(self.tr("&Copy the log"), tip=self.tr("Copy every line of the log, for a report")),
+            "about": Face(self.tr("&About Counterfoil"), tip=self.tr("Versions and licence")),
+        }
 
     def watch_layout(self, desk: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
         """Remember changes of the docks from now on."""
@@ -230,11 +178,8 @@ class Shell(QObject):
         self.samples.make(kind)
         self.actions_changed.emit()
 
-    def _made(self, name: str) -> str:
-        return self.tr("The sample is ready: {0}").format(name)
-
-    def _sample_failed(self, failure: Failure) -> None:
-        self._session.failed.emit(failure)
+    def _note_sample(self, files: SampleFiles) -> None:
+        self.journal.note(Kind.GOOD, self.tr("The sample is ready: {0}").format(files.run))
 
     def _follow_phase(self) -> None:
         # The worker does one thing after the other: what the user asked for last goes first.
@@ -252,6 +197,12 @@ class Shell(QObject):
         self._session.devices_changed.emit()
         self.long_jobs.refresh()
         self.settings_changed.emit()
+
+    def _can_undo(self, _session: Session) -> bool:
+        return self.layouts is not None and self.layouts.can_undo
+
+    def _can_redo(self, _session: Session) -> bool:
+        return self.layouts is not None and self.layouts.can_redo
 
     def _undo_layout(self) -> None:
         if self.layouts is not None:

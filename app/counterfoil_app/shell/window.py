@@ -7,16 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QIcon,
-    QKeySequence,
-    QShowEvent,
-)
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine
@@ -26,9 +18,9 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.delivery import Delivery
-from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.history import History, Past
+from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
 from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE
 from counterfoil_app.model.key_book import KeyBook
@@ -36,30 +28,27 @@ from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.shell.actions import ActionTable, Face, Row
+from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
-from counterfoil_app.shell.dropping import Dropping
-from counterfoil_app.shell.files import Files
-from counterfoil_app.shell.menus import Menus
+from counterfoil_app.shell.files import Dropping, Files
+from counterfoil_app.shell.help import unmarked
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
-from counterfoil_app.views.capsule import CapsuleDialog
-from counterfoil_app.views.delivery import DeliveryDialog
+from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
-from counterfoil_app.views.drop_hint import DropHint
-from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.dropped import DropHint, dropped_files
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
-from counterfoil_app.views.header import HeaderActions, HeaderView
+from counterfoil_app.views.header import OFFERED, HeaderView
+from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
-from counterfoil_app.views.parts import label
+from counterfoil_app.views.parts import label, open_dialog
 from counterfoil_app.views.plan_dialog import PlanDialog
-from counterfoil_app.views.queue import QueueView
-from counterfoil_app.views.results import ResultsDialog
+from counterfoil_app.views.results import QueueView, ResultsDialog
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
@@ -107,26 +96,14 @@ class MainWindow(QMainWindow):
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
         self.session.orders = KnownOrders(settings.config_folder / FILE_NAME)
-        self.dropping = Dropping(
-            self.session,
-            self.queue,
-            self.files,
-            self.verdicts,
-            self.keys,
-            self.session.orders,
-            settings,
-            self.open_capsule,
-            self.open_weights,
-            self,
-        )
-        self.verdicts.files_dropped.connect(self.open_files)
+        self.dropping = Dropping(self.session, self.files, self.verdicts, self.keys, settings, self)
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False
         self._recent: tuple[Path, ...] | None = None
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
-        self.shell = Shell(self, engine, self.session, settings, theme)
+        self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results, self.keys.show
         )
@@ -169,7 +146,22 @@ class MainWindow(QMainWindow):
         def is_open(session: Session) -> bool:
             return session.summary is not None
 
-        titles = {
+        back = Face(self.tr("Pre&vious view"))
+        close_tip = self.tr("Close the view that has the keyboard")
+        return [
+            *(
+                Row(f"show_{name}", Face(title), partial(self._show_view, name), f"Ctrl+{key}", is_open)
+                for key, (name, title) in enumerate(self._titles().items(), start=1)
+            ),
+            Row("show_queue", Face(self.tr("&Queue")), self._show_queue, "Ctrl+0"),
+            Row("next_view", Face(self.tr("&Next view")), lambda: self.desk.turn(1), "Ctrl+Tab", is_open),
+            Row("previous_view", back, lambda: self.desk.turn(-1), "Ctrl+Shift+Tab", is_open),
+            Row("close_view", Face(self.tr("&Close view"), tip=close_tip), self._close_view, "Ctrl+W"),
+        ]
+
+    def _titles(self) -> dict[str, str]:
+        """The views of a run by their names, as the menu has them."""
+        return {
             "overview": self.tr("&Overview"),
             "steps": self.tr("&Steps"),
             "divergence": self.tr("&Divergence"),
@@ -177,27 +169,6 @@ class MainWindow(QMainWindow):
             "dispute": self.tr("Dis&pute"),
             "log": self.tr("&Log"),
         }
-        return [
-            *(
-                Row(f"show_{name}", Face(title), partial(self._show_view, name), f"Ctrl+{key}", enabled=is_open)
-                for key, (name, title) in enumerate(titles.items(), start=1)
-            ),
-            Row("show_queue", Face(self.tr("&Queue")), self._show_queue, "Ctrl+0"),
-            Row("next_view", Face(self.tr("&Next view")), lambda: self.desk.turn(1), "Ctrl+Tab", enabled=is_open),
-            Row(
-                "previous_view",
-                Face(self.tr("Pre&vious view")),
-                lambda: self.desk.turn(-1),
-                "Ctrl+Shift+Tab",
-                enabled=is_open,
-            ),
-            Row(
-                "close_view",
-                Face(self.tr("&Close view"), tip=self.tr("Close the view that has the keyboard")),
-                self._close_view,
-                "Ctrl+W",
-            ),
-        ]
 
     def _show_view(self, name: str) -> None:
         self.desk.show_view(name)
@@ -215,15 +186,7 @@ class MainWindow(QMainWindow):
 
     def _make_views(self) -> None:
         session, theme, commands = self.session, self.theme, self.commands
-        self.header = HeaderView(
-            session,
-            theme,
-            HeaderActions(
-                *commands.several(
-                    "replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "open", "data", "conclude"
-                )
-            ),
-        )
+        self.header = HeaderView(session, theme, {name: commands[name] for name in OFFERED})
         self.welcome = WelcomeView(commands["open"], commands.several("honest_sample", "tampered_sample"))
         self.overview = OverviewView(session, theme, commands["compare_known"], self.key_book)
         self.strip = StepStrip(session, theme)
@@ -238,26 +201,16 @@ class MainWindow(QMainWindow):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
     def _put_together(self) -> None:
-        views: dict[str, tuple[str, QWidget]] = {
-            "overview": (self.tr("Overview"), self.overview),
-            "steps": (self.tr("Steps"), self.steps),
-            "divergence": (self.tr("Divergence"), self.divergence),
-            "merkle": (self.tr("Merkle"), self.merkle),
-            "dispute": (self.tr("Dispute"), self.dispute),
-            "log": (self.tr("Log"), self.shell.log),
-        }
-        self.desk = Desk(views, self)
+        views = (self.overview, self.steps, self.divergence, self.merkle, self.dispute, self.shell.log)
+        titled = zip(self._titles().items(), views, strict=True)
+        self.desk = Desk({name: (unmarked(title), view) for (name, title), view in titled}, self)
         self.docks = self.desk.docks
         self.stack = QStackedWidget()
         for page in (self.welcome, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
-        column = self._column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addWidget(self.strip)
-        column.addWidget(self.stack, 1)
+        shown = (self.header, self.strip, (self.stack, 1))
+        self._column = layouts.column(*shown, inside=centre, margins=layouts.NONE, spacing=0)
         self.stack.setMinimumHeight(scaled(LEAST_VIEW_PIXELS))
         self._frame = Frame(centre)
         self.setCentralWidget(self._frame)
@@ -270,35 +223,30 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, shell, menus = self.session, self.shell, self.menus
-        session.phase_changed.connect(self._refresh)
-        session.bundle_changed.connect(self._refresh)
+        follow(self._refresh, session.phase_changed, session.bundle_changed)
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
         session.exports.finished.connect(self._exported)
-        session.failed.connect(self._failed)
         session.misnamed.connect(self._misnamed)
         session.compared.connect(self.dropping.note_order)
-        self.files.chosen.connect(self.open_files)
-        self.dropping.placed.connect(self._placed)
-        self.dropping.failed.connect(self._failed)
-        self.keys.placed.connect(self._placed)
-        self.keys.failed.connect(self._failed)
+        follow(self.open_files, self.files.chosen, self.verdicts.files_dropped)
+        self.dropping.capsule_found.connect(self.open_capsule)
+        self.dropping.weights_found.connect(self.open_weights)
+        follow(self._placed, self.dropping.placed, self.keys.placed)
+        follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
+        follow(self._failed, self.overview.trainer_key.failed)
         session.other_order.connect(self.files.open_with_order)
-        self.history.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
-        self.queue.changed.connect(self.commands.refresh)
+        follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
         self.files.opening.connect(self._forget_dispute)
         self.files.queued.connect(self.queue_dock.show)
-        self.overview.trainer_key.failed.connect(self._failed)
         self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
-        self.welcome.recent_chosen.connect(self.open_bundle)
         self.welcome.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)
-        menus.recent_chosen.connect(self.open_bundle)
+        follow(self.open_bundle, menus.recent_chosen, self.welcome.recent_chosen)
         menus.device_chosen.connect(self._use_device)
         menus.theme_chosen.connect(self._choose_theme)
-        shell.actions_changed.connect(self.commands.refresh)
         shell.settings_changed.connect(self._show_theme)
         shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
         shell.samples.progress_changed.connect(self._show_sample)
@@ -319,18 +267,16 @@ class MainWindow(QMainWindow):
         hearing = Hearing(self.session, path, self)
         hearing.order = order
         dialog = CapsuleDialog(hearing, self.theme, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         hearing.setParent(dialog)
         dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
         dialog.signature_wanted.connect(partial(self.verdicts.sign_hearing, hearing))
-        dialog.open()
+        open_dialog(dialog)
 
     def open_weights(self, weights: Path, run: Path, verdict: Path | None, replay: AuditReport | None) -> None:
         """Compare delivered weights with a run, by a verdict on it or by a replay here."""
         delivery = Delivery(self.session, weights, run, self)
         delivery.replay = replay
         dialog = DeliveryDialog(delivery, self.key_book, self.theme, self.verdicts.reading or self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         delivery.setParent(dialog)
 
         def begin(by: Path | None) -> None:
@@ -348,7 +294,7 @@ class MainWindow(QMainWindow):
         dialog.verdict_chosen.connect(begin)
         self.key_book.changed.connect(again)
         dialog.finished.connect(lambda _result: self.key_book.changed.disconnect(again))
-        dialog.open()
+        open_dialog(dialog)
         begin(verdict)
 
     def plan_replay(self) -> None:
@@ -356,17 +302,15 @@ class MainWindow(QMainWindow):
         if self.session.summary is None or not self.session.can_replay:
             return
         dialog = PlanDialog(self.session, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self._device_chosen)
         dialog.accepted.connect(self.header.show_devices)
-        dialog.open()
+        open_dialog(dialog)
 
     def show_results(self) -> None:
         """Show all results, those of earlier days too."""
         dialog = ResultsDialog(self.history, self.theme, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self._show_result)
-        dialog.open()
+        open_dialog(dialog)
 
     def _show_result(self, past: Past) -> None:
         if not self.session.running:
@@ -375,22 +319,23 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take files, and say so."""
-        if dropped_files(event.mimeData()):
+        if paths := dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.welcome.show_hot(True)
-            self.drop_hint.show_for(len(dropped_files(event.mimeData())))
+            self.drop_hint.show_for(len(paths))
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802 - Qt's name
         """Forget the drag."""
+        self._drag_over()
+
+    def _drag_over(self) -> None:
         self.welcome.show_hot(False)
         self.drop_hint.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
         """Use the dropped files for what they are."""
-        self.welcome.show_hot(False)
-        self.drop_hint.hide()
-        paths = dropped_files(event.mimeData())
-        if paths:
+        self._drag_over()
+        if paths := dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.open_files(paths)
 
@@ -422,7 +367,7 @@ class MainWindow(QMainWindow):
         if page is not self.stack.currentWidget():
             # Laid out in this turn and painted in the next: both at once would hold the window up.
             self.stack.setUpdatesEnabled(False)
-            session.turns.soon(self._draw_page)
+            session.drawing.soon(self._draw_page)
         self.stack.setCurrentWidget(page)
         self.strip.setVisible(page is self.desk and session.step_data.count > 0)
         if page is self.desk and self.isVisible() and not self._laid_out:
@@ -437,7 +382,7 @@ class MainWindow(QMainWindow):
 
     def _refresh(self) -> None:
         session = self.session
-        session.turns.soon(self._show_page)
+        session.drawing.soon(self._show_page)
         self.message.setText(
             self.tr("Reading {0}\u2026").format(self._bundle_name())
             if session.phase is Phase.LOADING
@@ -468,7 +413,7 @@ class MainWindow(QMainWindow):
     def _raise_dispute(self) -> None:
         if self.session.dispute is not None and not self._raised_dispute:
             self._raised_dispute = True
-            self.session.turns.soon(self.docks["dispute"].raise_)
+            self.session.drawing.soon(self.docks["dispute"].raise_)
 
     def _forget_dispute(self) -> None:
         self._raised_dispute = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quoted
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
@@ -69,34 +68,27 @@ class VerdictDesk(QObject):
         report, path = self._session.report, self._session.path
         if report is None or path is None:
             return
-        key = self._settings.key_file
         target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
-        signed_at = now()
-        folder, reads = self._settings.config_folder, self._session.files_read()
-        dialog = SigningDialog(report, signed_at, key, folder, target, reads, self._theme, self._window)
+        dialog = self._open_signing(report, target, self._session.files_read())
         dialog.case.auditor.setText(self._settings.auditor_name)
-        self._show(dialog)
         dialog.wanted.connect(partial(self._sign, dialog, report))
-        self._prepare(dialog, report, signed_at)
 
     def sign_hearing(self, hearing: Hearing) -> None:
         """Ask how to sign what an adjudication found, then sign it."""
         report = hearing.found
         if report is None:
             return
-        key, signed_at = self._settings.key_file, now()
-        target = beside(hearing.path, ".adjudication.json")
-        folder, reads = self._settings.config_folder, hearing.files_read()
+        dialog = self._open_signing(report, beside(hearing.path, ".adjudication.json"), hearing.files_read())
+        dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
+
+    def _open_signing(self, report: Signable, target: Path, reads: tuple[Path, ...]) -> SigningDialog:
+        """Show the dialog, and fetch what it shows: the statement, and what the key ring has."""
+        key, folder, signed_at = self._settings.key_file, self._settings.config_folder, now()
         dialog = SigningDialog(report, signed_at, key, folder, target, reads, self._theme, self._window)
         self._show(dialog)
-        dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
-        self._prepare(dialog, report, signed_at)
-
-    def _prepare(self, dialog: SigningDialog, report: Signable, signed_at: datetime) -> None:
-        """Fetch what a dialog shows: the statement, and what the key ring has."""
         self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
-        key = self._settings.key_file
         self._ask(dialog, lambda _engine: _look_up(key), partial(self._looked_up, dialog))
+        return dialog
 
     def _sign_hearing(self, dialog: SigningDialog, hearing: Hearing, report: AdjudicationReport) -> None:
         request = dialog.request()

@@ -16,9 +16,8 @@ from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.verdict import passphrases
-from counterfoil_app.verdict.case import NO_CASE, Case
 from counterfoil_app.verdict.matter import name_of_judged
-from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.report_document import NO_CASE, Case, Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 
 

@@ -10,20 +10,20 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_apart
-from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.key_book import KeyBook, KnownKey, Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.views.key_proposal import KeyProposalDialog
-from counterfoil_app.views.keys import KeysDialog
+from counterfoil_app.views.keys import KeyProposalDialog, KeysDialog
+from counterfoil_app.views.layouts import existing_file, new_file
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class KeyDesk(QObject):
             taken = {key.name for key in self.book.keys}
             names = (name, f"{name} {key_id_of(public)[:8]}")
             with_name = next((each for each in names if each not in taken), names[-1])
-            self._attempt(lambda: self.book.trust(public, Role.MINE, with_name, source, date.today().isoformat()))
+            today = date.today().isoformat()
+            attempt(partial(self.book.trust, public, Role.MINE, with_name, source, today), self.failed)
 
     def show(self) -> KeysDialog:
         """Show the list of keys."""
@@ -133,14 +134,9 @@ class KeyDesk(QObject):
         if self._asked is not None or not self._waiting:
             return
         asked = self._waiting.popleft()
-        dialog = KeyProposalDialog(
-            asked.public,
-            asked.source,
-            asked.role,
-            signed_the_run=self._signed_the_run(asked.public),
-            parent=asked.parent,
-        )
-        self._asked = dialog
+        own = self._signed_the_run(asked.public)
+        what = (asked.public, asked.source, asked.role)
+        dialog = self._asked = KeyProposalDialog(*what, signed_the_run=own, parent=asked.parent)
         dialog.trusted.connect(partial(self._trust, dialog, asked))
         dialog.finished.connect(self._answered)
         dialog.open()
@@ -158,29 +154,16 @@ class KeyDesk(QObject):
         self._ask()
 
     def _choose(self, dialog: QWidget) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            dialog,
-            self.tr("Add a public key"),
-            str(self._settings.folder),
-            self.tr("Public keys (*.pub.pem *.pem)"),
-        )
-        if name:
-            self.offer(Path(name), parent=dialog)
+        title, kinds = self.tr("Add a public key"), self.tr("Public keys (*.pub.pem *.pem)")
+        if path := existing_file(dialog, title, self._settings.folder, kinds):
+            self.offer(path, parent=dialog)
 
     def _save(self, dialog: QWidget, key: KnownKey) -> None:
         proposal = self._settings.folder / f"{key.key_id[:12]}.pub.pem"
-        name, _ = QFileDialog.getSaveFileName(
-            dialog, self.tr("Save the public key"), str(proposal), self.tr("Public keys (*.pub.pem *.pem)")
-        )
-        if name:
+        title, kinds = self.tr("Save the public key"), self.tr("Public keys (*.pub.pem *.pem)")
+        if path := new_file(dialog, title, proposal, kinds):
             content = pem_of(key.public).encode()
-            self._attempt(partial(_write_public, Path(name), content, self._settings.key_file))
-
-    def _attempt(self, action: Callable[[], object]) -> None:
-        try:
-            action()
-        except CounterfoilError as error:
-            self.failed.emit(Failure.of(error))
+            attempt(partial(_write_public, path, content, self._settings.key_file), self.failed)
 
 
 def _write_public(path: Path, content: bytes, private_key: Path | None) -> None:

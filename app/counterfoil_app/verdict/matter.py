@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
-from PySide6.QtCore import QCoreApplication
-
-from counterfoil import AdjudicationReport, AuditReport
+from counterfoil import AdjudicationReport, AuditReport, Check
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.key_book import KnownKey
 from counterfoil_app.views.parts import Field, digest_field
 
-
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("matter", source)
+_tr = texts("matter")
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,7 @@ def _audit(report: AuditReport, signed_at: datetime) -> Matter:
 
 def _adjudication(report: AdjudicationReport, signed_at: datetime) -> Matter:
     look = words.adjudication(report.outcome)
-    steps = _tr("step {0} of {1}, replayed from the state after step {2}").format(
-        text.count(report.step), text.count(report.steps_ordered), text.count(report.agreed_step)
-    )
+    steps = words.disputed_step(report.step, report.steps_ordered, report.agreed_step)
     fields = [*_head(report, look.word, signed_at), Field(_tr("Capsule"), report.capsule_name)]
     fields += [digest_field(_tr("SHA-256"), report.capsule_digest, _unread()), *_subject(report)]
     fields.append(Field(_tr("Disputed"), steps if report.step else _unread()))
@@ -107,38 +105,53 @@ def _head(report: Signable, outcome: str, signed_at: datetime) -> list[Field]:
 
 
 def _subject(report: Signable) -> list[Field]:
-    source = {
-        "client": _tr("compared with the client's own file"),
-        "signature": _tr("signed with the client's key, which was given"),
-        "bundle": _tr("taken from the bundle; not compared with the client's own file"),
-    }[report.order_source]
     return [
-        Field(_tr("Order"), source),
+        Field(_tr("Order"), words.order_source(report.order_source)),
         digest_field(_tr("Order digest"), report.order_digest, _unread()),
-        *_consent(report),
+        *([] if report.run_order is None else consent_fields(report, report.accepted_at)),
         digest_field(_tr("Run root"), report.run_root, _unread()),
         Field(_tr("Trainer's key"), report.trainer_key or _unread(), exact=bool(report.trainer_key)),
     ]
 
 
-def _consent(report: Signable) -> list[Field]:
-    """Who stands by the order; nothing where it could not be read."""
-    if report.run_order is None:
-        return []
-    key_id = report.client_key
-    signature = words.order_signature(key_id, given=bool(key_id) and report.given_client_key == key_id)
+class Ordered(Protocol):
+    """What says who stands by an order: a report, or what was signed of one."""
+
+    @property
+    def client_key(self) -> str:
+        """Fingerprint of the key that signed the order as its client; empty for an unsigned one."""
+
+    @property
+    def given_client_key(self) -> str:
+        """Fingerprint of the key that the auditor gave as the client's."""
+
+
+def consent_fields(found: Ordered, accepted: str | bool, known: KnownKey | None = None) -> list[Field]:
+    """Who stands by the order: its client, and its trainer.
+
+    Args:
+        found: Says which key signed it.
+        accepted: When the trainer accepted it, ISO 8601, or whether; false where it did not.
+        known: The client's key in the list of keys.
+    """
+    key_id = found.client_key
+    given = bool(key_id) and found.given_client_key == key_id
+    when = accepted if isinstance(accepted, str) else ""
     return [
-        Field(_tr("Client's signature"), signature),
+        Field(_tr("Client's signature"), words.order_signature(key_id, known, given=given)),
         *([Field(_tr("Client's key"), key_id, exact=True)] if key_id else []),
-        Field(_tr("Trainer's acceptance"), words.order_acceptance(bool(report.accepted_at), report.accepted_at)),
+        Field(_tr("Trainer's acceptance"), words.order_acceptance(bool(accepted), when)),
     ]
+
+
+def check_fields(checks: Iterable[Check]) -> list[Field]:
+    """Where each check stands."""
+    return [Field(words.check_title(check.number), words.check_said(check)) for check in checks]
 
 
 def _foot(report: Signable) -> list[Field]:
     fields = []
     if report.dispute is not None:
         fields.append(Field(_tr("Disputed step"), text.count(report.dispute.step)))
-    for check in report.checks:
-        state = words.check(check).word
-        fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
+    fields += check_fields(report.checks)
     return fields + [Field(words.environment(name), value) for name, value in report.environment]

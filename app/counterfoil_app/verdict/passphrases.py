@@ -10,15 +10,12 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
-from PySide6.QtCore import QCoreApplication
-
 from counterfoil import CounterfoilError
+from counterfoil_app.looks.language import texts
 
 SERVICE = "Counterfoil"
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("passphrases", text)
+_tr = texts("passphrases")
 
 
 def _keyring() -> ModuleType | None:

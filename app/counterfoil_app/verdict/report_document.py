@@ -14,15 +14,14 @@ from datetime import UTC, datetime
 from html import escape
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
 
 from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable, Trust
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT, Tone
 from counterfoil_app.verdict import chart
-from counterfoil_app.verdict.case import NO_CASE, Case
 from counterfoil_app.verdict.chart import Floats, Series
 
 TENSORS = 12
@@ -30,9 +29,7 @@ TENSORS = 12
 ELEMENTS = 6
 """Most exactly computed elements that the report lists."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("report", text)
+_tr = texts("report")
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,26 @@ class Curves:
             np.where(steps.unjudged, math.nan, steps.replay_loss)[places],
             steps.counted("corrections")[places],
         )
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the head of a report says; empty where nothing was named.
+
+    Attributes:
+        number: The case or file number.
+        client: Who ordered the training.
+        trainer: Who carried it out.
+        auditor: Who replayed it.
+    """
+
+    number: str = ""
+    client: str = ""
+    trainer: str = ""
+    auditor: str = ""
+
+
+NO_CASE = Case()
 
 
 @dataclass(frozen=True)
@@ -163,15 +180,15 @@ def sections(contents: Contents, captions: Sequence[str], width: int, height: in
     parts = [
         Section("", _head(contents, width), whole=True),
         Section(_tr("What was audited"), _table(_facts(contents), width)),
-        Section(_tr("What the outcome means"), f"<p>{escape(meaning(report))}</p>", whole=True),
-        Section(_tr("Method"), "".join(f"<p>{number}. {escape(line)}</p>" for number, line in _method()), whole=True),
+        Section(_tr("What the outcome means"), _paragraph(meaning(report)), whole=True),
+        Section(_tr("Method"), "".join(_paragraph(f"{number}. {line}") for number, line in _method()), whole=True),
         Section(_tr("Checks"), _checks(report, width)),
     ]
     if report.dispute is not None:
         parts += _dispute(report.dispute, width)
     if captions:
         body = "".join(
-            f'<p><img src="chart:{number}" width="{width}" height="{height}"></p><p class="muted">{escape(caption)}</p>'
+            f'<p><img src="chart:{number}" width="{width}" height="{height}"></p>{_paragraph(caption, "muted")}'
             for number, caption in enumerate(captions)
         )
         parts.append(Section(_tr("The replay"), body, whole=True))
@@ -179,7 +196,7 @@ def sections(contents: Contents, captions: Sequence[str], width: int, height: in
     parts += _places(report, width)
     parts.append(Section(_tr("Signature"), _table(_signature(contents), width), whole=True))
     parts.append(Section(_tr("How to verify this report"), _how_to_verify(contents), whole=True))
-    parts.append(Section(_tr("Glossary"), _table([(word, escape(said)) for word, said in _glossary()], width)))
+    parts.append(Section(_tr("Glossary"), _table(_glossary(), width)))
     return parts
 
 
@@ -192,10 +209,24 @@ def joined(parts: Iterable[Section], new_pages: frozenset[int] = frozenset()) ->
     return "".join(pieces)
 
 
+class Html(str):
+    """A text with mark-up; all others are escaped where they are put into the page."""
+
+    __slots__ = ()
+
+
+def _html(value: str) -> str:
+    return value if isinstance(value, Html) else escape(value)
+
+
+def _paragraph(value: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{_html(value)}</p>' if kind else f"<p>{_html(value)}</p>"
+
+
 def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
-    """Names and values; the values are HTML."""
+    """Names and values."""
     cells = "".join(
-        f'<tr><td width="{width * 24 // 100}" class="name">{escape(name)}</td><td>{value}</td></tr>'
+        f'<tr><td width="{width * 24 // 100}" class="name">{escape(name)}</td><td>{_html(value)}</td></tr>'
         for name, value in rows
     )
     return f'<table width="{width}" cellspacing="0">{cells}</table>'
@@ -210,8 +241,10 @@ def _columns(head: Sequence[str], lines: Iterable[Sequence[str]], width: int) ->
     return f'<table width="{width}" cellspacing="0"><tr>{titles}</tr>{rows}</table>'
 
 
-def _hash(digest: str) -> str:
-    return f'<span class="hash">{escape(digest)}</span>'
+def _hash(digest: Digest | str | None) -> str:
+    """A digest or a fingerprint; says where there is none."""
+    known = digest.hex if isinstance(digest, Digest) else digest
+    return Html(f'<span class="hash">{escape(known)}</span>') if known else _tr("could not be read")
 
 
 def _head(contents: Contents, width: int) -> str:
@@ -235,8 +268,8 @@ def _head(contents: Contents, width: int) -> str:
     question = _tr("Is the training that was ordered the training that happened?")
     return (
         f"<h1>{escape(_tr('Audit report'))}</h1>"
-        f'<p class="muted">{escape(question)}</p>'
-        f"{_table([(name, escape(value or none)) for name, value in parties], width)}{box}"
+        f"{_paragraph(question, 'muted')}"
+        f"{_table([(name, value or none) for name, value in parties], width)}{box}"
     )
 
 
@@ -246,65 +279,60 @@ def _open(contents: Contents) -> str:
     return f"<br><b>{escape(translated(reason))}</b>" if reason else ""
 
 
-def _rests_on(contents: Contents) -> list[tuple[str, str]]:
+def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
     """Whose order, whose key, which machine: each in words, with a sign and in its colour."""
     signs = {Tone.OK: "\u2713", Tone.WARN: "!", Tone.BAD: "\u2717", Tone.MUTED: "\u2013"}
-    looks = [(line, words.trust(line)) for line in contents.rests_on.lines]
-    return [
-        (
-            translated(line.title),
-            f'<b style="color: {LIGHT.tone(look.tone)}">{signs[look.tone]} {escape(look.word)}</b>',
-        )
-        for line, look in looks
-    ]
+    rows = []
+    for line in contents.rests_on.lines:
+        look = words.trust(line)
+        said = f'<b style="color: {LIGHT.tone(look.tone)}">{signs[look.tone]} {escape(look.word)}</b>'
+        rows.append((translated(line.title), Html(said)))
+    return rows
 
 
 def _facts(contents: Contents) -> list[tuple[str, str]]:
-    """What was audited: names and values, the values as HTML."""
+    """What was audited: names and values."""
     report, summary = contents.report, contents.summary
     source = {
         "client": _tr("compared with the client's own order file"),
         "signature": _tr("signed with the client's key, which was given"),
         "bundle": _tr("taken from the bundle itself; not compared with the client's own file"),
     }[report.order_source]
-    none = escape(_tr("could not be read"))
-    facts = [
-        (_tr("Job"), escape(report.title) or none),
-        (_tr("File of the run"), escape(report.bundle_name)),
-        (_tr("its SHA-256"), _hash(report.bundle_digest.hex) if report.bundle_digest else none),
-        (_tr("Order"), escape(source)),
-    ]
-    if contents.order_name:
-        facts += [
-            (_tr("File of the order"), escape(contents.order_name)),
-            (_tr("its SHA-256"), _hash(contents.order_file.hex) if contents.order_file else none),
-        ]
-    facts += [
-        (_tr("Order digest"), _hash(report.order_digest.hex) if report.order_digest else none),
-        *_consent(report),
-        (_tr("Run root"), _hash(report.run_root.hex) if report.run_root else none),
-        (_tr("Trainer's key"), _hash(report.trainer_key) if report.trainer_key else none),
-    ]
+    order, made = contents.order_name, []
     if summary is not None:
-        facts += [
-            (_tr("Recipe"), escape(f"{summary.order.recipe}; {summary.order.optimizer}")),
-            (_tr("Precision"), escape(words.precision(summary.order.precision))),
+        made = [
+            (_tr("Recipe"), f"{summary.order.recipe}; {summary.order.optimizer}"),
+            (_tr("Precision"), words.precision(summary.order.precision)),
         ]
         for file in summary.order.sources:
             known = "" if file.revision is None else _tr(", revision {0}").format(file.revision)
-            facts.append((_tr("Made from"), f"{escape(file.file + known)}<br>{_hash(file.digest.hex)}"))
-    facts.append((_tr("Steps"), escape(_steps(report))))
+            made.append((_tr("Made from"), Html(f"{escape(file.file + known)}<br>{_hash(file.digest)}")))
+    times = []
     if contents.begun is not None and contents.ended is not None:
-        facts.append((_tr("Replay begun"), escape(_moment(contents.begun))))
-        facts.append((_tr("Replay ended"), escape(_moment(contents.ended))))
-    facts.append((_tr("Time of the replay"), escape(text.duration(report.seconds))))
-    if report.exact_bits is None:
-        facts.append((_tr("Rounding log"), escape(_log(report))))
-    return facts
+        times = [
+            (_tr("Replay begun"), _moment(contents.begun)),
+            (_tr("Replay ended"), _moment(contents.ended)),
+        ]
+    return [
+        (_tr("Job"), report.title or _tr("could not be read")),
+        (_tr("File of the run"), report.bundle_name),
+        (_tr("its SHA-256"), _hash(report.bundle_digest)),
+        (_tr("Order"), source),
+        *([(_tr("File of the order"), order), (_tr("its SHA-256"), _hash(contents.order_file))] if order else []),
+        (_tr("Order digest"), _hash(report.order_digest)),
+        *_consent(report),
+        (_tr("Run root"), _hash(report.run_root)),
+        (_tr("Trainer's key"), _hash(report.trainer_key)),
+        *made,
+        (_tr("Steps"), _steps(report)),
+        *times,
+        (_tr("Time of the replay"), text.duration(report.seconds)),
+        *([(_tr("Rounding log"), _log(report))] if report.exact_bits is None else []),
+    ]
 
 
 def _consent(report: AuditReport) -> list[tuple[str, str]]:
-    """Who stands by the order: names and values, the values as HTML; nothing where it could not be read."""
+    """Who stands by the order: names and values; nothing where it could not be read."""
     if report.run_order is None:
         return []
     key_id = report.client_key
@@ -314,8 +342,8 @@ def _consent(report: AuditReport) -> list[tuple[str, str]]:
         signature = words.order_signature(key_id, given=True)
     accepted = words.order_acceptance(bool(report.accepted_at), report.accepted_at)
     return [
-        (_tr("Client's signature"), escape(signature) + (f"<br>{_hash(key_id)}" if key_id else "")),
-        (_tr("Trainer's acceptance"), escape(accepted)),
+        (_tr("Client's signature"), Html(escape(signature) + (f"<br>{_hash(key_id)}" if key_id else ""))),
+        (_tr("Trainer's acceptance"), accepted),
     ]
 
 
@@ -327,10 +355,10 @@ def _signature(contents: Contents) -> list[tuple[str, str]]:
     predicate = contents.statement["predicate"]
     assert isinstance(predicate, dict)
     return [
-        (_tr("Signed at"), escape(text.moment(str(predicate["timeVerified"])))),
+        (_tr("Signed at"), text.moment(str(predicate["timeVerified"]))),
         (_tr("Auditor's key"), _hash(contents.key_id)),
-        (_tr("Signed verdict"), escape(contents.verdict_name)),
-        (_tr("its SHA-256"), _hash(Digest.of(contents.envelope).hex)),
+        (_tr("Signed verdict"), contents.verdict_name),
+        (_tr("its SHA-256"), _hash(Digest.of(contents.envelope))),
     ]
 
 
@@ -444,21 +472,20 @@ def _checks(report: AuditReport, width: int) -> str:
 def _dispute(dispute: Dispute, width: int) -> list[Section]:
     operator = dispute.operator
     facts = [
-        (_tr("Disputed step"), escape(text.count(dispute.step))),
-        (_tr("What differs"), escape(", ".join(words.part(part) for part in dispute.parts))),
-        (_tr("Trainer's leaf"), _hash(dispute.trainer_leaf.hex)),
-        (_tr("Replay's leaf"), _hash(dispute.replay_leaf.hex) if dispute.replay_leaf else words.no_leaf(dispute)),
-        (_tr("Found by"), escape(_tr("{0} comparisons in the Merkle tree").format(text.count(len(dispute.path))))),
-        (_tr("Trainer's loss"), escape(f"{text.number(dispute.trainer_loss)} ({float(dispute.trainer_loss).hex()})")),
-        (_tr("Replay's loss"), escape(f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})")),
+        (_tr("Disputed step"), text.count(dispute.step)),
+        (_tr("What differs"), ", ".join(words.part(part) for part in dispute.parts)),
+        (_tr("Trainer's leaf"), _hash(dispute.trainer_leaf)),
+        (_tr("Replay's leaf"), _hash(dispute.replay_leaf) if dispute.replay_leaf else words.no_leaf(dispute)),
+        (_tr("Found by"), _tr("{0} comparisons in the Merkle tree").format(text.count(len(dispute.path)))),
+        (_tr("Trainer's loss"), f"{text.number(dispute.trainer_loss)} ({float(dispute.trainer_loss).hex()})"),
+        (_tr("Replay's loss"), f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})"),
     ]
     if dispute.inputs:
-        facts.insert(2, (_tr("What the step read"), escape(words.rows(dispute.inputs))))
+        facts.insert(2, (_tr("What the step read"), words.rows(dispute.inputs)))
     if operator is not None:
         place = _tr("{0}, number {1} of {2}").format(operator.where, operator.number, operator.total)
-        facts.insert(2, (_tr("First different operator"), escape(place)))
-    found = Section(_tr("Dispute"), f"<p>{escape(words.dispute_meaning(dispute))}</p>{_table(facts, width)}")
-    parts = [found]
+        facts.insert(2, (_tr("First different operator"), place))
+    parts = [Section(_tr("Dispute"), _paragraph(words.dispute_meaning(dispute)) + _table(facts, width))]
     if dispute.tensors:
         title = _tr("State tensors that differ at step {0}, largest difference first").format(dispute.compared_at)
         head = (_tr("tensor"), _tr("largest difference"), _tr("ulps"), _tr("elements"), _tr("trainer"), _tr("replay"))
@@ -476,7 +503,7 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
         body = _columns(head, lines, width)
         if len(dispute.tensors) > TENSORS:
             more = _tr("and {0} more").format(text.count(len(dispute.tensors) - TENSORS))
-            body += f'<p class="muted">{escape(more)}</p>'
+            body += _paragraph(more, "muted")
         parts.append(Section(title, body, whole=True))
     if dispute.finding is not None:
         parts.append(_finding(dispute.finding, width))
@@ -485,7 +512,7 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
 
 def _finding(finding: Finding, width: int) -> Section:
     """What is proven, with the elements that say most."""
-    body = f"<p>{escape(translated(finding.sentence))}</p>"
+    body = _paragraph(translated(finding.sentence))
     if finding.elements:
         head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in bounds"))
         lines = (
@@ -498,13 +525,13 @@ def _finding(finding: Finding, width: int) -> Section:
             )
             for item in finding.elements[:ELEMENTS]
         )
-        body += f"<p>{escape(words.finding_extent(finding))}</p>{_columns(head, lines, width)}"
+        body += _paragraph(words.finding_extent(finding)) + _columns(head, lines, width)
     return Section(_tr("Finding"), body, whole=True)
 
 
 def _environments(report: AuditReport, width: int) -> list[Section]:
     return [
-        Section(title, _table([(words.environment(name), escape(value)) for name, value in pairs], width), whole=True)
+        Section(title, _table([(words.environment(name), value) for name, value in pairs], width), whole=True)
         for title, pairs in (
             (_tr("The auditor's machine"), report.environment),
             (_tr("The trainer's machine, as the trainer signed it"), report.trainer_environment),
@@ -541,7 +568,4 @@ def _how_to_verify(contents: Contents) -> str:
         "This document is for reading. What counts is the signed verdict in the file named above: it can be checked by "
         "anybody who has the public key of the auditor."
     )
-    return (
-        "".join(f"<p>{escape(line)}</p>" for line in (reading, *lines))
-        + f'<p class="hash">{escape(command)}</p><p>{escape(other)}</p>'
-    )
+    return "".join(map(_paragraph, (reading, *lines))) + _paragraph(command, "hash") + _paragraph(other)

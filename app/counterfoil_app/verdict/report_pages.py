@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 
 from counterfoil import __version__
 from counterfoil_app.looks.fonts import MONO, TEXT, TEXT_PIXELS
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.verdict.report_document import Contents, Section, charts, joined, sections
 
@@ -50,9 +51,7 @@ td {{ padding: 1px 10px 1px 0; }}
 .outcome {{ font-size: 26px; font-weight: bold; }}
 """
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("report", text)
+_tr = texts("report")
 
 
 def make_pdf(contents: Contents) -> bytes:
@@ -81,32 +80,14 @@ def make_pdf(contents: Contents) -> bytes:
         if number and not writer.newPage():
             painter.end()
             raise MemoryError("the report has no room for another page")
-        _draw_page(painter, document, number, contents)
+        draw_page(painter, document, number, contents)
     if not painter.end():
         raise MemoryError("the report cannot be finished")
     return bytes(buffer.data().data())
 
 
-def page_images(contents: Contents, dots_per_inch: int = 110) -> list[QImage]:
-    """Draw the pages of the report as pictures, with the same layout as on paper but no margins."""
-    size = QPageSize(QPageSize.PageSizeId.A4).sizePixels(DOTS_PER_INCH)
-    margin = round(2 * MARGIN_MILLIMETRES / 25.4 * DOTS_PER_INCH)
-    width, height = size.width() - margin, size.height() - margin
-    document = make_document(contents, width, height - FOOTER_PIXELS)
-    pictures = []
-    scale = dots_per_inch / DOTS_PER_INCH
-    for number in range(document.pageCount()):
-        image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
-        image.fill(QColor("#ffffff"))
-        painter = QPainter(image)
-        painter.scale(scale, scale)
-        _draw_page(painter, document, number, contents)
-        painter.end()
-        pictures.append(image)
-    return pictures
-
-
-def _draw_page(painter: QPainter, document: QTextDocument, number: int, contents: Contents) -> None:
+def draw_page(painter: QPainter, document: QTextDocument, number: int, contents: Contents) -> None:
+    """Draw one page of the report, with its footer."""
     width, height = document.pageSize().width(), document.pageSize().height()
     painter.save()
     painter.translate(0, -number * height)

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QRadioButton,
     QTabWidget,
     QWidget,
@@ -29,21 +28,47 @@ from counterfoil.base.errors import FileWriteError
 from counterfoil.signing.publickeys import others_can_read
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks import icons
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.verdict.case import CaseFields
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.matter import matter_of
+from counterfoil_app.verdict.report_document import Case
+from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.frame import Body, fit_to_screen
-from counterfoil_app.views.parts import FieldGrid, Page, label, restyle
+from counterfoil_app.views.parts import FieldGrid, Page, caption, label, restyle, show_icon
 
 ICON_PIXELS = 32
 SIZE = (860, 680)
 LEAST_PREVIEW = 150
 """Height of what is signed; where there is less, the dialog scrolls."""
+
+
+class CaseFields(QWidget):
+    """Asks for the case; all of it may stay empty."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        grid = self._grid = layouts.grid(inside=self, across=12)
+        self.number = self._line(self.tr("Case number"))
+        self.client = self._line(self.tr("Client's name"))
+        self.trainer = self._line(self.tr("Trainer's name"))
+        self.auditor = self._line(self.tr("Auditor's name"))
+        note = caption(self.tr("For the head of the report. The signed verdict does not hold it."), "muted")
+        grid.addWidget(note, grid.rowCount(), 0, 1, 2)
+        grid.setRowStretch(grid.rowCount(), 1)
+
+    def _line(self, name: str) -> QLineEdit:
+        line = layouts.line_edit(name=name, most=200)
+        row = self._grid.rowCount()
+        self._grid.addWidget(caption(name, wrap=False), row, 0)
+        self._grid.addWidget(line, row, 1)
+        return line
+
+    def case(self) -> Case:
+        """What was named."""
+        return Case(*(line.text().strip() for line in (self.number, self.client, self.trainer, self.auditor)))
 
 
 class SigningDialog(QDialog):
@@ -89,7 +114,8 @@ class SigningDialog(QDialog):
         self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
         self.use_existing = QRadioButton(self.tr("Sign with my &key"))
         self.create_new = QRadioButton(self.tr("Create a &new key"))
-        self.browse_key = self._browse(self.tr("Choose the private key file"))
+        choose = self.tr("Choose\u2026")
+        self.browse_key = layouts.button(choose, self._choose_key, name=self.tr("Choose the private key file"))
         self.passphrase = self._line("", self.tr("Passphrase"), secret=True)
         self.repeat = self._line("", self.tr("Passphrase again"), secret=True)
         self._repeat_label = label(self.tr("Passphrase again"), wrap=False)
@@ -97,7 +123,7 @@ class SigningDialog(QDialog):
         self.remember.setEnabled(False)
         self._ring_note = label("", "muted")
         self.target = self._line(str(target), self._matter.file)
-        self.browse_target = self._browse(self.tr("Choose the file to be signed"))
+        self.browse_target = layouts.button(choose, self._choose_target, name=self.tr("Choose the file to be signed"))
         self.report = QCheckBox(self.tr("A report to &print (PDF)"))
         self.report.setChecked(self._matter.printable)
         self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
@@ -109,11 +135,8 @@ class SigningDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Sign and save"))
         self.ok.setProperty("primary", True)
-        column = Body(self, self.hint, self.buttons)
-        column.setSpacing(12)
-        column.addLayout(self._headline())
-        column.addWidget(self._preview(), 1)
-        column.addLayout(self._questions())
+        parts = (self._headline(), (self._preview(), 1), self._questions())
+        layouts.fill(Body(self, self.hint, self.buttons), *parts, spacing=12)
         fit_to_screen(self, QSize(*SIZE))
         self._connect()
         (self.create_new if key is None else self.use_existing).setChecked(True)
@@ -123,24 +146,16 @@ class SigningDialog(QDialog):
     # Making
 
     def _headline(self) -> QHBoxLayout:
-        look = self._matter.look
         icon = QLabel()
-        colour = self._theme.tokens.tone(look.tone)
-        icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        icon.setAccessibleName(look.word)
+        show_icon(icon, self._matter.look, self._theme, ICON_PIXELS)
         self.what = label(self._matter.sentence)
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(icon)
-        row.addWidget(self.what, 1)
-        return row
+        return layouts.row(icon, (self.what, 1), spacing=12)
 
     def _preview(self) -> QTabWidget:
         readable = Page(self.tr("The statement in words"))
         grid = FieldGrid()
         grid.show_fields(self._matter.fields)
-        readable.column.addWidget(grid)
-        readable.column.addStretch(1)
+        layouts.fill(readable.column, grid, 1)
         self.statement.setReadOnly(True)
         self.statement.setAccessibleName(self.tr("The statement as JSON"))
         self.statement.setFont(fixed_font())
@@ -154,23 +169,10 @@ class SigningDialog(QDialog):
         return tabs
 
     def _questions(self) -> QGridLayout:
-        choice = QHBoxLayout()
-        choice.setSpacing(24)
-        choice.addWidget(self.use_existing)
-        choice.addWidget(self.create_new)
-        choice.addStretch(1)
-        ring = QHBoxLayout()
-        ring.setSpacing(16)
-        ring.addWidget(self.remember)
-        ring.addWidget(self._ring_note, 1)
-        also = QHBoxLayout()
-        also.setSpacing(24)
-        also.addWidget(self.report)
-        also.addWidget(self.table)
-        also.addStretch(1)
-        grid = QGridLayout()
-        grid.setColumnStretch(1, 1)
-        grid.setVerticalSpacing(7)
+        choice = layouts.row(self.use_existing, self.create_new, 1, spacing=24)
+        ring = layouts.row(self.remember, (self._ring_note, 1), spacing=16)
+        also = layouts.row(self.report, self.table, 1, spacing=24)
+        grid = layouts.grid(down=7)
         grid.addLayout(choice, 0, 0, 1, 3)
         grid.addWidget(label(self.tr("Private key"), wrap=False), 1, 0)
         grid.addWidget(self.key, 1, 1)
@@ -192,27 +194,18 @@ class SigningDialog(QDialog):
         return grid
 
     def _line(self, content: str, name: str, *, secret: bool = False) -> QLineEdit:
-        line = QLineEdit(content)
-        line.setAccessibleName(name)
+        line = layouts.line_edit(content, name=name)
         if secret:
             line.setEchoMode(QLineEdit.EchoMode.Password)
         return line
 
-    def _browse(self, name: str) -> QPushButton:
-        button = QPushButton(self.tr("Choose\u2026"))
-        button.setAccessibleName(name)
-        return button
-
     def _connect(self) -> None:
         self.buttons.accepted.connect(self._want)
         self.buttons.rejected.connect(self.reject)
-        self.browse_key.clicked.connect(self._choose_key)
-        self.browse_target.clicked.connect(self._choose_target)
         for box in (self.use_existing, self.report, self.table):
             box.toggled.connect(self._refresh)
         for line in (self.key, self.passphrase, self.repeat, self.target):
             line.textChanged.connect(self._refresh)
-        for line in (self.key, self.passphrase, self.repeat, self.target):
             line.textEdited.connect(self._forget_failure)
 
     # Signing
@@ -358,11 +351,11 @@ class SigningDialog(QDialog):
 
     def _choose_key(self) -> None:
         if self.create_new.isChecked():
-            name, _ = QFileDialog.getSaveFileName(self, self.tr("New private key"), self.key.text(), "*.pem")
+            path = layouts.new_file(self, self.tr("New private key"), self.key.text(), "*.pem")
         else:
-            name, _ = QFileDialog.getOpenFileName(self, self.tr("Private key"), self.key.text(), "*.pem")
-        if name:
-            self.key.setText(name)
+            path = layouts.existing_file(self, self.tr("Private key"), self.key.text(), "*.pem")
+        if path is not None:
+            self.key.setText(str(path))
 
     def _choose_target(self) -> None:
         name, _ = QFileDialog.getSaveFileName(

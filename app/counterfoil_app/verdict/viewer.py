@@ -1,29 +1,98 @@
-"""Shows what an auditor signed: whether its signature holds, with which key, for which bundle, and what it says."""
+"""Shows what an auditor signed: whether its signature holds, with which key, for which bundle, and what it says.
+
+What was said of it afterwards stands above that, in the words of those who said it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal, SignalInstance
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from counterfoil import Adjudication, Afterwards, TrainerTrust, Trust, Verdict
 from counterfoil_app.engine.port import NOTHING_LATER, VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
-from counterfoil_app.verdict.later import SaidLater
+from counterfoil_app.verdict.matter import check_fields, consent_fields
+from counterfoil_app.views import layouts
 from counterfoil_app.views.dropped import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
-from counterfoil_app.views.trust_bar import TrustBar
+from counterfoil_app.views.inquiry import Headline
+from counterfoil_app.views.layouts import button, existing_file
+from counterfoil_app.views.parts import (
+    Field,
+    FieldGrid,
+    Page,
+    caption,
+    clear_layout,
+    digest_field,
+    label,
+    restyle,
+    tell,
+)
 
-ICON_PIXELS = 36
+_tr = texts("later")
+
+
+class Quotation(QFrame):
+    """A text of somebody else's, as plain text behind a bar, so that nothing in it looks like ours.
+
+    Args:
+        who: Who said it, and when.
+        words: The text; its lines are of visible characters.
+    """
+
+    def __init__(self, who: str, words: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("quotation")
+        self.who = caption(who, "heading")
+        self.words = label(words)
+        layouts.column(self.who, self.words, inside=self, margins=(12, 6, 8, 6), spacing=4)
+
+
+class SaidLater(QWidget):
+    """Withdrawals by the auditor, replies of the trainer, and what does not count, in this order."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = layouts.column(inside=self, margins=(0, 0, 0, 8), spacing=8)
+        self.quotations: list[Quotation] = []
+        self.hide()
+
+    def show_later(self, later: Afterwards) -> None:
+        """Show statements, whose texts were made plain before."""
+        clear_layout(self._column)
+        self.quotations = []
+        for one in later.withdrawals:
+            who = _tr("The auditor took this verdict back on {0}, by the auditor's clock. The auditor's reason:")
+            self._quote(who.format(text.moment(one.signed_at)), one.reason)
+            if one.superseded_by is not None:
+                instead = FieldGrid()
+                instead.show_fields([Field(_tr("In its place"), one.superseded_by.hex, exact=True)])
+                instead.setToolTip(_tr("SHA-256 of what is signed in the other verdict"))
+                self._column.addWidget(instead)
+        for reply in later.replies:
+            who = _tr("Reply of the trainer who signed the run, on {0} by the trainer's clock:")
+            self._quote(who.format(text.moment(reply.signed_at)), reply.text)
+        for sentence in later.ignored:
+            notice = label("", "notice")
+            tell(notice, translated(sentence), Tone.WARN)
+            self._column.addWidget(notice)
+        self.setVisible(later != Afterwards())
+
+    def _quote(self, who: str, words: str) -> None:
+        quotation = Quotation(who, words)
+        self.quotations.append(quotation)
+        self._column.addWidget(quotation)
+
+
 SIZE = (760, 620)
 
 
@@ -61,19 +130,8 @@ class VerdictViewer(DropDialog):
         self.statements: list[Path] = []
         self.withdrawn = False
         self._book = book
-        self._theme = theme
-        self.icon = QLabel()
-        self.headline = label("", "title")
-        self.sentence = label()
-        top = QHBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.icon)
-        words_column = QVBoxLayout()
-        words_column.addWidget(self.headline)
-        words_column.addWidget(self.sentence)
-        top.addLayout(words_column, 1)
-        self.trust = TrustBar(theme)
-        top.addWidget(self.trust, 0, Qt.AlignmentFlag.AlignTop)
+        self.top = Headline(theme)
+        self.headline, self.sentence, self.trust = self.top.word, self.top.sentence, self.top.trust
         self.about_bundle = label("", "notice")
         self.banner = label("", "notice")
         restyle(self.banner, "tone", Tone.BAD.value)
@@ -81,32 +139,15 @@ class VerdictViewer(DropDialog):
         self.page = Page(self.tr("What the verdict says"))
         self.later = SaidLater()
         self._facts = FieldGrid()
-        self.page.column.addWidget(self.later)
-        self.page.column.addWidget(self._facts)
-        self.page.column.addStretch(1)
-        self.choose_key = QPushButton(self.tr("Auditor's public &key\u2026"))
-        self.choose_bundle = QPushButton(self.tr("Compare with a &bundle\u2026"))
-        self.choose_statement = QPushButton(self.tr("Add a &statement\u2026"))
-        self.choose_statement.setToolTip(self.tr("A withdrawal by the auditor, or a reply of the trainer's"))
-        self.close_button = QPushButton(self.tr("&Close"))
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.choose_key)
-        buttons.addWidget(self.choose_bundle)
-        buttons.addWidget(self.choose_statement)
-        buttons.addStretch(1)
-        buttons.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.banner)
-        column.addWidget(self.about_bundle)
-        column.addWidget(self.page, 1)
-        column.addStretch(0)
-        column.addLayout(buttons)
-        self.choose_key.clicked.connect(self._ask_key)
-        self.choose_bundle.clicked.connect(self._ask_bundle)
-        self.choose_statement.clicked.connect(self._ask_statement)
-        self.close_button.clicked.connect(self.close)
+        layouts.fill(self.page.column, self.later, self._facts, 1)
+        self.choose_key = button(self.tr("Auditor's public &key\u2026"), self._ask_key)
+        self.choose_bundle = button(self.tr("Compare with a &bundle\u2026"), self._ask_bundle)
+        statement_tip = self.tr("A withdrawal by the auditor, or a reply of the trainer's")
+        self.choose_statement = button(self.tr("Add a &statement\u2026"), self._ask_statement, tip=statement_tip)
+        self.close_button = button(self.tr("&Close"), self.close)
+        row = layouts.row(self.choose_key, self.choose_bundle, self.choose_statement, 1, self.close_button)
+        shown = (self.top, self.banner, self.about_bundle, (self.page, 1), 0, row)
+        layouts.column(*shown, inside=self, spacing=12)
         self._show(Look(self.tr("Being checked"), "waiting", Tone.INFO), self.tr("Reading {0}").format(name_of(path)))
         self.about_bundle.hide()
         self._enable(False)
@@ -124,6 +165,7 @@ class VerdictViewer(DropDialog):
         # What a verdict rested on is no comfort once it is taken back.
         self.trust.show_trust(None if self.withdrawn else trust)
         look = _look(verdict, trust)
+        owner = self.tr("The key is that of {0}.").format(self._owner(verdict.key_id))
         if trust.trainer is TrainerTrust.AUDITOR:
             self._show(
                 Look(self.tr("The trainer signed this about its own run"), "failed", Tone.BAD),
@@ -145,16 +187,7 @@ class VerdictViewer(DropDialog):
         else:
             self._show(
                 Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),
-                " ".join(
-                    filter(
-                        None,
-                        (
-                            translated(verdict.reason),
-                            translated(trust.reason),
-                            self.tr("The key is that of {0}.").format(self._owner(verdict.key_id)),
-                        ),
-                    )
-                ),
+                " ".join(filter(None, (translated(verdict.reason), translated(trust.reason), owner))),
             )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
@@ -181,10 +214,7 @@ class VerdictViewer(DropDialog):
     def show_failure(self, failure: Failure) -> None:
         """Say why the file is no verdict that counts."""
         self.trust.show_trust(None)
-        self._show(
-            Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
-            failure_text(failure),
-        )
+        self._show(Look(self.tr("This verdict does not count"), "failed", Tone.BAD), failure_text(failure))
         self._show_later(NOTHING_LATER)
         self.page.hide()
         self.about_bundle.hide()
@@ -217,8 +247,8 @@ class VerdictViewer(DropDialog):
 
     def _enable(self, checked: bool) -> None:
         """What can be compared with a verdict whose signature holds."""
-        for button in (self.choose_bundle, self.choose_statement):
-            button.setEnabled(checked)
+        for each in (self.choose_bundle, self.choose_statement):
+            each.setEnabled(checked)
 
     def _show_withdrawn(self, look: Look, later: Afterwards) -> None:
         replaced = any(one.superseded_by is not None for one in later.withdrawals)
@@ -247,38 +277,23 @@ class VerdictViewer(DropDialog):
         # What does not count must not look like a verdict in which a line is red.
         bad = Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else ""
         self.page.colour(self, bad)
-        colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        self.headline.setText(look.word)
-        self.sentence.setText(sentence)
+        self.top.show_look(look, sentence)
 
     def _show_bundle(self, verdict: Verdict | Adjudication, matches: bool | None) -> None:
         name = name_of(self.bundle)
         self.about_bundle.show()
         if matches is None:
-            self.about_bundle.setText(
-                self.tr("It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.").format(
-                    verdict.bundle_name
-                )
-            )
-            restyle(self.about_bundle, "tone", Tone.INFO.value)
+            said = self.tr("It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.")
+            tell(self.about_bundle, said.format(verdict.bundle_name), Tone.INFO)
         elif matches:
-            self.about_bundle.setText(self.tr("It speaks of this very file: {0}.").format(name))
-            restyle(self.about_bundle, "tone", Tone.OK.value)
+            tell(self.about_bundle, self.tr("It speaks of this very file: {0}.").format(name), Tone.OK)
         else:
-            self.about_bundle.setText(
-                self.tr("It speaks of another file: the SHA-256 of {0} is not the one in the verdict.").format(name)
-            )
-            restyle(self.about_bundle, "tone", Tone.BAD.value)
+            said = self.tr("It speaks of another file: the SHA-256 of {0} is not the one in the verdict.")
+            tell(self.about_bundle, said.format(name), Tone.BAD)
 
     def _fields(self, verdict: Verdict | Adjudication) -> list[Field]:
         unread = self.tr("the audit could not read it")
-        source = {
-            "client": self.tr("compared with the client's own file"),
-            "signature": self.tr("signed with the client's key, which was given"),
-            "bundle": self.tr("taken from the bundle; not compared with the client's own file"),
-        }[verdict.order_source]
+        known = self._book.find(verdict.client_key)
         fields = [
             Field(self.tr("Job"), verdict.title or unread),
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
@@ -286,64 +301,40 @@ class VerdictViewer(DropDialog):
             Field(self.tr("Bundle") if isinstance(verdict, Verdict) else self.tr("Capsule"), verdict.bundle_name),
             digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
             digest_field(self.tr("Run root"), verdict.run_root, unread),
-            Field(self.tr("Order"), source),
+            Field(self.tr("Order"), words.order_source(verdict.order_source)),
             digest_field(self.tr("Order digest"), verdict.order_digest, unread),
-            *self._consent_fields(verdict),
+            *([] if verdict.run_order is None else consent_fields(verdict, verdict.accepted, known)),
             Field(self.tr("Steps"), self._steps(verdict)),
         ]
         if verdict.disputed_step is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(verdict.disputed_step)))
-        for check in verdict.checks:
-            state = words.check(check).word
-            fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
-        return fields
-
-    def _consent_fields(self, verdict: Verdict | Adjudication) -> list[Field]:
-        """Who stands by the order, as the auditor found it; nothing where the order could not be read."""
-        key_id = verdict.client_key
-        if verdict.run_order is None:
-            return []
-        given = bool(key_id) and verdict.given_client_key == key_id
-        signature = words.order_signature(key_id, self._book.find(key_id), given=given)
-        return [
-            Field(self.tr("Client's signature"), signature),
-            *([Field(self.tr("Client's key"), key_id, exact=True)] if key_id else []),
-            Field(self.tr("Trainer's acceptance"), words.order_acceptance(verdict.accepted)),
-        ]
+        return fields + check_fields(verdict.checks)
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):
             return self.tr("{0} ordered, {1} judged").format(
                 text.count(verdict.steps_ordered), text.count(verdict.steps_replayed)
             )
-        return self.tr("step {0} of {1}, replayed from the state after step {2}").format(
-            text.count(verdict.step), text.count(verdict.steps_ordered), text.count(verdict.agreed_step)
-        )
+        return words.disputed_step(verdict.step, verdict.steps_ordered, verdict.agreed_step)
 
     def _make_primary(self, button: QPushButton) -> None:
         for one in (self.choose_key, self.choose_bundle, self.close_button):
             restyle(one, "primary", one is button)
 
     def _ask_key(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self, self.tr("The auditor's public key"), str(self.path.parent), self.tr("Public keys (*.pub.pem *.pem)")
-        )
-        if name:
-            self.key_chosen.emit(Path(name))
+        kinds = self.tr("Public keys (*.pub.pem *.pem)")
+        self._ask(self.key_chosen, self.tr("The auditor's public key"), kinds)
 
     def _ask_statement(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self, self.tr("Add a statement"), str(self.path.parent), self.tr("Statements (*.json);;All files (*)")
-        )
-        if name:
-            self.statement_chosen.emit(Path(name))
+        self._ask(self.statement_chosen, self.tr("Add a statement"), self.tr("Statements (*.json);;All files (*)"))
 
     def _ask_bundle(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self, self.tr("Compare with a bundle"), str(self.path.parent), self.tr("Counterfoil bundles (*.cfoil)")
-        )
-        if name:
-            self.bundle_chosen.emit(Path(name))
+        kinds = self.tr("Counterfoil bundles (*.cfoil)")
+        self._ask(self.bundle_chosen, self.tr("Compare with a bundle"), kinds)
+
+    def _ask(self, chosen: SignalInstance, title: str, kinds: str) -> None:
+        if path := existing_file(self, title, self.path.parent, kinds):
+            chosen.emit(path)
 
 
 def _look(verdict: Verdict | Adjudication, trust: Trust) -> Look:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
 from counterfoil_app.looks import text
-from counterfoil_app.model.thinning import RowGroup
+from counterfoil_app.model.divergence_table import RowGroup
 
 NAME_CHARACTERS = 33
 SHARE_OF_NAMES = 0.3

@@ -1,20 +1,73 @@
-"""The numbered checks, as a list: those that passed are folded into one line."""
+"""What a conclusion rests on: whose order, whose key, which machine, and the numbered checks."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, SignalInstance
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from counterfoil import Check, CheckNumber, CheckState
+from counterfoil import Check, CheckNumber, CheckState, Trust
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.session import Session
-from counterfoil_app.views.parts import caption, label
+from counterfoil_app.views import layouts
+from counterfoil_app.views.parts import caption, label, restyle, show_icon
 
 ICON_PIXELS = 16
+LINES = 3
+
+
+class TrustBar(QWidget):
+    """Order, trainer and machine, each with an icon and in words; what follows from each is in its tool tip.
+
+    Args:
+        theme: Colours icons and words.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._trust: Trust | None = None
+        self.setAccessibleName(self.tr("What this rests on"))
+        grid = layouts.grid(inside=self, across=7, down=1, stretch=2)
+        grid.setContentsMargins(*layouts.NONE)
+        self._icons, self._titles, self.lines = [], [], []
+        for row in range(LINES):
+            icon, title, line = QLabel(), caption("", "muted", wrap=False), caption("", "trust", wrap=False)
+            icon.setFixedSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS))
+            for column, widget in enumerate((icon, title, line)):
+                grid.addWidget(widget, row, column, Qt.AlignmentFlag.AlignVCenter)
+            self._icons.append(icon)
+            self._titles.append(title)
+            self.lines.append(line)
+        theme.changed.connect(self._draw)
+        self.hide()
+
+    def show_trust(self, trust: Trust | None) -> None:
+        """Show what a conclusion rests on; None hides the bar."""
+        self.setVisible(trust is not None)
+        if trust != self._trust:
+            self._trust = trust
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._trust is None:
+            return
+        for place, line in enumerate(self._trust.lines):
+            look = words.trust(line)
+            colour = self._theme.tokens.tone(look.tone)
+            self._icons[place].setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
+            self._titles[place].setText(translated(line.title))
+            self.lines[place].setText(look.word)
+            self.lines[place].setAccessibleName(f"{translated(line.title)}: {look.word}")
+            restyle(self.lines[place], "tone", look.tone.value)
+            for widget in (self._icons[place], self._titles[place], self.lines[place]):
+                widget.setToolTip(translated(line.reason))
+
+
 GAP_PIXELS = 8
 """Between two checks."""
 
@@ -28,11 +81,8 @@ class CheckRow(QWidget):
         self.icon.setFixedSize(scaled(ICON_PIXELS), self.fontMetrics().height())
         self.title = caption(words.check_title(number))
         self.detail = label("", "muted")
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(GAP_PIXELS)
-        grid.setVerticalSpacing(0)
-        grid.setColumnStretch(1, 1)
+        grid = layouts.grid(inside=self, across=GAP_PIXELS, down=0)
+        grid.setContentsMargins(*layouts.NONE)
         grid.addWidget(self.icon, 0, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.title, 0, 1)
         grid.addWidget(self.detail, 1, 1)
@@ -40,10 +90,7 @@ class CheckRow(QWidget):
     def show_check(self, check: Check, theme: Theme) -> None:
         """Show where the check stands, in a word, an icon and a sentence."""
         look = words.check(check)
-        colour, size = theme.tokens.tone(look.tone), scaled(ICON_PIXELS)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, size, self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        self.icon.setToolTip(look.word)
+        show_icon(self.icon, look, theme, ICON_PIXELS, tip=True)
         word = look.word[:1].upper() + look.word[1:]
         quiet = check.state is CheckState.PENDING and not check.detail
         self.detail.setText("" if quiet else f"{word}. {translated(check.detail)}".strip())
@@ -70,15 +117,9 @@ class ChecksList(QWidget):
         self.passed.setCheckable(True)
         self.passed.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
         self.rows = {number: CheckRow(number) for number in CheckNumber}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 2, 0, 2)
-        column.setSpacing(GAP_PIXELS)
-        column.addWidget(self.passed, 0, Qt.AlignmentFlag.AlignLeft)
-        for row in self.rows.values():
-            column.addWidget(row)
-        self.passed.toggled.connect(self.refresh)
-        changed.connect(self.refresh)
-        theme.changed.connect(self.refresh)
+        top = (self.passed, 0, Qt.AlignmentFlag.AlignLeft)
+        layouts.column(top, *self.rows.values(), inside=self, margins=(0, 2, 0, 2), spacing=GAP_PIXELS)
+        follow(self.refresh, self.passed.toggled, changed, theme.changed)
         self.refresh()
 
     def refresh(self) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-
 from counterfoil import BundleSummary
 from counterfoil_app.looks import text, words
-from counterfoil_app.views.programs import program_lines
+from counterfoil_app.looks.language import texts
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,16 @@ class ComparedField:
     digest: bool = False
 
 
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("comparison", source)
+_tr = texts("comparison")
+
+
+def program_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
+    """Return name, value and whether the value is a digest: of the program, or of each that takes turns and how."""
+    order = summary.order
+    if not order.pattern:
+        return [(_tr("Program"), digest.hex, True) for _, digest in order.programs]
+    turns = (_tr("Turns"), ", ".join(order.pattern), False)
+    return [turns, *((_tr("Program {0}").format(name), digest.hex, True) for name, digest in order.programs)]
 
 
 def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list[ComparedField]:
@@ -60,37 +66,30 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
             ordered.steps == run.steps if run is not None else None,
         ),
     ]
-    pairs = (
-        (_tr("Title"), ordered.title, held.title, False),
-        (_tr("Rows per step"), text.count(ordered.batch_size), text.count(held.batch_size), False),
-        (_tr("Optimizer"), ordered.optimizer, held.optimizer, False),
-        (_tr("Precision"), *_precisions(ordered.precision, held.precision), False),
-        (_tr("Seed"), str(ordered.seed), str(held.seed), False),
-        *_programs(client or bundle, bundle),
-        (_tr("Data"), ordered.data_root.hex, held.data_root.hex, True),
-        (_tr("Initial state"), ordered.initial_root.hex, held.initial_root.hex, True),
-    )
     if client is None:
         return lines  # both sides of the rest would be the bundle's own words
-    held_by = run is not None
-    lines += [
-        ComparedField(name, left, right if held_by else "", left == right if held_by else None, digest)
-        for name, left, right, digest in pairs
-    ]
+    sides = [{name: (value, digest) for name, value, digest in order_lines(each)} for each in (client, bundle)]
+    exactly = ordered.precision != held.precision and sides[0][_tr("Precision")] == sides[1][_tr("Precision")]
+    for name in {**sides[0], **sides[1]}:
+        (left, digest), (right, also) = (side.get(name, ("", False)) for side in sides)
+        if name == _tr("Precision") and exactly:  # only the margins differ
+            left, right = (words.precision(order.precision, exactly=True) for order in (ordered, held))
+        there = run is not None
+        same = left == right if there else None
+        lines.append(ComparedField(name, left, right if there else "", same, digest or also))
     return lines
 
 
-def _programs(ordered: BundleSummary, held: BundleSummary) -> list[tuple[str, str, str, bool]]:
-    """The programs of both, each beside that of the same name in the other."""
-    left, right = program_lines(ordered), program_lines(held)
-    both = {name: digest for name, _, digest in (*left, *right)}
-    sides = [{name: value for name, value, _ in lines} for lines in (left, right)]
-    return [(name, sides[0].get(name, ""), sides[1].get(name, ""), digest) for name, digest in both.items()]
-
-
-def _precisions(ordered: str, held: str) -> tuple[str, str]:
-    """Both profiles in few words; in all where only the margins differ."""
-    short = words.precision(ordered), words.precision(held)
-    if ordered != held and short[0] == short[1]:
-        return words.precision(ordered, exactly=True), words.precision(held, exactly=True)
-    return short
+def order_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
+    """Return name, value and whether the value is a digest, of what an order says."""
+    order = summary.order
+    return [
+        (_tr("Title"), order.title, False),
+        (_tr("Rows per step"), text.count(order.batch_size), False),
+        (_tr("Optimizer"), order.optimizer, False),
+        (_tr("Precision"), words.precision(order.precision), False),
+        (_tr("Seed"), str(order.seed), False),
+        *program_lines(summary),
+        (_tr("Data"), order.data_root.hex, True),
+        (_tr("Initial state"), order.initial_root.hex, True),
+    ]

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 
+_Answer = tuple[str, QMessageBox.ButtonRole, Callable[[], None] | None]
+"""What a button says, what it is, and what it does."""
+ACCEPT, DESTROY, REJECT = (
+    QMessageBox.ButtonRole.AcceptRole,
+    QMessageBox.ButtonRole.DestructiveRole,
+    QMessageBox.ButtonRole.RejectRole,
+)
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("dialogs", text)
+_tr = texts("dialogs")
 
 
 def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:
@@ -37,137 +43,86 @@ def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:
 
 def offer_another(parent: QWidget, failure: Failure, choose: Callable[[], None]) -> QMessageBox:
     """Say that a file that was chosen is not the right one, and offer to choose again with ``choose``."""
-    box = QMessageBox(
-        QMessageBox.Icon.Information,
-        _tr("Counterfoil"),
-        translated(failure.sentence),
-        QMessageBox.StandardButton.NoButton,
-        parent,
-    )
-    box.setObjectName("misnamed")
-    nothing = _tr("Nothing was concluded from it.")
-    box.setInformativeText(f"{translated(failure.remedy)} {nothing}".strip())
-    again = box.addButton(_tr("Choose another file\u2026"), QMessageBox.ButtonRole.AcceptRole)
-    leave = box.addButton(_tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(again)
-    box.setEscapeButton(leave)
-    again.clicked.connect(choose)
-    box.open()
-    return box
+    more = f"{translated(failure.remedy)} {_tr('Nothing was concluded from it.')}".strip()
+    again = (_tr("Choose another file\u2026"), ACCEPT, choose)
+    information = QMessageBox.Icon.Information
+    return _ask(parent, "misnamed", translated(failure.sentence), more, again, icon=information, default=0)
 
 
 def ask_about_result(
     parent: QWidget, sentence: str, confirm: str, then: Callable[[], None], sign: Callable[[], None]
 ) -> QMessageBox:
     """Say that a result is not signed, and go on with ``then`` if it is to stay so, or with ``sign``."""
-    box = QMessageBox(
-        QMessageBox.Icon.Question, _tr("Counterfoil"), sentence, QMessageBox.StandardButton.NoButton, parent
-    )
-    box.setObjectName("unsigned-question")
-    box.setInformativeText(_tr("It stays among the results, and can be signed later."))
-    first = box.addButton(_tr("Sign\u2026"), QMessageBox.ButtonRole.AcceptRole)
-    leave = box.addButton(confirm, QMessageBox.ButtonRole.DestructiveRole)
-    cancel = box.addButton(_tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(first)
-    box.setEscapeButton(cancel)
-    first.clicked.connect(sign)
-    leave.clicked.connect(then)
-    box.open()
-    return box
+    more = _tr("It stays among the results, and can be signed later.")
+    answers = ((_tr("Sign\u2026"), ACCEPT, sign), (confirm, DESTROY, then))
+    return _ask(parent, "unsigned-question", sentence, more, *answers, default=0)
 
 
 def ask_to_replace(parent: QWidget, files: Sequence[Path], then: Callable[[], None]) -> QMessageBox:
     """Ask whether files that exist may be replaced, and go on with ``then`` if so."""
-    names = ", ".join(name_of(path) for path in files)
-    box = QMessageBox(
-        QMessageBox.Icon.Question,
-        _tr("Counterfoil"),
-        _tr("Replace {0}?").format(names),
-        QMessageBox.StandardButton.NoButton,
-        parent,
-    )
-    box.setObjectName("replace-question")
-    box.setInformativeText(_tr("What is in it now will be lost."))
-    replace = box.addButton(_tr("Replace"), QMessageBox.ButtonRole.DestructiveRole)
-    cancel = box.addButton(_tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(cancel)
-    box.setEscapeButton(cancel)
-    replace.clicked.connect(then)
-    box.open()
-    return box
+    question = _tr("Replace {0}?").format(", ".join(name_of(path) for path in files))
+    more = _tr("What is in it now will be lost.")
+    return _ask(parent, "replace-question", question, more, (_tr("Replace"), DESTROY, then))
 
 
 def ask_to_remove(parent: QWidget, name: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a result may be removed for good, and go on with ``then`` if so."""
-    box = QMessageBox(
-        QMessageBox.Icon.Question,
-        _tr("Counterfoil"),
-        _tr("Remove this result of {0}?").format(name),
-        QMessageBox.StandardButton.NoButton,
-        parent,
-    )
-    box.setObjectName("remove-question")
-    box.setInformativeText(_tr("A verdict that was signed stays where it is."))
-    remove = box.addButton(_tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
-    cancel = box.addButton(_tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(cancel)
-    box.setEscapeButton(cancel)
-    remove.clicked.connect(then)
-    box.open()
-    return box
+    question, more = _tr("Remove this result of {0}?"), _tr("A verdict that was signed stays where it is.")
+    return _ask(parent, "remove-question", question.format(name), more, (_tr("Remove"), DESTROY, then))
 
 
 def ask_to_forget(parent: QWidget, name: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a key may be forgotten, and go on with ``then`` if so."""
-    box = QMessageBox(
-        QMessageBox.Icon.Question,
-        _tr("Counterfoil"),
-        _tr("Remove the key of {0}?").format(name),
-        QMessageBox.StandardButton.NoButton,
-        parent,
-    )
-    box.setObjectName("forget-question")
-    box.setInformativeText(_tr("What it signed does not count any more, and another key of its owner is not noticed."))
-    remove = box.addButton(_tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
-    cancel = box.addButton(_tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(cancel)
-    box.setEscapeButton(cancel)
-    remove.clicked.connect(then)
-    box.open()
-    return box
+    more = _tr("What it signed does not count any more, and another key of its owner is not noticed.")
+    question = _tr("Remove the key of {0}?").format(name)
+    return _ask(parent, "forget-question", question, more, (_tr("Remove"), DESTROY, then))
 
 
 def ask_to_sign_with(parent: QWidget, name: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a private key that arrived is the one to sign with, and go on with ``then`` if so."""
-    box = QMessageBox(
-        QMessageBox.Icon.Question,
-        _tr("Counterfoil"),
-        _tr("Sign with the private key {0} from now on?").format(name),
-        QMessageBox.StandardButton.NoButton,
-        parent,
-    )
-    box.setObjectName("private-key-question")
-    box.setInformativeText(_tr("Only if it is your own: whoever else has it signs as you."))
-    use = box.addButton(_tr("Sign with it"), QMessageBox.ButtonRole.AcceptRole)
-    leave = box.addButton(_tr("Leave it"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(leave)
-    box.setEscapeButton(leave)
-    use.clicked.connect(then)
-    box.open()
-    return box
+    question = _tr("Sign with the private key {0} from now on?").format(name)
+    more = _tr("Only if it is your own: whoever else has it signs as you.")
+    use = (_tr("Sign with it"), ACCEPT, then)
+    return _ask(parent, "private-key-question", question, more, use, leave=_tr("Leave it"))
 
 
 def ask_to_stop(parent: QWidget, sentence: str, confirm: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a running replay may be stopped, and go on with ``then`` if so."""
-    box = QMessageBox(
-        QMessageBox.Icon.Question, _tr("Counterfoil"), sentence, QMessageBox.StandardButton.NoButton, parent
-    )
-    box.setObjectName("stop-question")
-    box.setInformativeText(_tr("What was found so far stays among the results."))
-    stop = box.addButton(confirm, QMessageBox.ButtonRole.DestructiveRole)
-    stay = box.addButton(_tr("Keep replaying"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(stay)
-    box.setEscapeButton(stay)
-    stop.clicked.connect(then)
+    more = _tr("What was found so far stays among the results.")
+    return _ask(parent, "stop-question", sentence, more, (confirm, DESTROY, then), leave=_tr("Keep replaying"))
+
+
+def _ask(
+    parent: QWidget,
+    name: str,
+    sentence: str,
+    more: str,
+    *answers: _Answer,
+    leave: str = "",
+    icon: QMessageBox.Icon = QMessageBox.Icon.Question,
+    default: int = -1,
+) -> QMessageBox:
+    """Ask, and do what is answered; Escape leaves all as it is.
+
+    Args:
+        parent: The window that is asked on.
+        name: What the code calls the box.
+        sentence: The question.
+        more: What stands below it.
+        answers: The buttons that do something.
+        leave: What the last button says, which does nothing.
+        icon: Stands beside the question.
+        default: Which button Enter presses, of all: by itself that which does nothing.
+    """
+    box = QMessageBox(icon, _tr("Counterfoil"), sentence, QMessageBox.StandardButton.NoButton, parent)
+    box.setObjectName(name)
+    box.setInformativeText(more)
+    buttons = []
+    for text, role, do in (*answers, (leave or _tr("Cancel"), REJECT, None)):
+        buttons.append(box.addButton(text, role))
+        if do is not None:
+            buttons[-1].clicked.connect(do)
+    box.setDefaultButton(buttons[default])
+    box.setEscapeButton(buttons[-1])
     box.open()
     return box

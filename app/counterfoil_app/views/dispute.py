@@ -1,4 +1,4 @@
-"""The dispute: which step, which operator, which values, and what that means."""
+"""The dispute: which step, which operator, which values, what that means, and what is proven about it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,77 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTableView, QWidget
 
-from counterfoil import Dispute, ElementComparison, NeighbourOperator, TensorDivergence
+from counterfoil import Dispute, DisputedElement, ElementComparison, Finding, NeighbourOperator, TensorDivergence
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
-from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, Page, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
+
+_ERROR, _MIDPOINT = 4, 5
+"""Columns that count in error bounds."""
+
+
+class FindingView(QWidget):
+    """Hidden until there is a finding; the table is there when elements were computed."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = caption(self.tr("Finding"), "section")
+        self.sentence = label()
+        self.recomputed = label()
+        self.model: RecordTable[DisputedElement] = RecordTable(self._columns(), theme, self)
+        self.table = table_view(self.model, self.tr("Elements computed exactly"))
+        layouts.column(self._title, self.sentence, self.recomputed, self.table, inside=self, margins=layouts.NONE)
+        self.show_finding(None)
+
+    def show_finding(self, finding: Finding | None) -> None:
+        """Show a finding; None hides the view."""
+        self.setVisible(finding is not None)
+        elements = () if finding is None else finding.elements
+        self.model.show_records(elements)
+        for widget in (self.recomputed, self.table):
+            widget.setVisible(bool(elements))
+        if finding is not None:
+            self.sentence.setText(translated(finding.sentence))
+            self.recomputed.setText(words.finding_extent(finding))
+            for column in (_ERROR, _MIDPOINT):
+                # Under an exact profile there is no bound to measure in.
+                self.table.setColumnHidden(column, finding.defined)
+            fit_height(self.table)
+
+    def _columns(self) -> list[Column[DisputedElement]]:
+        return [
+            Column(self.tr("Element"), lambda item: text.index(item.index), 13),
+            Column(self.tr("Exact value"), lambda item: text.digits(item.exact), 34, numeric=True),
+            Column(self.tr("Replay"), lambda item: _decimal(item.replay), 23, numeric=True),
+            Column(self.tr("Trainer"), self._trainer, 23, numeric=True),
+            Column(self.tr("Error, in bounds"), lambda item: text.digits(f"{item.error:.2g}"), 15, numeric=True),
+            Column(self.tr("To the midpoint"), lambda item: text.digits(f"{item.midpoint:.3g}"), 14, numeric=True),
+            Column(self.tr("Exact, nearest float64"), lambda item: item.exact_nearest.hex(), 24, fixed=True),
+            Column(self.tr("Before rounding"), lambda item: item.computed.hex(), 24, fixed=True),
+            Column(self.tr("Replay, hexadecimal"), lambda item: item.replay.hex(), 24, fixed=True),
+            Column(self.tr("Trainer, hexadecimal"), self._trainer_exactly, 24, fixed=True),
+        ]
+
+    def _trainer(self, item: DisputedElement) -> str:
+        return self.tr("not known") if item.trainer is None else _decimal(item.trainer)
+
+    def _trainer_exactly(self, item: DisputedElement) -> str:
+        return self.tr("not known") if item.trainer is None else item.trainer.hex()
+
+
+def _decimal(value: float) -> str:
+    """The shortest decimal text that reads back to the same number: neighbouring grid points must not look equal."""
+    return text.digits(repr(value))
 
 
 class DisputeView(QWidget):
@@ -29,8 +88,7 @@ class DisputeView(QWidget):
         self._dispute: Dispute | None = None
         self._empty = Page(self.tr("Dispute"))
         self.nothing = label()
-        self._empty.column.addWidget(self.nothing)
-        self._empty.column.addStretch(1)
+        layouts.fill(self._empty.column, self.nothing, 1)
         self.account = label("", "title")
         self.headline = label("", "section")
         self.meaning = label()
@@ -47,34 +105,20 @@ class DisputeView(QWidget):
         self._above_tensors = caption("", "section")
         self.above_elements = caption("", "section")
         self.save = ActionButton(save_capsule, guarded=True)
-        page = Page(self.tr("Dispute"))
-        # From what was found to what it rests on.
-        for above in (self.account, self.headline, self.meaning):
-            page.column.addWidget(above)
-        page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self.details = Folded(self.tr("Technical details"))
-        page.column.addWidget(self.details)
-        for widget in (
-            self.finding,
-            self._facts,
-            self._above_operators,
-            self.operator_table,
-            self._above_tensors,
-            self.table,
-            self.above_elements,
-            self.element_table,
-        ):
-            self.details.column.addWidget(widget)
-        page.column.addStretch(1)
+        layouts.fill(self.details.column, self.finding, self._facts, self._above_operators, self.operator_table)
+        layouts.fill(self.details.column, self._above_tensors, self.table, self.above_elements, self.element_table)
+        page = Page(self.tr("Dispute"))
+        save = (self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        # From what was found to what it rests on.
+        layouts.fill(page.column, self.account, self.headline, self.meaning, save, self.details, 1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
         self.stack.addWidget(page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.stack)
+        layouts.column(self.stack, inside=self, margins=layouts.NONE)
         session.phase_changed.connect(self._show_account)
-        for changed in (session.dispute_changed, session.phase_changed, session.bundle_changed):
-            changed.connect(partial(session.turns.soon, self._show))
+        show_soon = partial(session.drawing.soon, self._show)
+        follow(show_soon, session.dispute_changed, session.phase_changed, session.bundle_changed)
         self._show()
 
     def _operator_columns(self) -> list[Column[NeighbourOperator]]:
@@ -113,12 +157,7 @@ class DisputeView(QWidget):
             Column(self.tr("Trainer"), lambda item: text.exact(item.trainer), 16, numeric=True),
             Column(self.tr("Replay"), lambda item: text.exact(item.replay), 16, numeric=True),
             Column(self.tr("ulps"), lambda item: text.count(item.ulps), 13, numeric=True),
-            Column(
-                self.tr("Result"),
-                lambda item: words.equality(item.equal).word,
-                11,
-                look=lambda item: words.equality(item.equal),
-            ),
+            Column(self.tr("Result"), lambda item: _equality(item).word, 11, look=_equality),
             Column(self.tr("Trainer, exactly"), lambda item: text.hexadecimal(item.trainer), 18, fixed=True),
             Column(self.tr("Replay, exactly"), lambda item: text.hexadecimal(item.replay), 18, fixed=True),
         ]
@@ -147,7 +186,7 @@ class DisputeView(QWidget):
             ]
         )
         for show_part in (self._show_operators, self._show_tensors):
-            self._session.turns.soon(show_part)
+            self._session.drawing.soon(show_part)
 
     def _show_account(self) -> None:
         """What stands before the dispute may only be known when more was replayed."""
@@ -250,3 +289,7 @@ class DisputeView(QWidget):
         return self.tr("Tensors that differ at step {0}, the trainer's next stored state").format(
             text.count(dispute.compared_at)
         )
+
+
+def _equality(item: ElementComparison) -> Look:
+    return words.equality(item.equal)

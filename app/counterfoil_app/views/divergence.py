@@ -12,32 +12,27 @@ from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QAction, QActionGroup, QColor, QFont, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from counterfoil import StepMatch
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.divergence_table import Floats
+from counterfoil_app.model.divergence_table import Floats, thin_to_view
+from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.thinning import RowGroup, group_rows, thin_to_view
-from counterfoil_app.views import colours, plot_export
-from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, least_row, name_width
+from counterfoil_app.views import layouts, plot_export
+from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, name_width
+from counterfoil_app.views.heatmap import HeatMap
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.plot_export import PlotNumbers
 
 REDRAW_MILLISECONDS = 100
 """Plots are redrawn at most ten times a second, however fast steps come in."""
-LEAST_PIXELS = 4
-"""Height of the lowest row of the heat map; where tensors would be lower, neighbours share a row."""
-CELL_PIXELS = 4
-"""Width of the narrowest column of the heat map, so that a single differing checkpoint is seen beside the markers."""
-BAR_PIXELS = 22
-BAR_CHARACTERS = 10
-"""Width of the colour scale itself, and of its labels in average characters."""
 LEAST_HEIGHT = 54
 """Least height of a plot in pixels."""
 CURVE_PIXELS = 1.5
@@ -51,9 +46,7 @@ FAINT = 90
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
 
-
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("divergence", source)
+_tr = texts("divergence")
 
 
 class Markers:
@@ -100,7 +93,6 @@ class DivergenceView(QWidget):
         super().__init__(parent)
         self._session = session
         self._theme = theme
-        self._rows: list[RowGroup] = []
         self._titles: list[TitleItem] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Divergence"))
@@ -117,21 +109,16 @@ class DivergenceView(QWidget):
         self._layout = self.canvas.ci.layout
         self._layout.setContentsMargins(4, 0, 4, 2)
         self._layout.setVerticalSpacing(0)
-        self.names = NameAxis()
-        self.heat = self._plot(0, self.names)
+        names = NameAxis()
+        self.heat = self._plot(0, names)
         self.loss = self._plot(1, NumberAxis())
         self.log = self._plot(2, CountAxis())
         self.plots = (self.heat, self.loss, self.log)
-        self._make_bar()
+        self.bar = self.canvas.addPlot(row=1, col=1, enableMenu=False)
         for place, stretch in enumerate((5, 3, 3)):
             self._layout.setRowStretchFactor(2 * place + 1, stretch)
             self._layout.setRowMinimumHeight(2 * place + 1, scaled(LEAST_HEIGHT))
-        self.image = pg.ImageItem(axisOrder="row-major")
-        self.heat.addItem(self.image)
-        self.image.setZValue(2 * BEHIND)
-        self.equal = pg.TextItem(anchor=(0.5, 0.5))
-        self.heat.addItem(self.equal, ignoreBounds=True)
-        self.heat.invertY()
+        self.differences = HeatMap(self.heat, names, self.bar, session, theme)
         # The trainer's curve is drawn first and solid: where both agree, the replay's dashes lie on it.
         self.trainer_loss = self._curve(self.loss)
         self.replay_loss = self._curve(self.loss)
@@ -144,38 +131,21 @@ class DivergenceView(QWidget):
         self.markers = [Markers(plot, labelled=plot is self.loss) for plot in self.plots]
         self.readout = label("", wrap=False)
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.whole = QPushButton(self.tr("Reset zoom"))
-        self.whole.setToolTip(self.tr("Show all steps (Home); the wheel zooms, dragging moves"))
-        self.whole.clicked.connect(self.show_whole)
+        whole_tip = self.tr("Show all steps (Home); the wheel zooms, dragging moves")
+        self.whole = layouts.button(self.tr("Reset zoom"), self.show_whole, tip=whole_tip)
         self._make_exports()
         self._make_axes()
-        bar = QHBoxLayout()
-        bar.setContentsMargins(10, 4, 10, 2)
-        bar.setSpacing(8)
-        bar.addWidget(self.readout, 1)
-        bar.addWidget(self.whole)
-        bar.addWidget(self.axes)
-        bar.addWidget(self.export)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.canvas, 1)
-        self._stale = QTimer(self)
-        self._stale.setSingleShot(True)
-        self._stale.setInterval(REDRAW_MILLISECONDS)
-        self._stale.timeout.connect(self.redraw)
+        controls = ((self.readout, 1), self.whole, self.axes, self.export)
+        bar = layouts.row(*controls, margins=(10, 4, 10, 2), spacing=8)
+        layouts.column(bar, (self.canvas, 1), inside=self, margins=layouts.NONE, spacing=0)
+        self._stale = single_shot(self, REDRAW_MILLISECONDS, self.redraw)
         self.canvas.viewport().installEventFilter(self)
         self._moves = pg.SignalProxy(self.canvas.scene().sigMouseMoved, rateLimit=60, slot=self._pointed)
         self.canvas.scene().sigMouseClicked.connect(self._clicked)
-        self.heat.getViewBox().sigXRangeChanged.connect(self._later)
-        self.heat.getViewBox().sigResized.connect(self._later)
-        session.bundle_changed.connect(partial(session.turns.soon, self._reset))
-        session.rows_changed.connect(self._later)
-        session.sample_chosen.connect(self._later)
-        session.divergence_changed.connect(self._later)
-        session.dispute_changed.connect(self._mark)
-        session.step_selected.connect(self._mark)
+        follow(self._later, self.heat.getViewBox().sigXRangeChanged, self.heat.getViewBox().sigResized)
+        session.bundle_changed.connect(partial(session.drawing.soon, self._reset))
+        follow(self._later, session.rows_changed, session.sample_chosen, session.divergence_changed)
+        follow(self._mark, session.dispute_changed, session.step_selected)
         theme.changed.connect(self._colour)
         self._colour()
         self._reset()
@@ -199,59 +169,26 @@ class DivergenceView(QWidget):
         plot.addItem(curve)
         return curve
 
-    def _make_bar(self) -> None:
-        self.bar = self.canvas.addPlot(row=1, col=1, enableMenu=False)
-        self.bar.hideButtons()
-        self.bar.setMouseEnabled(x=False, y=False)
-        self.bar.hideAxis("left")
-        self.bar.showAxis("right")
-        self.bar.showAxis("bottom")
-        self.bar.getAxis("bottom").setStyle(showValues=False, tickLength=0)
-        self.bar_image = pg.ImageItem(axisOrder="row-major")
-        self.bar.addItem(self.bar_image)
-
     def _make_exports(self) -> None:
-        def action(name: str, shortcut: str, slot: Callable[[], object]) -> QAction:
-            made = QAction(name, self)
-            made.setShortcut(shortcut)
-            made.triggered.connect(lambda _checked=False: slot())
-            return made
-
-        self.png_action = action(self.tr("Plots as p&icture (PNG)\u2026"), "Ctrl+Shift+P", partial(self._export, "png"))
-        self.svg_action = action(self.tr("Plots as dra&wing (SVG)\u2026"), "", partial(self._export, "svg"))
-        self.csv_action = action(self.tr("&Numbers of the plots (CSV)\u2026"), "", partial(self._export, "csv"))
-        self.export = QPushButton(self.tr("Export"))
-        menu = QMenu(self.export)
-        menu.addActions(self.export_actions())
-        self.export.setMenu(menu)
+        picture, drawing = self.tr("Plots as p&icture (PNG)\u2026"), self.tr("Plots as dra&wing (SVG)\u2026")
+        numbers = self.tr("&Numbers of the plots (CSV)\u2026")
+        self.png_action = layouts.action(self, picture, "Ctrl+Shift+P", partial(self._export, "png"))
+        self.svg_action = layouts.action(self, drawing, "", partial(self._export, "svg"))
+        self.csv_action = layouts.action(self, numbers, "", partial(self._export, "csv"))
+        self.export = layouts.menu_button(self.tr("Export"), self.export_actions())
 
     def _make_axes(self) -> None:
-        def choice(name: str, group: QActionGroup | None, *, checked: bool = False) -> QAction:
-            made = QAction(name, self)
-            made.setCheckable(True)
-            made.setChecked(checked)
-            if group is not None:
-                group.addAction(made)
-            made.toggled.connect(self._axes_chosen)
-            return made
-
-        self.logarithmic = choice(self.tr("&Logarithmic"), None)
-        self.difference = choice(self.tr("&Difference, replay minus trainer"), None)
+        choice = partial(layouts.choice_action, self, do=self._axes_chosen)
+        self.logarithmic = choice(self.tr("&Logarithmic"))
+        self.difference = choice(self.tr("&Difference, replay minus trainer"))
+        names = {steps: self.tr("Mean of &{0} steps").format(steps) for steps in SMOOTHED_STEPS}
+        names[1] = self.tr("&Not smoothed")
+        self.smoothing = {steps: choice(name, checked=steps == 1) for steps, name in names.items()}
         group = QActionGroup(self)
-        self.smoothing = {
-            steps: choice(
-                self.tr("&Not smoothed") if steps == 1 else self.tr("Mean of &{0} steps").format(steps),
-                group,
-                checked=steps == 1,
-            )
-            for steps in SMOOTHED_STEPS
-        }
-        self.axes = QPushButton(self.tr("Loss axis"))
-        menu = QMenu(self.axes)
-        menu.addActions([self.logarithmic, self.difference])
-        menu.addSeparator()
-        menu.addActions(list(self.smoothing.values()))
-        self.axes.setMenu(menu)
+        for smoothed in self.smoothing.values():
+            group.addAction(smoothed)
+        options = ([self.logarithmic, self.difference], list(self.smoothing.values()))
+        self.axes = layouts.menu_button(self.tr("Loss axis"), *options)
 
     def _axes_chosen(self) -> None:
         self.loss.getAxis("left").setLogMode(self.logarithmic.isChecked())
@@ -290,7 +227,8 @@ class DivergenceView(QWidget):
         self.suspicious.setData(*_counted((steps[shown], amounts[shown])))
         most = [float(np.nanmax(values)) for values in (log_bytes, corrections) if not np.isnan(values).all()]
         self.log.setYRange(-0.15, math.log10(1 + max([10.0, *most])) * 1.06, padding=0.02)
-        self._draw_heat(first, last)
+        self._name_heat()
+        self.differences.draw(first, last, self._places)
         self._show_readout(None)
 
     def _draw_loss(self, trainer: Floats, replay: Floats, thin: Callable[[Floats], tuple[Floats, Floats]]) -> None:
@@ -307,65 +245,6 @@ class DivergenceView(QWidget):
             smooth.setVisible(over > 1)
             if over > 1:
                 smooth.setData(*_level(thin(moving_mean(values, over)), levels))
-
-    def _draw_heat(self, first: int, last: int) -> None:
-        self._name_heat()
-        table, summary = self._session.divergence, self._session.summary
-        height = self.heat.getViewBox().height()
-        self._rows = group_rows(table.names, max(1, int(height / LEAST_PIXELS)))
-        if not len(table) or summary is None:
-            self.image.clear()
-            self.names.show_names(())
-            self.heat.setYRange(0, 1, padding=0)
-            self.equal.setVisible(False)
-            self._draw_bar()
-            return
-        image = table.image(first, last, self._places // CELL_PIXELS, summary.order.checkpoint_every)
-        merged = np.stack([_peak(image[group.begin : group.end]) for group in self._rows])
-        self.image.setImage(colours.paint(merged, table.scale(), self._theme.tokens), autoLevels=False)
-        self.image.setRect(first - 0.5, 0, last - first + 1, len(self._rows))
-        self.heat.setYRange(0, len(self._rows), padding=0)
-        self.names.show_names(self._labels(height))
-        self.equal.setVisible(table.differing() == 0)
-        self.equal.setText(self._differing())
-        self.equal.setPos((first + last) / 2, len(self._rows) / 2)
-        self._draw_bar()
-
-    def _labels(self, height: float) -> list[RowGroup]:
-        """The names that have room beside the rows, in units of rows."""
-        begins = {group.begin: place for place, group in enumerate(self._rows)}
-        begins[len(self._session.divergence.names)] = len(self._rows)
-        groups = group_rows(self._session.divergence.names, max(1, int(height / least_row(self._small))))
-        return [
-            RowGroup(group.label, begins[group.begin], begins[group.end])
-            for group in groups
-            if group.begin in begins and group.end in begins
-        ]
-
-    def _draw_bar(self) -> None:
-        """The colour scale: equal below it, not finite above it."""
-        table, tokens = self._session.divergence, self._theme.tokens
-        scale = table.scale()
-        pixels = np.zeros((100, 1, 4), np.uint8)
-        pixels[0:8] = colours.rgba(tokens.ok_tint)
-        pixels[14:86, 0] = colours.ramp(tokens, np.linspace(0, 1, 72))
-        special = [(4, _tr("equal"))]
-        if table.has_broken():
-            pixels[92:100] = colours.rgba(colours.broken(tokens))
-            special.append((96, _tr("not finite")))
-        self.bar_image.setImage(pixels, autoLevels=False)
-        self.bar.setXRange(0, 1, padding=0)
-        self.bar.setYRange(0, 100, padding=0)
-        decades = scale.high - scale.low
-        room = max(1, int(self.bar.getViewBox().height() * 0.72 / (1.25 * least_row(self._small))) - 1)
-        every = max(1, math.ceil(decades / room))
-        powers = [
-            (14 + 72 * (power - scale.low) / decades, f"1e{power}") for power in range(scale.low, scale.high + 1, every)
-        ]
-        apart = 100 * least_row(self._small) / max(1.0, self.bar.getViewBox().height())
-        powers = [(place, word) for place, word in powers if all(abs(place - other) > apart for other, _ in special)]
-        self.bar.getAxis("right").setTicks([[*special, *powers]])
-        self.bar.setVisible(len(table) > 0)
 
     def _later(self) -> None:
         if not self._stale.isActive():
@@ -407,20 +286,14 @@ class DivergenceView(QWidget):
         tokens = self._theme.tokens
         self.canvas.setBackground(tokens.surface)
         small = self._small
-        self.equal.setColor(tokens.ok)
-        self.equal.setFont(self.font())
         for plot in (*self.plots, self.bar):
             for side in ("left", "bottom", "right"):
                 axis = plot.getAxis(side)
                 axis.setPen(tokens.control)
                 axis.setTextPen(tokens.muted)
                 axis.setTickFont(small)
-        for side in ("bottom", "right"):
-            self.bar.getAxis(side).setPen(pg.mkPen(None))
         metrics = QFontMetrics(small)
-        labels = int(BAR_CHARACTERS * metrics.averageCharWidth())
-        self.bar.getAxis("right").setWidth(labels)
-        self._layout.setColumnFixedWidth(1, BAR_PIXELS + labels)
+        self._layout.setColumnFixedWidth(1, self.differences.colour(self.font(), small))
         for plot in (*self.plots, self.bar):
             plot.getAxis("bottom").setHeight(2 * metrics.height() + 8 if plot is self.log else 4)
         style = {"color": tokens.muted, "font-size": f"{small.pointSizeF():.1f}pt"}
@@ -465,13 +338,7 @@ class DivergenceView(QWidget):
 
     def _name_heat(self) -> None:
         title = _tr("Largest difference of each state tensor at the stored states")
-        self._title(0, title, (self._theme.tokens.muted, "\u00b7", self._differing()))
-
-    def _differing(self) -> str:
-        table = self._session.divergence
-        if not len(table):
-            return _tr("nothing compared yet")
-        return _tr("{0} of {1} tensors differ").format(text.count(table.differing()), text.count(len(table.names)))
+        self._title(0, title, (self._theme.tokens.muted, "\u00b7", self.differences.differing()))
 
     @property
     def _small(self) -> QFont:
@@ -521,7 +388,7 @@ class DivergenceView(QWidget):
         if plot is not None:
             point = plot.getViewBox().mapSceneToView(place)
             step = round(point.x()) if 1 <= round(point.x()) <= self._session.step_data.count else None
-            row = int(point.y()) if plot is self.heat and 0 <= point.y() < len(self._rows) else None
+            row = int(point.y()) if plot is self.heat and 0 <= point.y() < len(self.differences.rows) else None
         for markers in self.markers:
             markers.place(markers.crosshair, step)
         self._show_readout(step, row)
@@ -549,21 +416,8 @@ class DivergenceView(QWidget):
         parts.append(self.tr("log {0} bytes").format(text.count(int(table.column("log_bytes")[step - 1]))))
         if found is not None and found.match is StepMatch.MATCH:
             parts.append(self.tr("{0} corrections").format(text.count(found.corrections)))
-        difference = self._difference(step, row)
+        difference = self.differences.describe(step, row)
         return "   \u00b7   ".join([*parts, difference] if difference else parts)
-
-    def _difference(self, step: int, row: int | None) -> str:
-        table, summary = self._session.divergence, self._session.summary
-        if row is None or summary is None or row >= len(self._rows):
-            return ""
-        every = summary.order.checkpoint_every
-        stored = min(self._session.step_data.count, -(-step // every) * every)
-        values, group = table.at(stored), self._rows[row]
-        if values is None:
-            return self.tr("{0}: not compared").format(group.label)
-        worst = group.begin + int(values[group.begin : group.end].argmax())
-        amount = words.equality(True).word if values[worst] == 0 else text.number(float(values[worst]))
-        return self.tr("{0}: {1} at step {2}").format(table.names[worst], amount, text.count(stored))
 
     def _show_readout(self, step: int | None, row: int | None = None) -> None:
         step = step if step is not None else self._session.selected_step
@@ -611,9 +465,8 @@ class DivergenceView(QWidget):
         if path is None:
             return
         proposal = beside(path, f".plots.{kind}")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Export the plots"), str(proposal), f"*.{kind}")
-        if name:
-            self.write(kind, Path(name))
+        if target := layouts.new_file(self, self.tr("Export the plots"), proposal, f"*.{kind}"):
+            self.write(kind, target)
 
     def write(self, kind: str, target: Path) -> None:
         """Write the plots; ``kind`` is ``png``, ``svg`` or ``csv``."""
@@ -662,8 +515,3 @@ def _pen(colour: str, style: Qt.PenStyle = Qt.PenStyle.SolidLine, *, faint: bool
 
 def _counted(series: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     return series[0], np.log10(1 + series[1])
-
-
-def _peak(rows: Floats) -> Floats:
-    """The largest of several rows; NaN only where none has a value."""
-    return np.asarray(np.fmax.reduce(rows, axis=0))

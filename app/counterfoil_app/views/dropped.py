@@ -1,12 +1,18 @@
-"""Files that are dropped on a window or a dialog."""
+"""Files that are dropped on a window or a dialog, and what is shown while they are dragged over it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QWidget
+
+from counterfoil_app.looks import text
+from counterfoil_app.views import layouts
+from counterfoil_app.views.parts import caption
+
+MARGIN = 24
 
 
 def dropped_files(data: QMimeData) -> list[Path]:
@@ -34,3 +40,33 @@ class DropDialog(QDialog):
         if paths := dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.files_dropped.emit(paths)
+
+
+class DropHint(QFrame):
+    """A frame over the window; hidden unless files are dragged."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.setObjectName("drop-hint")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.headline = caption("", "title")
+        self.kinds = caption(
+            self.tr(
+                "A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute "
+                "capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with "
+                "what is open."
+            )
+        )
+        for line in (self.headline, self.kinds):
+            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layouts.column(1, self.headline, self.kinds, 1, inside=self)
+        self.hide()
+
+    def show_for(self, files: int) -> None:
+        """Show it for so many files."""
+        one = self.tr("Drop the file here")
+        self.headline.setText(one if files == 1 else self.tr("Drop the {0} files here").format(text.count(files)))
+        self.setGeometry(self._window.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN))
+        self.raise_()
+        self.show()

@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
 
 from PySide6.QtCore import QElapsedTimer, Qt
 from PySide6.QtGui import QAction, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QWidget
 
 from counterfoil import Outcome, SegmentRequest, WorkerState
 from counterfoil_app.engine.strangers import name_of, plain
-from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
-from counterfoil_app.views.flow import FlowLayout
-from counterfoil_app.views.parts import hold_width, label, restyle
-from counterfoil_app.views.trust_bar import TrustBar
+from counterfoil_app.views import layouts
+from counterfoil_app.views.checks import TrustBar
+from counterfoil_app.views.frame import FlowLayout
+from counterfoil_app.views.parts import enlarged, hold_width, label, restyle, show_icon
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60
 SPACING = 8
 GUARD_MILLISECONDS = 400
 """A person needs longer than this to see that something moved under the pointer, and not to click."""
-
-
-@dataclass(frozen=True)
-class HeaderActions:
-    """The window's actions that the header offers, in the order of their places.
-
-    The last two are shown only for a run that they concern; they stand behind all others, and move none.
-    """
-
-    replay: QAction
-    pause: QAction
-    go_on: QAction
-    stop: QAction
-    compare: QAction
-    plan: QAction
-    export_verdict: QAction
-    open: QAction
-    data: QAction
-    conclude: QAction
 
 
 class ActionButton(QPushButton):
@@ -103,26 +86,35 @@ class ActionButton(QPushButton):
         self.setEnabled(self.shown.isEnabled())
 
 
+OFFERED = ("replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "open", "data", "conclude")
+"""The window's actions that the header offers, in the order of their places.
+
+The last two are shown only for a run that they concern; they stand behind all others, and move none.
+"""
+
+
 class HeaderView(QFrame):
     """What can be done, the outcome so far with what it rests on, and the progress.
 
     Each action has a button of its own in a place of its own, above everything that grows while things load: what a
     click does is decided when it is aimed, not when it arrives. The next sensible one is marked.
+
+    Args:
+        session: What is shown.
+        theme: The theme of the application.
+        actions: The window's actions by their names, those of :data:`OFFERED` among them.
     """
 
-    def __init__(self, session: Session, theme: Theme, actions: HeaderActions, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, theme: Theme, actions: Mapping[str, QAction]) -> None:
+        super().__init__()
         self.setObjectName("header")
         self._session = session
         self._theme = theme
         self._actions = actions
         self.icon = QLabel()
         self.icon.setFixedSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS))
-        self.outcome = label(wrap=False)
+        self.outcome = enlarged(label(wrap=False), 1.5)
         self.outcome.setObjectName("outcome")
-        font = self.outcome.font()
-        font.setPointSizeF(font.pointSizeF() * 1.5)
-        self.outcome.setFont(font)
         self.sentence = label()
         self.sentence.setMinimumWidth(200)
         # Numbers alone: the strip below is the picture of the same progress.
@@ -131,44 +123,32 @@ class HeaderView(QFrame):
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
         self.device.setToolTip(self.tr("The device on which the replay runs"))
-        offered = [getattr(actions, field.name) for field in fields(actions)]
-        self.buttons = {action: ActionButton(action) for action in offered}
+        self.buttons = {actions[name]: ActionButton(actions[name]) for name in OFFERED}
         row = QWidget()
         flow = FlowLayout(row, SPACING)
         for button in self.buttons.values():
             flow.addWidget(button)
         flow.addWidget(self.device)
         self._below = False
-        grid = QGridLayout()
-        self._grid = grid
-        grid.setHorizontalSpacing(14)
-        grid.setVerticalSpacing(3)
+        grid = self._grid = layouts.grid(across=14, down=3)
         grid.addWidget(self.icon, 0, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.outcome, 0, 1)
         grid.addWidget(self.sentence, 1, 1)
         grid.addWidget(self.progress, 2, 1)
         grid.addWidget(self.trust, 0, 2, 3, 1, Qt.AlignmentFlag.AlignTop)
-        grid.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 8, 14, 8)
-        column.setSpacing(8)
-        column.addWidget(row)
-        column.addLayout(grid)
+        layouts.column(row, grid, inside=self, margins=(14, 8, 14, 8), spacing=8)
         self.device.activated.connect(self._choose_device)
-        session.phase_changed.connect(self.refresh)
-        session.bundle_changed.connect(self.refresh)
         session.checks_changed.connect(self._show_trust)
-        session.progress_changed.connect(self.refresh)
-        session.dispute_changed.connect(self.refresh)
         session.devices_changed.connect(self.show_devices)
-        theme.changed.connect(self.refresh)
+        follow(self.refresh, session.phase_changed, session.bundle_changed, session.progress_changed)
+        follow(self.refresh, session.dispute_changed, theme.changed)
         self.show_devices()
         self.refresh()
 
     @property
     def primary(self) -> ActionButton:
         """The button that is marked as the next sensible one; where none is, that of the replay."""
-        return self.buttons[self._next_action() or self._actions.replay]
+        return self.buttons[self._next_action() or self._actions["replay"]]
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put what the outcome rests on where it leaves room for the sentence."""
@@ -201,10 +181,7 @@ class HeaderView(QFrame):
     def refresh(self) -> None:
         """Show where the session stands."""
         look, sentence = self._headline(), self._sentence()
-        tokens = self._theme.tokens
-        size, ratio = scaled(ICON_PIXELS), self.devicePixelRatioF()
-        self.icon.setPixmap(icons.pixmap(look.icon, tokens.tone(look.tone), size, ratio))
-        self.icon.setAccessibleName(look.word)
+        show_icon(self.icon, look, self._theme, ICON_PIXELS)
         self.outcome.setText(look.word)
         self.sentence.setText(sentence)
         for widget in (self, self.outcome):
@@ -214,8 +191,8 @@ class HeaderView(QFrame):
         first = self._next_action()
         for action, button in self.buttons.items():
             restyle(button, "primary", action is first)
-        self.buttons[self._actions.data].setVisible(self._session.data_file is not None)
-        self.buttons[self._actions.conclude].setVisible(self._session.only_refuses)
+        self.buttons[self._actions["data"]].setVisible(self._session.data_file is not None)
+        self.buttons[self._actions["conclude"]].setVisible(self._session.only_refuses)
         self.device.setEnabled(self._session.can_replay)
         self._place_trust()
 
@@ -273,25 +250,21 @@ class HeaderView(QFrame):
         return self._ready_sentence()
 
     def _ready_sentence(self) -> str:
-        summary = self._session.summary
+        session, summary = self._session, self._session.summary
         if summary is None:
             return ""
-        if summary.run is None or self._session.refused_so_far:
+        if summary.run is None or session.refused_so_far:
             return translated(summary.sentence)
-        if self._session.lacks_data:
-            return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
-                summary.order.title, text.count(summary.run.steps), self._session.data_file
-            )
-        if self._session.kept is not None:
-            return self.tr("{0}: {1} steps. A replay was stopped. {2}").format(
-                summary.order.title, text.count(summary.run.steps), words.kept(self._session.kept)
-            )
-        if self._session.segments != SegmentRequest():
-            return self.tr("{0}: {1} steps. Planned: {2}.").format(
-                summary.order.title, text.count(summary.run.steps), words.segments(self._session.segments)
-            )
+        about = (summary.order.title, text.count(summary.run.steps))
+        if session.lacks_data:
+            lacking = self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.")
+            return lacking.format(*about, session.data_file)
+        if session.kept is not None:
+            return self.tr("{0}: {1} steps. A replay was stopped. {2}").format(*about, words.kept(session.kept))
+        if session.segments != SegmentRequest():
+            return self.tr("{0}: {1} steps. Planned: {2}.").format(*about, words.segments(session.segments))
         return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
-            summary.order.title, text.count(summary.run.steps)
+            *about
         )
 
     def _running_sentence(self) -> str:
@@ -342,22 +315,26 @@ class HeaderView(QFrame):
 
     def _next_action(self) -> QAction | None:
         """The next sensible action; None for none."""
-        actions, session = self._actions, self._session
+        name = self._next_name()
+        return self._actions[name] if name else None
+
+    def _next_name(self) -> str:
+        session = self._session
         if session.running:
-            return actions.go_on if session.phase is Phase.PAUSED else actions.pause
+            return "go_on" if session.phase is Phase.PAUSED else "pause"
         if session.can_go_on:
-            return actions.go_on
+            return "go_on"
         if session.phase is Phase.CONCLUDED:
-            return actions.open if session.verdict_file is not None else actions.export_verdict
+            return "open" if session.verdict_file is not None else "verdict"
         if session.phase is Phase.UNREADABLE:
-            return actions.open
+            return "open"
         if session.can_replay and session.other_order_given:
-            return actions.compare
+            return "compare"
         if session.can_replay and session.lacks_data:
-            return actions.data
+            return "data"
         if session.can_replay:
-            return actions.conclude if session.only_refuses else actions.replay
-        return None if session.phase is Phase.LOADING else actions.open
+            return "conclude" if session.only_refuses else "replay"
+        return "" if session.phase is Phase.LOADING else "open"
 
     def _choose_device(self, position: int) -> None:
         self._session.device = self.device.itemData(position)

@@ -1,23 +1,54 @@
-"""The frame of a dialog about one question to the engine: what came out, how far it is, a page, buttons."""
+"""Dialogs about one question to the engine: what came out, how far it is, a page, buttons."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from dataclasses import dataclass
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
-from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import scaled
-from counterfoil_app.looks.theme import Theme
+from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, TrainerTrust, Trust
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.inquiry import Inquiry, Seen
+from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.inquiry import Delivery, Hearing, Inquiry, Seen
+from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.views import layouts
+from counterfoil_app.views.checks import ChecksList, TrustBar
+from counterfoil_app.views.dispute import FindingView
 from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Page, label, restyle
-from counterfoil_app.views.trust_bar import TrustBar
+from counterfoil_app.views.layouts import button, existing_file
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle, show_icon, tell
+from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 ICON_PIXELS = 36
+CAPSULE_SIZE, DELIVERY_SIZE = (820, 680), (820, 600)
+
+
+class Headline(QHBoxLayout):
+    """What came out, in a word and a sentence with an icon, and what it rests on."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.icon = QLabel()
+        self.word = label("", "title")
+        self.sentence = label()
+        self.trust = TrustBar(theme)
+        said = layouts.column(self.word, self.sentence)
+        layouts.fill(self, self.icon, (said, 1), (self.trust, 0, Qt.AlignmentFlag.AlignTop), spacing=12)
+
+    def show_look(self, look: Look, sentence: str) -> None:
+        """Show what came out."""
+        show_icon(self.icon, look, self._theme, ICON_PIXELS)
+        self.word.setText(look.word)
+        self.sentence.setText(sentence)
 
 
 class InquiryDialog(QDialog):
@@ -36,44 +67,28 @@ class InquiryDialog(QDialog):
         fit_to_screen(self, QSize(*size))
         self._inquiry = inquiry
         self._theme = theme
-        self.icon = QLabel()
-        self.headline = label("", "title")
-        self.sentence = label()
-        self.trust = TrustBar(theme)
+        self.top = Headline(theme)
+        self.headline, self.sentence, self.trust = self.top.word, self.top.sentence, self.top.trust
         self.notice = label("", "notice")
         self.progress = QProgressBar()
         self.progress.setRange(0, 1000)
 
-    def arrange(self, page: Page, choose: QPushButton, buttons: Sequence[QPushButton]) -> None:
+    def arrange(self, page: Page, choose: QPushButton, start: QPushButton, *others: QPushButton) -> None:
         """Lay everything out, refresh it, and keep it fresh.
 
         Args:
             page: What was found.
             choose: The button on the left: what the inquiry is to be compared with.
-            buttons: Those on the right.
+            start: The button that begins it.
+            others: Those on the right, in the order of their places.
         """
-        top, column_of_words = QHBoxLayout(), QVBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.icon)
-        column_of_words.addWidget(self.headline)
-        column_of_words.addWidget(self.sentence)
-        top.addLayout(column_of_words, 1)
-        top.addWidget(self.trust, 0, Qt.AlignmentFlag.AlignTop)
-        row = QHBoxLayout()
-        row.addWidget(choose)
-        row.addStretch(1)
-        for button in buttons:
-            _hold_width(button)
-            row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.notice)
-        column.addWidget(self.progress)
-        column.addWidget(page, 1)
-        column.addLayout(row)
-        self._inquiry.changed.connect(self.refresh)
-        self._theme.changed.connect(self.refresh)
+        self.choose, self.start = choose, start
+        self.stop = button(self.tr("&Stop"), self._inquiry.stop)
+        for each in (start, self.stop, *others):
+            _hold_width(each)
+        below = layouts.row(choose, 1, start, self.stop, *others)
+        layouts.column(self.top, self.notice, self.progress, (page, 1), below, inside=self, spacing=12)
+        follow(self.refresh, self._inquiry.changed, self._theme.changed)
         self.refresh()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
@@ -88,15 +103,11 @@ class InquiryDialog(QDialog):
 
     def refresh(self) -> None:
         """Show where the inquiry stands."""
-        raise NotImplementedError
-
-    def show_headline(self, look: Look, sentence: str) -> None:
-        """Show in a word and a sentence what came out."""
-        colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        self.icon.setAccessibleName(look.word)
-        self.headline.setText(look.word)
-        self.sentence.setText(sentence)
+        working = self._inquiry.working
+        self.progress.setVisible(working)
+        self.stop.setEnabled(working)
+        for each in (self.start, self.choose):
+            each.setEnabled(not working)
 
 
 def _hold_width(button: QPushButton) -> None:
@@ -108,3 +119,267 @@ def _hold_width(button: QPushButton) -> None:
         widths.append(button.sizeHint().width())
     restyle(button, "primary", marked)
     button.setMinimumWidth(max(widths))
+
+
+class CapsuleDialog(InquiryDialog):
+    """One capsule, adjudicated here.
+
+    Args:
+        hearing: Its adjudication.
+        theme: The theme of the application.
+    """
+
+    order_wanted = Signal()
+    """The user wants to choose the client's order."""
+    signature_wanted = Signal()
+    """The user wants to sign what was found."""
+
+    def __init__(self, hearing: Hearing, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(hearing, theme, CAPSULE_SIZE, parent)
+        self.setWindowTitle(self.tr("Dispute capsule: {0}").format(name_of(hearing.path)))
+        self.hearing = hearing
+        self.progress.setAccessibleName(self.tr("Progress of the replay"))
+        page = Page(self.tr("What was found"))
+        self.finding = FindingView(theme)
+        self.checks = ChecksList(hearing, hearing.changed, theme)
+        self.facts = FieldGrid()
+        layouts.fill(page.column, self.finding, caption(self.tr("Checks"), "section"), self.checks, self.facts, 1)
+        choose_order = button(self.tr("Choose the &order\u2026"), self.order_wanted)
+        start = button(self.tr("&Adjudicate"), hearing.start)
+        self.sign = button(self.tr("S&ign\u2026"), self.signature_wanted)
+        self.close_button = button(self.tr("&Close"), self.close)
+        self.arrange(page, choose_order, start, self.sign, self.close_button)
+
+    def use_order(self, order: Path | None) -> None:
+        """Compare with this order from now on; what was found without it is found anew."""
+        again = self.hearing.report is not None
+        self.hearing.order = order
+        self.refresh()
+        if again:
+            self.hearing.start()
+
+    def refresh(self) -> None:
+        """Show where the adjudication stands."""
+        hearing, report = self.hearing, self.hearing.report
+        self.top.show_look(*self._headline())
+        if hearing.order is None:
+            unknown = self.tr(
+                "It is not compared with the client's own order: whether this step was ordered is not known."
+            )
+            tell(self.notice, unknown, Tone.WARN)
+        else:
+            tell(self.notice, self.tr("It is compared with the order {0}.").format(name_of(hearing.order)), Tone.INFO)
+        super().refresh()
+        self.progress.setValue(int(1000 * hearing.share))
+        dispute = report.dispute if report is not None else None
+        self.finding.show_finding(dispute.finding if dispute is not None else None)
+        self.facts.show_fields(self._fields())
+        self.sign.setEnabled(report is not None and report.capsule_digest is not None)
+        done = hearing.signed is not None or not self.sign.isEnabled()
+        first = self.start if report is None else self.close_button if done else self.sign
+        for one in (self.start, self.sign, self.close_button):
+            restyle(one, "primary", one is first)
+
+    def _headline(self) -> tuple[Look, str]:
+        hearing, report = self.hearing, self.hearing.report
+        if hearing.working:
+            return Look(self.tr("Being adjudicated"), "running", Tone.INFO), self.tr("The disputed step is replayed.")
+        if hearing.failure is not None:
+            return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
+        if report is None:
+            return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self.tr(
+                "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
+                "right; neither side is trusted."
+            )
+        account = ""
+        if report.dispute is not None:
+            account = words.dispute_account(report.dispute, None) + " "
+        said = account + translated(report.reason)
+        if hearing.signed is not None:
+            said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
+        return words.adjudication(report.outcome), said
+
+    def _fields(self) -> list[Field]:
+        report = self.hearing.report
+        file = [Field(self.tr("File"), str(self.hearing.path), exact=True)]
+        if report is None:
+            return file
+        unread = self.tr("could not be read")
+        steps = words.disputed_step(report.step, report.steps_ordered, report.agreed_step)
+        return [
+            *file,
+            digest_field(self.tr("SHA-256"), report.capsule_digest, unread),
+            Field(self.tr("Job"), report.title or unread),
+            Field(self.tr("Disputed"), steps if report.step else unread),
+            digest_field(self.tr("Order digest"), report.order_digest, unread),
+            digest_field(self.tr("Run root"), report.run_root, unread),
+            Field(self.tr("Trainer's key"), report.trainer_key or unread, exact=bool(report.trainer_key)),
+        ]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One tensor that is not as it should be: its name, what is wrong, and numbers where there are any."""
+
+    name: str
+    what: str
+    differing: str = ""
+    largest: str = ""
+    place: str = ""
+
+
+class DeliveryDialog(InquiryDialog):
+    """One comparison of weights with a run.
+
+    Args:
+        delivery: The comparison.
+        book: The known keys.
+        theme: The theme of the application.
+    """
+
+    verdict_chosen = Signal(Path)
+    """The user names the verdict on the run."""
+
+    def __init__(self, delivery: Delivery, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(delivery, theme, DELIVERY_SIZE, parent)
+        self.setWindowTitle(self.tr("Delivered weights: {0}").format(name_of(delivery.weights)))
+        self.delivery = delivery
+        self._book = book
+        self.progress.setAccessibleName(self.tr("Progress of the comparison"))
+        self.page = page = Page(self.tr("What was found"))
+        self._table_title = caption(self.tr("Tensors that are not as in the run"), "section")
+        self.model: RecordTable[_Line] = RecordTable(self._columns(), theme, self)
+        self.table = table_view(self.model, self.tr("Tensors that are not as in the run"))
+        self.facts = FieldGrid()
+        layouts.fill(page.column, self._table_title, self.table, self.facts, 1)
+        choose_verdict = button(self.tr("Choose the &verdict\u2026"), self._ask_verdict)
+        start = button(self.tr("&Compare again"), delivery.start)
+        self.close_button = button(self.tr("C&lose"), self.close)
+        self.arrange(page, choose_verdict, start, self.close_button)
+
+    def refresh(self) -> None:
+        """Show where the comparison stands."""
+        delivery, report = self.delivery, self.delivery.report
+        look, sentence = self._headline()
+        self.top.show_look(look, sentence)
+        self.trust.show_trust(self._trust())
+        self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
+        known, basis = self._basis()
+        tell(self.notice, basis, Tone.INFO if known else Tone.WARN)
+        super().refresh()
+        progress = delivery.progress
+        self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
+        lines = () if report is None else tuple(self._lines(report))
+        self.model.show_records(lines)
+        for widget in (self._table_title, self.table):
+            widget.setVisible(bool(lines))
+        if lines:
+            fit_height(self.table)
+        self.facts.show_fields(self._fields())
+        wanted = not known and not delivery.working
+        restyle(self.choose, "primary", wanted)
+        restyle(self.close_button, "primary", report is not None and not wanted)
+
+    def _headline(self) -> tuple[Look, str]:
+        delivery, report = self.delivery, self.delivery.report
+        if delivery.working:
+            progress = delivery.progress
+            return Look(self.tr("Being compared"), "running", Tone.INFO), (
+                self.tr("Every tensor is compared with the final state of the run.")
+                if progress is None
+                else translated(progress.what)
+            )
+        if delivery.failure is not None:
+            return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(delivery.failure)
+        if report is None:
+            return Look(self.tr("Not compared"), "waiting", Tone.INFO), self.tr("The comparison was stopped.")
+        trust = self._trust()
+        said = " ".join(translated(words) for words in (report.sentence, *report.warnings))
+        if trust is not None and trust.reason:
+            said += " " + translated(trust.reason)
+        if trust is not None and trust.trainer is TrainerTrust.AUDITOR:
+            return Look(self.tr("The trainer certified its own run"), "failed", Tone.BAD), said
+        looks = {
+            DeliveryOutcome.DELIVERED: Look(self.tr("DELIVERED: these are the verified weights"), "verified", Tone.OK),
+            DeliveryOutcome.DIFFERENT: Look(self.tr("DIFFERENT: these are other weights"), "disputed", Tone.BAD),
+            DeliveryOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
+            DeliveryOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
+            DeliveryOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
+        }
+        look = looks[report.outcome]
+        if report.outcome is DeliveryOutcome.DELIVERED and trust is not None and trust.level is not Level.WHOLE:
+            tone = Tone.WARN if trust.level is Level.OPEN else Tone.BAD
+            look = Look(self.tr("DELIVERED: these are the weights of the run"), "verified-open", tone)
+        return look, said
+
+    def _trust(self) -> Trust | None:
+        """What it rests on, for who knows the keys in the book."""
+        report = self.delivery.report
+        if report is None or report.trust is None:
+            return None
+        return self._book.seen(report.trust, report.trainer_key, report.order_digest.hex, report.client_key)
+
+    def _basis(self) -> tuple[bool, str]:
+        """Whether something says that the run is verified, and what."""
+        delivery = self.delivery
+        if delivery.verdict is not None:
+            return True, self.tr("The run {0} is judged by the verdict {1}.").format(
+                name_of(delivery.run), name_of(delivery.verdict)
+            )
+        if delivery.replay is not None:
+            return True, self.tr("The run {0} was replayed here and verified.").format(name_of(delivery.run))
+        return False, self.tr("Nothing says that the run {0} is verified: choose the verdict on it.").format(
+            name_of(delivery.run)
+        )
+
+    def _columns(self) -> list[Column[_Line]]:
+        return [
+            Column(self.tr("Tensor"), lambda line: line.name, 28, fixed=True),
+            Column(self.tr("What is wrong"), lambda line: line.what, 18),
+            Column(self.tr("Elements"), lambda line: line.differing, 16, numeric=True),
+            Column(self.tr("Largest difference"), lambda line: line.largest, 16, numeric=True),
+            Column(self.tr("At"), lambda line: line.place, 12),
+        ]
+
+    def _lines(self, report: DeliveryReport) -> list[_Line]:
+        differing = [
+            _Line(one.name, translated(one.note))
+            if one.note
+            else _Line(
+                one.name,
+                self.tr("other values"),
+                self.tr("{0} of {1}").format(text.count(one.differing), text.count(one.elements)),
+                text.digits(f"{one.largest:.3g}") if math.isfinite(one.largest) else self.tr("not a number"),
+                text.index(one.index),
+            )
+            for one in report.differing
+        ]
+        missing = [_Line(name, self.tr("missing")) for name in report.missing]
+        return differing + missing + [_Line(name, self.tr("not of the run")) for name in report.surplus]
+
+    def _fields(self) -> list[Field]:
+        delivery, report = self.delivery, self.delivery.report
+        if report is None:
+            return [Field(self.tr("Weights"), str(delivery.weights), exact=True)]
+        counts = ", ".join(
+            f"{translated(Relation(value).words)}: {text.count(count)}" for value, count in report.relations.items()
+        )
+        fields = [
+            Field(self.tr("Weights"), str(delivery.weights), exact=True),
+            Field(self.tr("Tensors"), text.count(report.tensors)),
+            Field(self.tr("Equal"), counts or self.tr("none")),
+            digest_field(self.tr("Run root"), report.run_root, ""),
+            digest_field(self.tr("Order digest"), report.order_digest, ""),
+            Field(self.tr("Step"), text.count(report.step)),
+        ]
+        if report.key_id:
+            fields.append(Field(self.tr("Auditor's key"), report.key_id, exact=True))
+        fields += [Field(file.name, file.digest.hex, exact=True) for file in report.files]
+        if report.others:
+            fields.append(Field(self.tr("Not looked at"), ", ".join(report.others)))
+        return fields
+
+    def _ask_verdict(self) -> None:
+        folder, kinds = self.delivery.run.parent, self.tr("Verdicts (*.json)")
+        if path := existing_file(self, self.tr("The verdict on the run"), folder, kinds):
+            self.verdict_chosen.emit(path)

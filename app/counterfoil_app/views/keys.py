@@ -1,22 +1,127 @@
-"""The list of known keys: trainers', auditors', clients' and the auditor's own."""
+"""The list of known keys, and one that arrived as a proposal: a person compares its fingerprint, or trusts it not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QLabel, QLineEdit, QWidget
 
-from counterfoil import CounterfoilError, pem_of
-from counterfoil_app.engine.worker import Failure
+from counterfoil import grouped, key_id_of, pem_of
+from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Role
+from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_forget
-from counterfoil_app.views.frame import fit_to_screen
-from counterfoil_app.views.parts import Field, FieldGrid, label, restyle
+from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.layouts import button, choices, line_edit
+from counterfoil_app.views.parts import Field, FieldGrid, caption, label, restyle, tell
 from counterfoil_app.views.tables import Column, RecordTable, table_view
+
+GROUPS_IN_A_LINE = 8
+WIDTH = 76
+"""Of the dialog, in average characters."""
+
+
+class KeyProposalDialog(QDialog):
+    """Asks whether a key is trusted, and as whose; the answer that needs no thought is no.
+
+    Args:
+        public: The key.
+        source: Where it came from, in a line.
+        role: What it is proposed for.
+        signed_the_run: Whether it signed the run that is open, so that it cannot be an auditor's.
+    """
+
+    trusted = Signal(Role, str)
+    """The user trusts it for this, and calls its owner this."""
+
+    def __init__(
+        self, public: str, source: str, role: Role, *, signed_the_run: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("A key that you do not know"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.public = public
+        self._signed_the_run = signed_the_run
+        self.sentence = label(
+            self.tr(
+                "Anybody can make a key and call it somebody's. Compare the fingerprint with the owner's by another "
+                "way than the one this file came, for instance on the telephone. Until you trust it, nothing that it "
+                "signed counts."
+            )
+        )
+        self.fingerprint = label(self._lines(grouped(key_id_of(public))), wrap=False)
+        self.fingerprint.setFont(fixed_font())
+        self.fingerprint.setAccessibleName(self.tr("Fingerprint"))
+        roles = (Role.AUDITOR, Role.TRAINER, Role.CLIENT)
+        self.role = choices([(words.role(each), each) for each in roles], role)
+        self.name = line_edit(hint=self.tr("whose key it is"), most=MAX_NAME)
+        self.compared = QCheckBox(self.tr("I have &compared the fingerprint with its owner's"))
+        self.notice = label("", "notice")
+        self.buttons = QDialogButtonBox()
+        self.trust = self.buttons.addButton(self.tr("&Trust this key"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.leave = self.buttons.addButton(self.tr("&Do not trust it"), QDialogButtonBox.ButtonRole.RejectRole)
+        self.trust.setAutoDefault(False)
+        self.leave.setDefault(True)
+        restyle(self.leave, "primary", True)
+        form = layouts.grid(across=12, down=8)
+        rows = (
+            (self.tr("Fingerprint"), self.fingerprint),
+            (self.tr("Came from"), label(source)),
+            (self.tr("&Key of"), self.role),
+            (self.tr("&Name"), self.name),
+        )
+        for row, (title, widget) in enumerate(rows):
+            name = QLabel(title)
+            if isinstance(widget, (QComboBox, QLineEdit)):
+                name.setBuddy(widget)
+                widget.setAccessibleName(title.replace("&", ""))
+            form.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+            form.addWidget(widget, row, 1)
+        form.addWidget(self.compared, len(rows), 1)
+        question = caption(self.tr("Do you trust this key?"), "title")
+        column = layouts.fill(Body(self, self.buttons), question, self.sentence, form, self.notice, 1, spacing=12)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        follow(self._refresh, self.role.currentIndexChanged, self.name.textChanged, self.compared.toggled)
+        self._refresh()
+        column.fit(self.fontMetrics().averageCharWidth() * WIDTH)
+        self.name.setFocus()
+
+    def show_problem(self, sentence: str) -> None:
+        """Say why the key was not taken in."""
+        tell(self.notice, sentence, Tone.BAD)
+
+    def _lines(self, digits: str) -> str:
+        groups = digits.split(" ")
+        rows = [groups[place : place + GROUPS_IN_A_LINE] for place in range(0, len(groups), GROUPS_IN_A_LINE)]
+        return "\n".join(" ".join(row) for row in rows)
+
+    def _refresh(self) -> None:
+        own = self._signed_the_run and self.role.currentData() is Role.AUDITOR
+        self.trust.setEnabled(bool(self.name.text().strip()) and self.compared.isChecked() and not own)
+        if own:
+            sentence = self.tr(
+                "This key signed the run itself. A trainer cannot audit itself: what it says of its own run shows "
+                "nothing."
+            )
+        else:
+            sentence = {
+                Role.AUDITOR: self.tr("Verdicts that this key signed will count, whoever brings them."),
+                Role.TRAINER: self.tr("Runs that this key signed will be this trainer's."),
+                Role.CLIENT: self.tr("Orders that this key signed will be this client's."),
+            }[self.role.currentData()]
+        tell(self.notice, sentence, Tone.BAD if own else Tone.INFO)
+
+    def _accept(self) -> None:
+        if self.trust.isEnabled():
+            self.trusted.emit(self.role.currentData(), self.name.text())
+
 
 SIZE = (900, 560)
 SHORT = 16
@@ -50,47 +155,25 @@ class KeysDialog(QDialog):
         self.model: RecordTable[KnownKey] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Keys"))
         self.facts = FieldGrid()
-        self.name = QLineEdit()
-        self.name.setMaxLength(MAX_NAME)
-        self.name.setAccessibleName(self.tr("Name of this key"))
-        self.rename = QPushButton(self.tr("&Rename"))
-        self.add = QPushButton(self.tr("&Add a key\u2026"))
-        self.copy = QPushButton(self.tr("C&opy public key"))
-        self.save = QPushButton(self.tr("&Save public key\u2026"))
-        self.remove = QPushButton(self.tr("Re&move\u2026"))
-        self.close_button = QPushButton(self.tr("&Close"))
-        for button in (self.rename, self.add, self.copy, self.save, self.remove):
-            button.setAutoDefault(False)
-        named = QHBoxLayout()
+        self.name = line_edit(name=self.tr("Name of this key"), most=MAX_NAME)
+        self.rename = button(self.tr("&Rename"), self._rename)
+        self.add = button(self.tr("&Add a key\u2026"), self.add_wanted)
+        self.copy = button(self.tr("C&opy public key"), self._copy)
+        self.save = button(self.tr("&Save public key\u2026"), self._save)
+        self.remove = button(self.tr("Re&move\u2026"), self._remove)
+        self.close_button = button(self.tr("&Close"), self.close)
+        for one in (self.rename, self.add, self.copy, self.save, self.remove):
+            one.setAutoDefault(False)
         title = QLabel(self.tr("&Name"))
         title.setBuddy(self.name)
-        for widget, stretch in ((title, 0), (self.name, 1), (self.rename, 0)):
-            named.addWidget(widget, stretch)
-        row = QHBoxLayout()
-        for button in (self.add, self.copy, self.save, self.remove):
-            row.addWidget(button)
-        row.addStretch(1)
-        row.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setSpacing(10)
-        column.addWidget(self.sentence)
-        column.addWidget(self.notice)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.facts)
-        column.addLayout(named)
-        column.addLayout(row)
+        named = layouts.row(title, (self.name, 1), self.rename)
+        row = layouts.row(self.add, self.copy, self.save, self.remove, 1, self.close_button)
+        shown = (self.sentence, self.notice, (self.table, 1), self.facts, named, row)
+        layouts.column(*shown, inside=self, spacing=10)
         self.table.selectionModel().selectionChanged.connect(self._show_chosen)
         self.name.textChanged.connect(self._refresh_buttons)
         self.name.returnPressed.connect(self._rename)
-        self.rename.clicked.connect(self._rename)
-        self.add.clicked.connect(self.add_wanted)
-        self.copy.clicked.connect(self._copy)
-        self.save.clicked.connect(self._save)
-        self.remove.clicked.connect(self._remove)
-        self.close_button.clicked.connect(self.close)
-        delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
-        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
-        delete.activated.connect(self._remove)
+        layouts.keys_in(self.table, Qt.Key.Key_Delete, self._remove)
         book.changed.connect(self._refresh)
         self._refresh()
 
@@ -161,14 +244,13 @@ class KeysDialog(QDialog):
     def _rename(self) -> None:
         key, name = self.chosen, self.name.text()
         if key is not None and self.rename.isEnabled():
-            self._attempt(lambda: self._book.name(key.key_id, name))
+            attempt(lambda: self._book.name(key.key_id, name), self.failed)
 
     def _remove(self) -> None:
         key = self.chosen
         if key is not None:
-            ask_to_forget(
-                self, key.name or key.key_id[:12], lambda: self._attempt(lambda: self._book.remove(key.key_id))
-            )
+            remove = partial(self._book.remove, key.key_id)
+            ask_to_forget(self, key.name or key.key_id[:12], partial(attempt, remove, self.failed))
 
     def _copy(self) -> None:
         key = self.chosen
@@ -180,12 +262,6 @@ class KeysDialog(QDialog):
         key = self.chosen
         if key is not None:
             self.save_wanted.emit(key)
-
-    def _attempt(self, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except CounterfoilError as error:
-            self.failed.emit(Failure.of(error))
 
 
 def _key_id(key: KnownKey) -> str:

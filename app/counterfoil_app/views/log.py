@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QMenu, QPushButton, QTableView, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from counterfoil_app.looks import text
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.journal import Entry, Journal, Kind
+from counterfoil_app.views import layouts
+from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import AnyIndex, Column, RecordTable, table_view
 
@@ -75,40 +77,24 @@ class LogView(QWidget):
         self.model = LogTable(journal, theme, self)
         self.table: QTableView = table_view(self.model, self.tr("Log"), self)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._show_menu)
-        self.copy_lines = QAction(self.tr("Copy the chosen lines"), self)
-        self.copy_lines.setShortcut(QKeySequence("Ctrl+Alt+L"))
+        self.copy_lines = layouts.action(self, self.tr("Copy the chosen lines"), "Ctrl+Alt+L", self.copy_chosen)
         self.copy_lines.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self.copy_lines.triggered.connect(self.copy_chosen)
         self.addAction(self.copy_lines)
+        layouts.context_menu(self.table, [self.copy_lines])
         self.counts = label(wrap=False)
-        self.copy_button = QPushButton(self.tr("Copy all"))
-        self.copy_button.setToolTip(self.tr("Copy every line with its details, for a report"))
-        self.clear_button = QPushButton(self.tr("Clear"))
-        self.clear_button.setToolTip(self.tr("Empty the log; nothing else is forgotten"))
-        bar = QHBoxLayout()
-        bar.setContentsMargins(10, 4, 10, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.counts)
-        bar.addStretch(1)
-        bar.addWidget(self.copy_button)
-        bar.addWidget(self.clear_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.table)
-        self.copy_button.clicked.connect(self._copy_all)
-        self.clear_button.clicked.connect(journal.clear)
+        copied = self.tr("Copy every line with its details, for a report")
+        self.copy_button = button(self.tr("Copy all"), self._copy_all, tip=copied)
+        emptied = self.tr("Empty the log; nothing else is forgotten")
+        self.clear_button = button(self.tr("Clear"), journal.clear, tip=emptied)
+        bar = layouts.row(self.counts, 1, self.copy_button, self.clear_button, margins=(10, 4, 10, 4), spacing=8)
+        layouts.column(bar, self.table, inside=self, margins=layouts.NONE, spacing=0)
         journal.added.connect(self._added)
         journal.cleared.connect(self._show_counts)
         self._show_counts()
 
     def copy_chosen(self) -> None:
         """Copy the chosen lines with their details."""
-        rows = sorted({index.row() for index in self.table.selectionModel().selectedRows()})
-        if rows:
+        if rows := layouts.chosen_rows(self.table):
             QGuiApplication.clipboard().setText("\n".join(self._journal[row].line for row in rows))
 
     def _copy_all(self) -> None:
@@ -127,9 +113,3 @@ class LogView(QWidget):
         self.counts.setText(self.tr("{0}, errors: {1}").format(lines, text.count(errors)) if errors else lines)
         self.copy_button.setEnabled(count > 0)
         self.clear_button.setEnabled(count > 0)
-
-    def _show_menu(self, where: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.copy_lines)
-        menu.popup(self.table.viewport().mapToGlobal(where))

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QHeaderView,
-    QPushButton,
-    QSizePolicy,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QWidget
 
 from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.search_tree import Finding, Level, TreeNode, levels_to, search_levels
+from counterfoil_app.model.eventloop import follow, single_shot
+from counterfoil_app.model.search_tree import NodeState, SearchLevel, TreeNode, levels_to, search_levels
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepState
+from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import Field, FieldGrid, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
-from counterfoil_app.views.tree_scene import Box, Row, TreeScene
+from counterfoil_app.views.tree_scene import Box, TreeRow, TreeScene
 
 SHOWN_ELEMENTS = 8
 REDRAW_MILLISECONDS = 500
@@ -38,7 +31,7 @@ class MerkleView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._levels: list[Level] = []
+        self._levels: list[SearchLevel] = []
         self.conclusion = label()
         self.conclusion.setContentsMargins(12, 8, 12, 6)
         self.scene = TreeScene(theme, self.tr("The search from the run root to the step"))
@@ -54,49 +47,29 @@ class MerkleView(QWidget):
         self.tensor.currentIndexChanged.connect(self._draw)
         self._tensor_label = label(self.tr("Tensor"), "muted", wrap=False)
         self._tensor_label.setBuddy(self.tensor)
-        self.fit = QPushButton(self.tr("Fit"))
-        self.fit.setAccessibleName(self.tr("Fit the tree into the view"))
-        self.fit.setToolTip(self.tr("Fit the tree into the view; Ctrl and the wheel zoom"))
+        fit_tip = self.tr("Fit the tree into the view; Ctrl and the wheel zoom")
+        self.fit = layouts.button(
+            self.tr("Fit"), self.scene.fit, tip=fit_tip, name=self.tr("Fit the tree into the view")
+        )
         self.fit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.fit.clicked.connect(self.scene.fit)
         self._title = caption("", "section")
         self._chosen = FieldGrid()
-        side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.table, 1)
         self._filler = QWidget()  # keeps what is below together while there is no comparison to list
-        below = QVBoxLayout()
-        below.setContentsMargins(12, 0, 8, 8)
-        tensor = QHBoxLayout()
-        tensor.addWidget(self._tensor_label)
-        tensor.addWidget(self.tensor, 1)
-        tensor.addStretch(0)
-        tensor.addWidget(self.fit)
-        below.addLayout(tensor)
-        below.addWidget(self._title)
-        below.addWidget(self._chosen)
-        column.addLayout(below)
-        column.addWidget(self._filler, 1)
+        tensor = layouts.row(self._tensor_label, (self.tensor, 1), 0, self.fit)
+        below = layouts.column(tensor, self._title, self._chosen, margins=(12, 0, 8, 8))
+        side = QWidget()
+        shown = ((self.table, 1), below, (self._filler, 1))
+        layouts.column(*shown, inside=side, margins=layouts.NONE, spacing=4)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.addWidget(self.scene)
-        self.splitter.addWidget(side)
-        self.splitter.setStretchFactor(0, 3)
-        self.splitter.setStretchFactor(1, 1)
+        for part, stretch in ((self.scene, 3), (side, 1)):
+            self.splitter.addWidget(part)
+            self.splitter.setStretchFactor(self.splitter.indexOf(part), stretch)
         self.splitter.setSizes([670, 300])
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(self.conclusion)
-        outer.addWidget(self.splitter, 1)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(REDRAW_MILLISECONDS)
-        self._later.timeout.connect(self._draw)
+        layouts.column(self.conclusion, (self.splitter, 1), inside=self, margins=layouts.NONE, spacing=0)
+        self._later = single_shot(self, REDRAW_MILLISECONDS, self._draw)
         session.rows_changed.connect(self._grown)
-        for changed in (session.bundle_changed, session.dispute_changed, session.phase_changed):
-            changed.connect(partial(session.turns.soon, self._show))
+        show_soon = partial(session.drawing.soon, self._show)
+        follow(show_soon, session.bundle_changed, session.dispute_changed, session.phase_changed)
         session.step_selected.connect(self._selected)
         self._show()
 
@@ -108,15 +81,15 @@ class MerkleView(QWidget):
                 self.tr("Result"),
                 lambda item: self._look(item).word,
                 11,
-                look=lambda item: self._look(item),
+                look=self._look,
                 tip=lambda item: item.trainer.hex if item.trainer is not None else "",
             ),
         ]
 
     def _look(self, node: TreeNode) -> Look:
-        if node.finding is Finding.NOT_COMPARED:
+        if node.finding is NodeState.NOT_COMPARED:
             return Look(self.tr("not compared"), "skipped", Tone.MUTED)
-        return words.equality(node.finding is Finding.EQUAL)
+        return words.equality(node.finding is NodeState.EQUAL)
 
     # What is known
 
@@ -171,8 +144,8 @@ class MerkleView(QWidget):
         self._mark()
         self._show_chosen(self._key(self._levels[-1].node) if self._levels else "")
 
-    def _row(self, place: int, level: Level) -> Row:
-        return Row(tuple(self._box(node) for node in level.nodes), level.taken, self._note(place, level))
+    def _row(self, place: int, level: SearchLevel) -> TreeRow:
+        return TreeRow(tuple(self._box(node) for node in level.nodes), level.taken, self._note(place, level))
 
     def _key(self, node: TreeNode) -> str:
         return f"{node.first}-{node.last}"
@@ -180,17 +153,14 @@ class MerkleView(QWidget):
     def _box(self, node: TreeNode) -> Box:
         title = text.leaves(node.first, node.last)
         title = title[:1].upper() + title[1:]
-        if node.finding is Finding.NOT_COMPARED:
+        if node.finding is NodeState.NOT_COMPARED:
             look = self._replayed(node) if self._session.dispute is None else self._look(node)
             return Box(self._key(node), title, look, quiet=look.tone is Tone.MUTED)
         assert node.trainer is not None
         assert node.replay is not None
-        lines: tuple[str, ...] = (
-            self.tr("trainer {0}").format(node.trainer.short),
-            self.tr("replay  {0}").format(node.replay.short),
-        )
-        if node.finding is Finding.EQUAL:
-            lines = (self.tr("both    {0}").format(node.trainer.short),)
+        equal = node.finding is NodeState.EQUAL
+        both = (self.tr("both    {0}").format(node.trainer.short),)
+        lines = both if equal else self._two(node.trainer, node.replay)
         return Box(self._key(node), title, self._look(node), lines, badge=f"{node.number}.")
 
     def _replayed(self, node: TreeNode) -> Look:
@@ -211,7 +181,7 @@ class MerkleView(QWidget):
             Tone.MUTED,
         )
 
-    def _note(self, place: int, level: Level) -> str:
+    def _note(self, place: int, level: SearchLevel) -> str:
         taken = text.leaves(level.node.first, level.node.last)
         if self._session.dispute is None:
             if place == 0:
@@ -227,75 +197,51 @@ class MerkleView(QWidget):
 
     # Below the leaf
 
-    def _below(self, dispute: Dispute) -> list[Row]:
+    def _below(self, dispute: Dispute) -> list[TreeRow]:
         if dispute.trainer_state is None or dispute.replay_state is None or dispute.compared_at is None:
             return []
-        differing = len(dispute.tensors)
-        at = text.count(dispute.compared_at)
-        rows = [
-            Row(
-                (
-                    self._pair(
-                        STATE,
-                        self.tr("State after step {0}").format(at),
-                        dispute.trainer_state,
-                        dispute.replay_state,
-                    ),
-                ),
-                0,
-                self.tr("A leaf commits to the state root, the loss, the fingerprints and the log.")
-                if dispute.compared_at == dispute.step
-                else self.tr("The next state that the trainer stored is that of step {0}.").format(at),
-            )
-        ]
-        tensor = next((item for item in dispute.tensors if item.name == self.tensor.currentText()), None)
+        differing, at = len(dispute.tensors), text.count(dispute.compared_at)
+        state = self.tr("State after step {0}").format(at)
+        note = self.tr("A leaf commits to the state root, the loss, the fingerprints and the log.")
+        if dispute.compared_at != dispute.step:
+            note = self.tr("The next state that the trainer stored is that of step {0}.").format(at)
+        rows = [TreeRow((self._pair(STATE, state, dispute.trainer_state, dispute.replay_state),), 0, note)]
+        tensor = self._tensor_below(dispute)
         if tensor is None or tensor.detail is None:
             return rows
         detail = tensor.detail
-        rows.append(
-            Row(
-                (self._pair(TENSOR, tensor.name, detail.trainer, detail.replay),),
-                0,
-                self.tr("One of {0} tensors that differ in this state; choose another on the right.").format(
-                    text.count(differing)
-                )
-                if differing > 1
-                else self.tr("The only tensor that differs in this state."),
+        note = self.tr("The only tensor that differs in this state.")
+        if differing > 1:
+            note = self.tr("One of {0} tensors that differ in this state; choose another on the right.").format(
+                text.count(differing)
             )
+        rows.append(TreeRow((self._pair(TENSOR, tensor.name, detail.trainer, detail.replay),), 0, note))
+        chunk = self.tr("Chunk {0} of {1}").format(text.count(detail.first_chunk + 1), text.count(detail.chunks))
+        note = self.tr("Chunks hold 16 KiB of a tensor; {0} of {1} differ, this is the first.").format(
+            text.count(detail.differing_chunks), text.count(detail.chunks)
         )
-        rows.append(
-            Row(
-                (
-                    self._pair(
-                        CHUNK,
-                        self.tr("Chunk {0} of {1}").format(
-                            text.count(detail.first_chunk + 1), text.count(detail.chunks)
-                        ),
-                        detail.trainer_chunk,
-                        detail.replay_chunk,
-                    ),
-                ),
-                0,
-                self.tr("Chunks hold 16 KiB of a tensor; {0} of {1} differ, this is the first.").format(
-                    text.count(detail.differing_chunks), text.count(detail.chunks)
-                ),
-            )
-        )
+        rows.append(TreeRow((self._pair(CHUNK, chunk, detail.trainer_chunk, detail.replay_chunk),), 0, note))
         rows.append(self._elements(tensor, detail))
         return rows
 
-    def _pair(self, key: str, title: str, trainer: Digest, replay: Digest) -> Box:
-        lines = (self.tr("trainer {0}").format(trainer.short), self.tr("replay  {0}").format(replay.short))
-        return Box(key, title, words.equality(trainer == replay), lines)
+    def _tensor_below(self, dispute: Dispute) -> TensorDivergence | None:
+        """The tensor that is chosen."""
+        return next((item for item in dispute.tensors if item.name == self.tensor.currentText()), None)
 
-    def _elements(self, tensor: TensorDivergence, detail: TensorDetail) -> Row:
+    def _pair(self, key: str, title: str, trainer: Digest, replay: Digest) -> Box:
+        return Box(key, title, words.equality(trainer == replay), self._two(trainer, replay))
+
+    def _two(self, trainer: Digest, replay: Digest) -> tuple[str, str]:
+        return self.tr("trainer {0}").format(trainer.short), self.tr("replay  {0}").format(replay.short)
+
+    def _elements(self, tensor: TensorDivergence, detail: TensorDetail) -> TreeRow:
         shown = [element for element in detail.elements if not element.equal][:SHOWN_ELEMENTS]
         lines = tuple(
             f"{text.index(element.index)} {text.exact(element.trainer)} | {text.exact(element.replay)}"
             for element in shown
         )
         look = Look(self.tr("{0} differ").format(text.count(tensor.differing)), "failed", Tone.BAD)
-        return Row(
+        return TreeRow(
             (Box(ELEMENTS, self.tr("Elements: trainer | replay"), look, lines, wide=True),),
             0,
             self.tr("The first elements that differ; the Dispute view shows their neighbours and all digits."),
@@ -320,6 +266,9 @@ class MerkleView(QWidget):
         above = [node for level in self._levels for node in level.nodes if step is not None and node.covers(step)]
         self.scene.mark({self._key(above[-1])} if above else set())
 
+    def _node(self, key: str) -> TreeNode | None:
+        return next((node for level in self._levels for node in level.nodes if self._key(node) == key), None)
+
     def _row_chosen(self, current: QModelIndex) -> None:
         node = self.model.record(current.row()) if current.isValid() else None
         if node is not None:
@@ -328,13 +277,13 @@ class MerkleView(QWidget):
     def _box_chosen(self, key: str) -> None:
         """Show a box; a leaf selects its step in all views."""
         self._show_chosen(key)
-        node = next((node for level in self._levels for node in level.nodes if self._key(node) == key), None)
+        node = self._node(key)
         if node is not None and node.first == node.last >= 1:
             self._session.select_step(node.last)
 
     def _show_chosen(self, key: str) -> None:
         """Show the hashes of a box in full."""
-        node = next((node for level in self._levels for node in level.nodes if self._key(node) == key), None)
+        node = self._node(key)
         dispute = self._session.dispute
         self._title.setVisible(bool(key))
         if node is not None:
@@ -361,7 +310,7 @@ class MerkleView(QWidget):
         ]
 
     def _fields_below(self, key: str, dispute: Dispute) -> list[Field]:
-        tensor = next((item for item in dispute.tensors if item.name == self.tensor.currentText()), None)
+        tensor = self._tensor_below(dispute)
         detail = tensor.detail if tensor is not None else None
         pairs: dict[str, tuple[str, Digest | None, Digest | None]] = {
             STATE: (self.tr("State root"), dispute.trainer_state, dispute.replay_state)

@@ -6,17 +6,18 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from counterfoil import BundleSummary
-from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
+from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
-from counterfoil_app.views.comparison import ComparedField, compared_fields
+from counterfoil_app.views.comparison import ComparedField, compared_fields, order_lines
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
     ElidedLabel,
@@ -28,8 +29,8 @@ from counterfoil_app.views.parts import (
     digest_field,
     label,
     restyle,
+    show_icon,
 )
-from counterfoil_app.views.programs import program_lines
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
@@ -44,10 +45,8 @@ class ComparisonGrid(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._shown: object = None
-        self._grid = QGridLayout(self)
+        self._grid = layouts.grid(inside=self, across=10, down=4, stretch=None)
         self._grid.setContentsMargins(0, 2, 0, 2)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(4)
         for column in (2, 3):
             self._grid.setColumnStretch(column, 1)
 
@@ -71,13 +70,9 @@ class ComparisonGrid(QWidget):
         self._grid.activate()  # measure the texts now, and not when all views are shown at once
 
     def _mark(self, field: ComparedField) -> QLabel:
-        look = words.equality(bool(field.same))
         mark = QLabel()
         mark.setFixedHeight(self.fontMetrics().height())
-        colour = self._theme.tokens.tone(look.tone)
-        mark.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-        mark.setAccessibleName(look.word)
-        mark.setToolTip(look.word)
+        show_icon(mark, words.equality(bool(field.same)), self._theme, ICON_PIXELS, tip=True)
         return mark
 
 
@@ -89,64 +84,59 @@ class OverviewView(Page):
         theme: The theme.
         compare_action: Compares with the order that the run names, where that is known.
         book: The known keys.
-        parent: The parent widget.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        theme: Theme,
-        compare_action: QAction,
-        book: KeyBook,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__("", parent)
+    def __init__(self, session: Session, theme: Theme, compare_action: QAction, book: KeyBook) -> None:
+        super().__init__("")
         self.setAccessibleName(self.tr("Overview"))
         self._session = session
-        self._theme = theme
         self._book = book
         self.sentence = label("", "notice")
         restyle(self.sentence, "tone", Tone.INFO.value)
-        self.column.addWidget(self.sentence)
-        self.column.addWidget(caption(self.tr("Checks"), "section"))
         self.checks = ChecksList(session, session.checks_changed, theme)
-        self.column.addWidget(self.checks)
-        self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
-        self.column.addWidget(self.comparison)
         self.compare = ActionButton(compare_action, guarded=True)
-        self.column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(caption(self.tr("Trainer's key"), "section"))
         self.trainer_key = TrainerKeyPanel(session, book)
-        self.column.addWidget(self.trainer_key)
+        layouts.fill(
+            self.column,
+            self.sentence,
+            caption(self.tr("Checks"), "section"),
+            self.checks,
+            caption(self.tr("Ordered against run"), "section"),
+            self.comparison,
+            (self.compare, 0, Qt.AlignmentFlag.AlignLeft),
+            caption(self.tr("Trainer's key"), "section"),
+            self.trainer_key,
+        )
         self._order = self._section(self.tr("The order"))
         self._run = self._section(self.tr("The run"))
         self._environment = self._section(self.tr("Trainer's environment"))
         self._data = self._section(self.tr("Data"))
         self.column.addStretch(1)
-        session.bundle_changed.connect(self._show_sentence)
+        follow(self._show_sentence, session.bundle_changed, session.phase_changed)
         for draw in (self._show_comparison, self._show_sections):
-            session.bundle_changed.connect(partial(session.turns.soon, draw))
-        session.phase_changed.connect(self._show_sentence)
-        book.changed.connect(partial(session.turns.soon, self._show_sections))
+            session.bundle_changed.connect(partial(session.drawing.soon, draw))
+        book.changed.connect(partial(session.drawing.soon, self._show_sections))
         theme.changed.connect(self._show_comparison)
         self._show_sentence()
         self._show_comparison()
         self._show_sections()
 
     def _section(self, title: str) -> FieldGrid:
-        self.column.addWidget(caption(title, "section"))
         grid = FieldGrid()
-        self.column.addWidget(grid)
+        layouts.fill(self.column, caption(title, "section"), grid)
         return grid
 
     def _show_sections(self) -> None:
         summary, failure = self._session.summary, self._session.failure
         unknown = [Field(self.tr("Not known"), self.tr("The bundle could not be read."))] if failure else []
-        self._order.show_fields(self._order_fields(summary) if summary else unknown)
-        self._run.show_fields(self._run_fields(summary) if summary else unknown)
-        self._environment.show_fields(self._environment_fields(summary) if summary else unknown)
-        self._data.show_fields(self._data_fields(summary) if summary else unknown)
+        for grid, fields in (
+            (self._order, self._order_fields),
+            (self._run, self._run_fields),
+            (self._environment, self._environment_fields),
+            (self._data, self._data_fields),
+        ):
+            grid.show_fields(fields(summary) if summary else unknown)
 
     def _show_comparison(self) -> None:
         summary, client = self._session.summary, self._session.client
@@ -174,16 +164,7 @@ class OverviewView(Page):
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order
         # With the client's file these stand in the comparison above.
-        compared = [
-            Field(self.tr("Title"), order.title),
-            Field(self.tr("Rows per step"), text.count(order.batch_size)),
-            Field(self.tr("Optimizer"), order.optimizer),
-            Field(self.tr("Precision"), words.precision(order.precision)),
-            Field(self.tr("Seed"), str(order.seed)),
-            *(Field(name, value, exact=exact) for name, value, exact in program_lines(summary)),
-            Field(self.tr("Data"), order.data_root.hex, exact=True),
-            Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
-        ]
+        compared = [Field(name, value, exact=exact) for name, value, exact in order_lines(summary)]
         unread = self.tr("not read yet")
         taken = order.estimate
         return [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
+    QDialog,
     QFrame,
     QGridLayout,
     QLabel,
@@ -23,6 +24,9 @@ from PySide6.QtWidgets import (
 from counterfoil import Digest
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.views import layouts
 
 
 def caption(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
@@ -64,6 +68,42 @@ def hold_width(button: QPushButton) -> None:
     bold.setWeight(QFont.Weight.DemiBold)
     text = button.text().replace("&", "")
     button.setMinimumWidth(QFontMetrics(bold).horizontalAdvance(text) + 2 * SIDES)
+
+
+def show_icon(mark: QLabel, look: Look, theme: Theme, pixels: int, *, tip: bool = False) -> None:
+    """Show the icon of a look in its colour; ``tip`` says its word in the tool tip too."""
+    colour = theme.tokens.tone(look.tone)
+    mark.setPixmap(icons.pixmap(look.icon, colour, scaled(pixels), mark.devicePixelRatioF()))
+    mark.setAccessibleName(look.word)
+    if tip:
+        mark.setToolTip(look.word)
+
+
+def logo(pixels: int) -> QLabel:
+    """Counterfoil's own mark."""
+    result = QLabel()
+    result.setPixmap(icons.pixmap("counterfoil", "#000000", scaled(pixels), result.devicePixelRatioF()))
+    return result
+
+
+def enlarged(text: QLabel, factor: float) -> QLabel:
+    """Set a label in larger letters."""
+    font = text.font()
+    font.setPointSizeF(font.pointSizeF() * factor)
+    text.setFont(font)
+    return text
+
+
+def tell(notice: QLabel, sentence: str, tone: Tone) -> None:
+    """Let a notice say something, in the colour of a tone."""
+    notice.setText(sentence)
+    restyle(notice, "tone", tone.value)
+
+
+def open_dialog(dialog: QDialog) -> None:
+    """Show a dialog, which is gone when it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
 
 
 class ElidedLabel(QLabel):
@@ -157,11 +197,8 @@ class FieldGrid(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: list[Field] = []
-        self._grid = QGridLayout(self)
+        self._grid = layouts.grid(inside=self, across=12, down=3)
         self._grid.setContentsMargins(0, 2, 0, 2)
-        self._grid.setHorizontalSpacing(12)
-        self._grid.setVerticalSpacing(3)
-        self._grid.setColumnStretch(1, 1)
         self._grid.setColumnMinimumWidth(0, 120)
 
     def show_fields(self, fields: Sequence[Field]) -> None:
@@ -208,9 +245,7 @@ class Page(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         inside = QWidget()
         inside.setObjectName("page")
-        self.column = QVBoxLayout(inside)
-        self.column.setContentsMargins(12, 8, 12, 12)
-        self.column.setSpacing(6)
+        self.column = layouts.column(inside=inside, margins=(12, 8, 12, 12), spacing=6)
         self.setWidget(inside)
 
     def colour(self, dialog: QWidget, tone: str) -> None:
@@ -237,12 +272,8 @@ class Folded(QWidget):
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.inside = QWidget()
-        self.column = QVBoxLayout(self.inside)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        outer.addWidget(self.inside)
+        self.column = layouts.column(inside=self.inside, margins=layouts.NONE)
+        layouts.column((self.button, 0, Qt.AlignmentFlag.AlignLeft), self.inside, inside=self, margins=layouts.NONE)
         self.button.toggled.connect(self._fold)
         self._fold(False)
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
     QGridLayout,
-    QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QProgressBar,
     QPushButton,
     QRadioButton,
@@ -25,15 +20,17 @@ from PySide6.QtWidgets import (
 from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
+from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
+from counterfoil_app.views.layouts import choices, line_edit
 from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.tables import LEFT, RIGHT, item_table
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 DEFAULT_CONFIDENCE = 0.99
 WIDTH = 780
-TEXT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class PlanDialog(QDialog):
@@ -61,21 +58,18 @@ class PlanDialog(QDialog):
         self.whole = QRadioButton(self.tr("The &whole run"))
         self.sample = QRadioButton(self.tr("A &random sample"))
         self.listed = QRadioButton(self.tr("These &segments"))
-        self.confidence = QComboBox()
-        self.confidence.setAccessibleName(self.tr("Chance to find a bad run"))
-        for confidence in CONFIDENCES:
-            self.confidence.addItem(f"{text.number(100 * confidence)} %", confidence)
+        percents = [(_percent(confidence), confidence) for confidence in CONFIDENCES]
+        self.confidence = choices(percents, name=self.tr("Chance to find a bad run"))
         self.bad = QDoubleSpinBox()
         self.bad.setAccessibleName(self.tr("Share of bad segments"))
         self.bad.setRange(0.1, 100.0)
         self.bad.setDecimals(1)
         self.bad.setSuffix(" %")
         self.bad.setValue(100 * session.segments.bad_fraction)
-        self.numbers = QLineEdit()
-        self.numbers.setAccessibleName(self.tr("Numbers of the segments"))
-        self.numbers.setPlaceholderText(self.tr("for instance 1,4,7-9"))
-        self.device = QComboBox()
-        self.device.setAccessibleName(self.tr("Device of the replay"))
+        self.numbers = line_edit(name=self.tr("Numbers of the segments"), hint=self.tr("for instance 1,4,7-9"))
+        devices = [(f"{device.name}: {device.title}", device.name) for device in session.devices]
+        devices = devices or [(session.device, session.device)]
+        self.device = choices(devices, session.device, name=self.tr("Device of the replay"))
         self.note = label("", "muted")
         self.large = QCheckBox(self.tr("Allow a program beyond the &limits"))
         self.large.setToolTip(
@@ -90,7 +84,7 @@ class PlanDialog(QDialog):
         self.measure = QPushButton()
         self.progress = QProgressBar()
         self.progress.setAccessibleName(self.tr("Progress of the measurement"))
-        self.table = QTableWidget(0, 0)
+        self.table = item_table([], self.tr("What each plan costs and proves"))
         self.invitation = label(
             self.tr("Measure on one device or several to compare the plans; a few steps are replayed for it."),
             "muted",
@@ -100,32 +94,22 @@ class PlanDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Use this plan"))
         self.ok.setProperty("primary", True)
-        column = self._column = Body(self, self.meaning, self.buttons)
-        column.setSpacing(12)
-        column.addWidget(intro)
-        column.addLayout(self._choices())
-        column.addLayout(self._devices())
-        column.addWidget(self.invitation)
-        column.addWidget(self._prepared_table(), 1)
+        self._column = Body(self, self.meaning, self.buttons)
+        parts = (intro, self._choices(), self._devices(), self.invitation, (self._prepared_table(), 1))
+        layouts.fill(self._column, *parts, spacing=12)
         self._connect()
         self._start_from(session.segments)
         self._show_plan()
         self._refresh()
-        column.fit(WIDTH)
+        self._column.fit(WIDTH)
 
     # Making
 
     def _choices(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(2, 1)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(label(self.tr("that finds a run with"), wrap=False))
-        row.addWidget(self.bad)
-        row.addWidget(label(self.tr("of bad segments, with a chance of"), wrap=False))
-        row.addWidget(self.confidence)
-        row.addStretch(1)
+        grid = layouts.grid(down=8, stretch=2)
+        finds = label(self.tr("that finds a run with"), wrap=False)
+        chance = label(self.tr("of bad segments, with a chance of"), wrap=False)
+        row = layouts.row(finds, self.bad, chance, self.confidence, 1, spacing=8)
         grid.addWidget(self.whole, 0, 0)
         grid.addWidget(self.sample, 1, 0)
         grid.addLayout(row, 1, 1, 1, 2)
@@ -134,30 +118,16 @@ class PlanDialog(QDialog):
         return grid
 
     def _devices(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setColumnStretch(1, 1)
-        for device in self._session.devices:
-            self.device.addItem(f"{device.name}: {device.title}", device.name)
-        if not self._session.devices:
-            self.device.addItem(self._session.device, self._session.device)
-        self.device.setCurrentIndex(max(0, self.device.findData(self._session.device)))
+        grid = layouts.grid()
         grid.addWidget(label(self.tr("Device"), wrap=False), 0, 0)
         grid.addWidget(self.device, 0, 1)
         grid.addWidget(self.measure, 0, 2)
-        grid.addWidget(self.note, 1, 1, 1, 2)
-        grid.addWidget(self.progress, 2, 1, 1, 2)
-        grid.addWidget(self.takes, 3, 1, 1, 2)
-        grid.addWidget(self.large, 4, 1, 1, 2)
+        for place, below in enumerate((self.note, self.progress, self.takes, self.large), start=1):
+            grid.addWidget(below, place, 1, 1, 2)
         return grid
 
     def _prepared_table(self) -> QTableWidget:
         table = self.table
-        table.setAccessibleName(self.tr("What each plan costs and proves"))
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().hide()
-        table.setShowGrid(False)
         table.setAlternatingRowColors(True)
         table.setMinimumHeight(210)
         return table
@@ -165,12 +135,10 @@ class PlanDialog(QDialog):
     def _connect(self) -> None:
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        for choice in (self.whole, self.sample, self.listed):
-            choice.toggled.connect(self._refresh)
-        self.numbers.textChanged.connect(self._refresh)
+        follow(self._refresh, *(choice.toggled for choice in (self.whole, self.sample, self.listed)))
+        follow(self._refresh, self.numbers.textChanged, self.device.activated)
         self.confidence.activated.connect(self._choose_sample)
         self.bad.valueChanged.connect(self._bad_changed)
-        self.device.activated.connect(self._refresh)
         self.measure.clicked.connect(self._measure_or_stop)
         self.table.itemSelectionChanged.connect(self._row_chosen)
         self._session.planner.changed.connect(self._plan_changed)
@@ -217,7 +185,7 @@ class PlanDialog(QDialog):
     def _choose_confidence(self, confidence: float) -> None:
         position = self.confidence.findData(confidence)
         if position < 0:
-            self.confidence.addItem(f"{text.number(100 * confidence)} %", confidence)
+            self.confidence.addItem(_percent(confidence), confidence)
             position = self.confidence.count() - 1
         self.confidence.setCurrentIndex(position)
 
@@ -266,12 +234,8 @@ class PlanDialog(QDialog):
 
     def _show_plan(self) -> None:
         plans = self._plans
-        heads = [
-            self.tr("Chance to find\na bad run"),
-            self.tr("Segments"),
-            self.tr("Steps"),
-            self.tr("Chance that\na bad run passes"),
-        ]
+        find, passes = self.tr("Chance to find\na bad run"), self.tr("Chance that\na bad run passes")
+        heads = [find, self.tr("Segments"), self.tr("Steps"), passes]
         self.table.blockSignals(True)
         self.table.setColumnCount(len(heads) + len(plans))
         self.table.setHorizontalHeaderLabels([*heads, *(self.tr("Time on {0}").format(name) for name in plans)])
@@ -280,16 +244,16 @@ class PlanDialog(QDialog):
         for place, row in enumerate(rows):
             whole = row.confidence == 1.0
             cells = [
-                self.tr("100 % (whole run)") if whole else f"{text.number(100 * row.confidence)} %",
+                self.tr("100 % (whole run)") if whole else _percent(row.confidence),
                 text.count(row.segments),
                 text.count(row.steps),
-                f"{text.number(0.0 if whole else 100 * row.passing)} %",
+                _percent(0.0 if whole else row.passing),
                 *(text.duration(plan.rows[place].seconds) for plan in plans.values()),
             ]
             for position, cell in enumerate(cells):
                 item = QTableWidgetItem(cell)
                 if position:
-                    item.setTextAlignment(NUMBER)
+                    item.setTextAlignment(RIGHT)
                 self.table.setItem(place, position, item)
         header = self.table.horizontalHeader()
         for position in range(self.table.columnCount()):
@@ -298,7 +262,7 @@ class PlanDialog(QDialog):
             header.setSectionResizeMode(position, mode)
             title = self.table.horizontalHeaderItem(position)
             if title is not None:
-                title.setTextAlignment(NUMBER if position else TEXT)
+                title.setTextAlignment(RIGHT if position else LEFT)
         self.table.blockSignals(False)
         self.table.setVisible(bool(plans))
         self.invitation.setVisible(not plans)
@@ -376,3 +340,7 @@ class PlanDialog(QDialog):
             text.count(row.segments), text.count(self._total), text.count(self._plans[self.device_name].bad),
             text.number(row.passing),
         ) + takes, "info"  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{text.number(100 * share)} %"

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QHBoxLayout,
-    QLineEdit,
-    QMenu,
-    QSpinBox,
-    QTableView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QSpinBox, QTableView, QWidget
 
 from counterfoil import StepMatch, StepRow
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepData, StepFilter, StepState
-from counterfoil_app.model.step_search import NotUnderstood, search
+from counterfoil_app.model.step_search import NotUnderstood, columns, search
+from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label, restyle
 from counterfoil_app.views.tables import AnyIndex, Column, FrozenColumn, RecordTable, copy_rows, table_view
 
@@ -48,8 +42,7 @@ class StepLine:
     state: StepState
 
 
-def _tr(source: str) -> str:
-    return QCoreApplication.translate("steps", source)
+_tr = texts("steps")
 
 
 def _match_look(line: StepLine) -> Look:
@@ -121,37 +114,37 @@ def step_columns() -> list[Column[StepLine]]:
     ]
 
 
-def _leaf_key(name: str) -> Callable[[StepData], npt.NDArray[np.float64]]:
-    def key(data: StepData) -> npt.NDArray[np.float64]:
-        leaves = np.ascontiguousarray(data.table.column(name)[:, :8]).view(">u8").reshape(-1)
-        places = np.unique(leaves, return_inverse=True)[1].astype(np.float64)
-        return np.where(data.table.has_row, places, np.nan)
-
-    return key
+def _leaf_key(data: StepData, name: str) -> npt.NDArray[np.float64]:
+    leaves = np.ascontiguousarray(data.table.column(name)[:, :8]).view(">u8").reshape(-1)
+    places = np.unique(leaves, return_inverse=True)[1].astype(np.float64)
+    return np.where(data.table.has_row, places, np.nan)
 
 
-def _number_key(name: str) -> Callable[[StepData], npt.NDArray[np.float64]]:
-    return lambda data: np.where(data.table.has_row, data.table.column(name).astype(np.float64), np.nan)
-
-
-SORT_KEYS: tuple[Callable[[StepData], npt.NDArray[np.float64]], ...] = (
-    lambda data: np.arange(data.count, dtype=np.float64),
-    lambda data: data.states.astype(np.float64),
-    _leaf_key("trainer_leaf"),
-    _leaf_key("replay_leaf"),
-    lambda data: data.trainer_loss,
-    lambda data: data.replay_loss,
-    lambda data: data.table.counted("corrections"),
-    lambda data: data.table.counted("contradictions"),
-    lambda data: data.table.counted("omissions"),
-    lambda data: data.table.column("log_entries").astype(np.float64),
-    lambda data: data.table.column("log_bytes").astype(np.float64),
-    _number_key("seconds"),
+SORT_KEYS = (
+    "step",
+    "state",
+    "trainer_leaf",
+    "replay_leaf",
+    "loss",
+    "replay_loss",
+    "corrections",
+    "contradictions",
+    "omissions",
+    "entries",
+    "bytes",
+    "seconds",
 )
-"""What each column is sorted by: float64 ``[steps]``, not a number where nothing is known."""
+"""What each column is sorted by: its place in :func:`sort_key`."""
 
 
-class StepTable(RecordTable[StepLine]):
+def sort_key(data: StepData, name: str) -> npt.NDArray[np.float64]:
+    """What steps are sorted by: float64 ``[steps]``, not a number where nothing is known."""
+    if name == "state":
+        return data.states.astype(np.float64)
+    return _leaf_key(data, name) if name.endswith("leaf") else columns(data)[name].astype(np.float64)
+
+
+class StepsModel(RecordTable[StepLine]):
     """The steps of the session's run that a filter lets through.
 
     Lines are made when they are painted, so their number costs nothing.
@@ -166,10 +159,7 @@ class StepTable(RecordTable[StepLine]):
         self._sorted = (-1, Qt.SortOrder.AscendingOrder)
         self._shown: npt.NDArray[np.intp] | None = None
         """Positions of the shown steps; None while all are shown."""
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(REFILTER_MILLISECONDS)
-        self._later.timeout.connect(self.refilter)
+        self._later = single_shot(self, REFILTER_MILLISECONDS, self.refilter)
         session.bundle_changed.connect(self._replace)
         session.rows_changed.connect(self._add)
         session.sample_chosen.connect(self._sample_chosen)
@@ -263,7 +253,7 @@ class StepTable(RecordTable[StepLine]):
         column, order = self._sorted
         if column < 0:
             return shown
-        keys = SORT_KEYS[column](data)[shown]
+        keys = sort_key(data, SORT_KEYS[column])[shown]
         down = order is Qt.SortOrder.DescendingOrder
         # What is not known stands at the end either way.
         return shown[np.argsort(-keys if down else keys, kind="stable")]
@@ -291,7 +281,7 @@ class StepsView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.model = StepTable(session, theme, self)
+        self.model = StepsModel(session, theme, self)
         self.table: QTableView = table_view(self.model, self.tr("Steps"), self)
         self.table.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
         header = self.table.horizontalHeader()
@@ -300,23 +290,21 @@ class StepsView(QWidget):
         self.table.setSortingEnabled(True)
         self.frozen = FrozenColumn(self.table)
         self.table.activated.connect(self._activated)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._show_menu)
-        self.show_only = QComboBox()
-        self.show_only.setAccessibleName(self.tr("Which steps are shown"))
-        for name in (
+        names = (
             self.tr("All steps"),
             self.tr("Mismatches"),
             self.tr("With corrections"),
             self.tr("Suspicious logs"),
             self.tr("Not judged"),
-        ):
-            self.show_only.addItem(name)
+        )
+        shown = zip(names, StepFilter, strict=True)
+        self.show_only = layouts.choices(shown, name=self.tr("Which steps are shown"))
         self.show_only.currentIndexChanged.connect(self._filter_chosen)
-        self.wanted = QLineEdit()
-        self.wanted.setClearButtonEnabled(True)
-        self.wanted.setPlaceholderText(self.tr("Search: 10-20, hash, loss > 1"))
-        self.wanted.setAccessibleName(self.tr("Search steps by number, hash or condition"))
+        self.wanted = layouts.line_edit(
+            name=self.tr("Search steps by number, hash or condition"),
+            hint=self.tr("Search: 10-20, hash, loss > 1"),
+            clearable=True,
+        )
         self.wanted.setToolTip(
             self.tr(
                 "Steps (10-20, 37), the beginning of a hash (#3eeb), or a condition (loss > 1 and corrections == 0)"
@@ -338,55 +326,37 @@ class StepsView(QWidget):
         restyle(self.problem, "tone", Tone.WARN.value)
         self.empty = label("", "muted")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(10, 4, 10, 4)
-        bar.setSpacing(10)
-        bar.addWidget(self.show_only)
-        bar.addWidget(self.wanted, 2)
-        bar.addWidget(self.jump)
-        bar.addStretch(1)
-        bar.addWidget(self.follow)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
         self._said = QWidget()
-        said = QHBoxLayout(self._said)
-        said.setContentsMargins(10, 0, 10, 4)
-        said.addWidget(self.problem)
+        layouts.row(self.problem, inside=self._said, margins=(10, 0, 10, 4))
         self._said.hide()
-        column.addWidget(self._said)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.empty, 1)
+        controls = (self.show_only, (self.wanted, 2), self.jump, 1, self.follow)
+        bar = layouts.row(*controls, margins=(10, 4, 10, 4), spacing=10)
+        below = (bar, self._said, (self.table, 1), (self.empty, 1))
+        layouts.column(*below, inside=self, margins=layouts.NONE, spacing=0)
         self._make_actions()
         self.table.selectionModel().currentRowChanged.connect(self._chosen)
-        self.model.modelReset.connect(self._show_rows)
+        follow(self._show_rows, self.model.modelReset, self.model.rowsInserted, session.sample_chosen)
         self.model.modelReset.connect(self._select_again)
-        self.model.rowsInserted.connect(self._show_rows)
         session.rows_changed.connect(self._grown)
         session.bundle_changed.connect(self._reset)
-        session.sample_chosen.connect(self._show_rows)
         session.dispute_changed.connect(self._show_dispute)
         session.step_selected.connect(self.show_step)
         self._reset()
 
     def _make_actions(self) -> None:
-        def action(name: str, shortcut: str, slot: Callable[[], object]) -> QAction:
-            made = QAction(name, self)
-            made.setShortcut(QKeySequence(shortcut))
-            made.triggered.connect(lambda _checked=False: slot())
-            return made
-
-        self.go_action = action(self.tr("&Go to step\u2026"), "Ctrl+G", self._focus_jump)
+        copies = (self.tr("Copy the &trainer's hash"), self.tr("Copy the &replay's hash"))
+        action = partial(layouts.action, self)
+        self.go_action = action(self.tr("&Go to step\u2026"), "Ctrl+G", lambda: self._focus(self.jump))
         self.next_action = action(self.tr("&Next mismatch"), "F8", lambda: self._next(1))
         self.previous_action = action(self.tr("&Previous mismatch"), "Shift+F8", lambda: self._next(-1))
-        self.copy_trainer_action = action(
-            self.tr("Copy the &trainer's hash"), "Ctrl+Alt+C", lambda: self._copy(trainer=True)
-        )
-        self.search_action = action(self.tr("&Search\u2026"), "Ctrl+F", self._focus_search)
+        self.copy_trainer_action = action(copies[0], "Ctrl+Alt+C", lambda: self._copy(trainer=True))
+        self.search_action = action(self.tr("&Search\u2026"), "Ctrl+F", lambda: self._focus(self.wanted))
         self.copy_rows_action = action(self.tr("Copy the chosen &lines"), "Ctrl+Alt+R", lambda: copy_rows(self.table))
-        self.copy_replay_action = action(
-            self.tr("Copy the &replay's hash"), "Ctrl+Alt+Shift+C", lambda: self._copy(trainer=False)
+        self.copy_replay_action = action(copies[1], "Ctrl+Alt+Shift+C", lambda: self._copy(trainer=False))
+        layouts.context_menu(
+            self.table,
+            [self.copy_trainer_action, self.copy_replay_action, self.copy_rows_action],
+            [self.next_action, self.previous_action],
         )
 
     def actions_for_menu(self) -> list[QAction]:
@@ -474,10 +444,6 @@ class StepsView(QWidget):
         self.problem.setText(problem)
         self._said.setVisible(bool(problem))
 
-    def _focus_search(self) -> None:
-        self.wanted.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.wanted.selectAll()
-
     def _select_again(self) -> None:
         if self._session.selected_step is not None:
             self.show_step(self._session.selected_step)
@@ -488,9 +454,9 @@ class StepsView(QWidget):
         if state is StepState.MISMATCH and self._session.dispute is not None:
             self.dispute_wanted.emit()
 
-    def _focus_jump(self) -> None:
-        self.jump.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.jump.selectAll()
+    def _focus(self, control: QLineEdit | QSpinBox) -> None:
+        control.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        control.selectAll()
 
     def _jumped(self, step: int) -> None:
         if self.model.row_of(step) is None:
@@ -522,11 +488,3 @@ class StepsView(QWidget):
         self.previous_action.setEnabled(wrong)
         for action in (self.copy_trainer_action, self.copy_replay_action):
             action.setEnabled(self._result() is not None)
-
-    def _show_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions([self.copy_trainer_action, self.copy_replay_action, self.copy_rows_action])
-        menu.addSeparator()
-        menu.addActions([self.next_action, self.previous_action])
-        menu.popup(self.table.viewport().mapToGlobal(place))

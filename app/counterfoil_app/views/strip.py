@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepState, Stretch, merge_equal, worst_per_place
 
@@ -18,6 +19,7 @@ BAR_HEIGHT = 34
 LEAST_WIDTH = 2.0
 """Pixels of the narrowest stretch: one mismatch among a million steps is still seen."""
 JUMP = 100
+BAD = (StepState.MISMATCH, StepState.SUSPICIOUS)
 
 
 class StepStrip(QWidget):
@@ -38,20 +40,12 @@ class StepStrip(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
-        session.bundle_changed.connect(self.update)
-        session.rows_changed.connect(self.update)
-        session.sample_chosen.connect(self.update)
-        session.step_selected.connect(self.update)
-        session.dispute_changed.connect(self.update)
-        theme.changed.connect(self.update)
+        follow(self.update, session.bundle_changed, session.rows_changed, session.sample_chosen)
+        follow(self.update, session.step_selected, session.dispute_changed, theme.changed)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """As wide as there is room, a bar and a line of text high."""
-        return QSize(400, self._bar_height + self._legend_height)
-
-    @property
-    def _bar_height(self) -> int:
-        return BAR_HEIGHT
+        return QSize(400, BAR_HEIGHT + self._legend_height)
 
     @property
     def _legend_height(self) -> int:
@@ -94,7 +88,7 @@ class StepStrip(QWidget):
 
     def _rectangle(self, item: Stretch, width: float) -> QRectF:
         wide = max(LEAST_WIDTH, (item.last - item.first + 1) * width)
-        return QRectF(MARGIN + (item.first - 1) * width, BAR_TOP, wide, self._bar_height - BAR_TOP - 9)
+        return QRectF(MARGIN + (item.first - 1) * width, BAR_TOP, wide, BAR_HEIGHT - BAR_TOP - 9)
 
     # Drawing
 
@@ -103,21 +97,20 @@ class StepStrip(QWidget):
         painter = QPainter(self)
         tokens = self._theme.tokens
         painter.fillRect(self.rect(), QColor(tokens.background))
-        late: list[tuple[QRectF, StepState]] = []
-        for rectangle, state in self.stretches():
-            if state in (StepState.MISMATCH, StepState.SUSPICIOUS):
-                late.append((rectangle, state))
-            else:
+        stretches = self.stretches()
+        for rectangle, state in stretches:
+            if state not in BAD:
                 self._draw_quiet(painter, rectangle, state)
-        for rectangle, _state in late:
-            self._draw_bad(painter, rectangle)
+        for rectangle, state in stretches:
+            if state in BAD:
+                self._draw_bad(painter, rectangle)
         self._draw_legend(painter)
         selected = self._session.selected_step
         if selected is not None:
             x = self.place_of(selected)
             painter.setPen(QPen(QColor(tokens.text), 1))
-            painter.drawLine(int(x), BAR_TOP - 4, int(x), self._bar_height - 6)
-            self._notch(painter, x, self._bar_height - 1.0, tokens.text, down=False)
+            painter.drawLine(int(x), BAR_TOP - 4, int(x), BAR_HEIGHT - 6)
+            self._notch(painter, x, BAR_HEIGHT - 1.0, tokens.text, down=False)
         if self.hasFocus():
             painter.setPen(QPen(QColor(tokens.accent), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -132,10 +125,10 @@ class StepStrip(QWidget):
     def _draw_legend(self, painter: QPainter) -> None:
         """Each state that occurs, as it is drawn above, with its name and number."""
         metrics, height, left = self.fontMetrics(), self._legend_height, float(MARGIN)
-        side, top = scaled(10), self._bar_height
+        side, top = scaled(10), BAR_HEIGHT
         for state, said in self.legend():
             swatch = QRectF(left, top + (height - side) / 2, 2 * side, side)
-            if state in (StepState.MISMATCH, StepState.SUSPICIOUS):
+            if state in BAD:
                 painter.fillRect(swatch, QColor(self._theme.tokens.bad))
             else:
                 self._draw_quiet(painter, swatch, state)
@@ -166,11 +159,7 @@ class StepStrip(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colour))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        corners = [(x - 4, y), (x + 4, y), (x, y + tip)]
-        polygon = QPolygonF()
-        for corner in corners:
-            polygon.append(QPointF(*corner))
-        painter.drawPolygon(polygon)
+        painter.drawPolygon([QPointF(x - 4, y), QPointF(x + 4, y), QPointF(x, y + tip)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     # Choosing

@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QPalette, QShortcut
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
+    QTableWidget,
+    QTableWidgetItem,
     QWidget,
 )
 
@@ -21,6 +23,7 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.views.layouts import chosen_rows, keys_in
 
 Record = TypeVar("Record")
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -32,6 +35,7 @@ _OF_THE_RECORD = frozenset((_TEXT, _ICON, _TIP, _BACKGROUND))
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
+LIST_ICON_PIXELS = 18
 SHARP = 2.0
 """Pixels of a picture for each of a screen without enlargement: sharp on all."""
 MOST_LINES = 13
@@ -174,10 +178,52 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
         heading = int(bold.horizontalAdvance(column.title)) + 16
         view.setColumnWidth(position, max(heading, metrics.averageCharWidth() * column.width + 16))
     horizontal.setStretchLastSection(not model.columns[-1].numeric)  # far from its neighbours a number is not read
-    shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), view)
-    shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-    shortcut.activated.connect(lambda: _copy(view))
+    keys_in(view, QKeySequence.StandardKey.Copy, lambda: _copy(view))
     return view
+
+
+def item_table(titles: Sequence[str], name: str, icons_pixels: int = 0) -> QTableWidget:
+    """A table of items, one line of which is chosen at a time, for a list that is short and has no columns to sort."""
+    view = QTableWidget(0, len(titles))
+    view.setAccessibleName(name)
+    view.setHorizontalHeaderLabels(list(titles))
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setShowGrid(False)
+    view.verticalHeader().hide()
+    if icons_pixels:
+        view.setIconSize(QSize(scaled(icons_pixels), scaled(icons_pixels)))
+    return view
+
+
+def record_list(
+    titles: Sequence[str], name: str, choose: Callable[[], None], remove: Callable[[], None]
+) -> QTableWidget:
+    """A table of outcomes: double click or Enter chooses one, Delete removes it."""
+    view = item_table(titles, name, LIST_ICON_PIXELS)
+    view.setTabKeyNavigation(False)
+    view.horizontalHeader().setDefaultAlignment(LEFT)
+    view.itemDoubleClicked.connect(lambda _item: choose())
+    keys_in(view, Qt.Key.Key_Return, choose)
+    keys_in(view, Qt.Key.Key_Delete, remove)
+    return view
+
+
+def item(text: str, tip: str) -> QTableWidgetItem:
+    """A cell of a table of items, with its tool tip."""
+    result = QTableWidgetItem(text)
+    result.setToolTip(tip)
+    return result
+
+
+def outcome_item(look: Look, theme: Theme, text: str, tip: str) -> QTableWidgetItem:
+    """A cell with an outcome, in its colour."""
+    result = item(text, tip)
+    colour = theme.tokens.tone(look.tone)
+    result.setIcon(icons.icon(look.icon, colour, colour))
+    result.setForeground(QColor(colour))
+    return result
 
 
 class FrozenColumn(QTableView):
@@ -251,7 +297,7 @@ def fit_height(view: QTableView) -> None:
 
 def copy_rows(view: QTableView) -> None:
     """Copy the chosen lines with their headings, as a spreadsheet takes them; shortened values are copied whole."""
-    rows = sorted({index.row() for index in view.selectionModel().selectedRows()})
+    rows = chosen_rows(view)
     model, columns = view.model(), range(view.model().columnCount())
     lines = [[str(model.headerData(column, Qt.Orientation.Horizontal)) for column in columns]]
     lines += [[_whole(model.index(row, column)) for column in columns] for row in rows]

@@ -7,15 +7,17 @@ from datetime import date
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from counterfoil import BundleSummary, CounterfoilError
-from counterfoil_app.engine.worker import Failure
+from counterfoil import BundleSummary
+from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import words
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Meeting, Standing
 from counterfoil_app.model.session import Session
-from counterfoil_app.views.parts import Field, FieldGrid, label, restyle
+from counterfoil_app.views import layouts
+from counterfoil_app.views.layouts import button, line_edit
+from counterfoil_app.views.parts import Field, FieldGrid, label, tell
 
 
 class TrainerKeyPanel(QWidget):
@@ -37,27 +39,17 @@ class TrainerKeyPanel(QWidget):
         self._known = self._may_name = False
         self.sentence = label("", "notice")
         self._fields = FieldGrid()
-        self.name = QLineEdit()
-        self.name.setAccessibleName(self.tr("Name of this key"))
-        self.name.setPlaceholderText(self.tr("Name this key, for instance after its owner"))
-        self.name.setMaxLength(MAX_NAME)
+        hint = self.tr("Name this key, for instance after its owner")
+        self.name = line_edit(name=self.tr("Name of this key"), hint=hint, most=MAX_NAME)
         self.name.returnPressed.connect(self._keep_name)
         self.name.textChanged.connect(self._refresh_button)
-        self.keep = QPushButton(self.tr("Keep name"))
-        self.keep.clicked.connect(self._keep_name)
-        self.accept = QPushButton(self.tr("Accept this key for the order"))
-        self.accept.clicked.connect(self._accept)
+        self.keep = button(self.tr("Keep name"), self._keep_name)
+        self.accept = button(self.tr("Accept this key for the order"), self._accept)
         self._naming = QWidget()
-        row = QHBoxLayout(self._naming)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.name, 1)
-        row.addWidget(self.keep)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        for widget in (self.sentence, self._fields, self._naming, self.accept):
-            column.addWidget(widget)
-        session.bundle_changed.connect(partial(session.turns.soon, self._meet))
+        layouts.row((self.name, 1), self.keep, inside=self._naming, margins=layouts.NONE)
+        shown = (self.sentence, self._fields, self._naming, self.accept)
+        layouts.column(*shown, inside=self, margins=layouts.NONE, spacing=6)
+        session.bundle_changed.connect(partial(session.drawing.soon, self._meet))
         book.changed.connect(self._again)
         self._meet()
 
@@ -74,14 +66,14 @@ class TrainerKeyPanel(QWidget):
         self._fields.show_fields([Field(self.tr("Key"), self._key, exact=True)] if self._key else [])
         self.setVisible(run is not None)
         if not self._key:
-            self._say(self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN)
+            tell(self.sentence, self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN)
             self._offer(naming=False, accepting=False)
         elif self._book.problem:
-            self._say(self._book.problem, Tone.WARN)
+            tell(self.sentence, self._book.problem, Tone.WARN)
             self._offer(naming=False, accepting=False)
         else:
             meet = partial(self._book.meet, self._public, self._order, self._source(), date.today().isoformat())
-            self._attempt(partial(self._show_meeting, meet))
+            attempt(partial(self._show_meeting, meet), self.failed)
 
     def _source(self) -> str:
         return self.tr("the run {0}").format(self._session.path or "")
@@ -98,33 +90,7 @@ class TrainerKeyPanel(QWidget):
         key = meeting.key
         self._known = meeting.standing is not Standing.NEW
         changed = meeting.standing is Standing.CHANGED
-        if changed:
-            self._say(
-                self.tr(
-                    "The key changed: until now, runs of this order were signed by {0}. Ask the trainer, by another "
-                    "way than the one the file came, whether this key is the right one."
-                ).format(", ".join(map(self._who, meeting.before))),
-                Tone.BAD,
-            )
-        elif meeting.standing is Standing.NO_TRAINER and key is not None:
-            self._say(
-                self.tr("This key is in your list as that of {0}, {1}: a run should not be signed with it.").format(
-                    key.name, words.role(key.role)
-                ),
-                Tone.BAD,
-            )
-        elif meeting.standing is Standing.KNOWN and key is not None:
-            self._say(self.tr("Signed by {0}, known since {1}.").format(key.name, key.since), Tone.OK)
-        elif key is not None:
-            self._say(self.tr("Signed by a key without a name, first met on {0}.").format(key.since), Tone.INFO)
-        else:
-            self._say(
-                self.tr(
-                    "You meet this key for the first time. It is remembered from now on; compare it with the trainer's "
-                    "before you rely on it, and give it a name."
-                ),
-                Tone.INFO,
-            )
+        tell(self.sentence, *self._account(meeting))
         if not self.name.hasFocus():
             self.name.setText(key.name if key is not None else "")
         self._offer(naming=not changed and meeting.standing is not Standing.NO_TRAINER, accepting=changed)
@@ -133,9 +99,25 @@ class TrainerKeyPanel(QWidget):
     def _who(self, key: KnownKey) -> str:
         return key.name or key.key_id[:12]
 
-    def _say(self, sentence: str, tone: Tone) -> None:
-        self.sentence.setText(sentence)
-        restyle(self.sentence, "tone", tone.value)
+    def _account(self, meeting: Meeting) -> tuple[str, Tone]:
+        """What is known of the key, in a sentence and its tone."""
+        key = meeting.key
+        if meeting.standing is Standing.CHANGED:
+            return self.tr(
+                "The key changed: until now, runs of this order were signed by {0}. Ask the trainer, by another "
+                "way than the one the file came, whether this key is the right one."
+            ).format(", ".join(map(self._who, meeting.before))), Tone.BAD
+        if key is None:
+            return self.tr(
+                "You meet this key for the first time. It is remembered from now on; compare it with the trainer's "
+                "before you rely on it, and give it a name."
+            ), Tone.INFO
+        if meeting.standing is Standing.NO_TRAINER:
+            stranger = self.tr("This key is in your list as that of {0}, {1}: a run should not be signed with it.")
+            return stranger.format(key.name, words.role(key.role)), Tone.BAD
+        if meeting.standing is Standing.KNOWN:
+            return self.tr("Signed by {0}, known since {1}.").format(key.name, key.since), Tone.OK
+        return self.tr("Signed by a key without a name, first met on {0}.").format(key.since), Tone.INFO
 
     def _offer(self, *, naming: bool, accepting: bool) -> None:
         """Each in its place, whatever the key is: what can be done is said by what is enabled."""
@@ -151,16 +133,12 @@ class TrainerKeyPanel(QWidget):
     def _keep_name(self) -> None:
         if self.keep.isEnabled() and self._key:
             self.name.clearFocus()
-            self._attempt(partial(self._book.name, self._key, self.name.text()))
-            self._attempt(partial(self._show_meeting, partial(self._book.look_up, self._key, self._order)))
+            self._change(partial(self._book.name, self._key, self.name.text()))
 
     def _accept(self) -> None:
         today = date.today().isoformat()
-        self._attempt(partial(self._book.accept, self._public, self._order, self._source(), today))
-        self._attempt(partial(self._show_meeting, partial(self._book.look_up, self._key, self._order)))
+        self._change(partial(self._book.accept, self._public, self._order, self._source(), today))
 
-    def _attempt(self, action: Callable[[], object]) -> None:
-        try:
-            action()
-        except CounterfoilError as error:
-            self.failed.emit(Failure.of(error))
+    def _change(self, change: Callable[[], None]) -> None:
+        attempt(change, self.failed)
+        attempt(partial(self._show_meeting, partial(self._book.look_up, self._key, self._order)), self.failed)

@@ -56,7 +56,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Row:
+class TreeRow:
     """One row of the drawing.
 
     Attributes:
@@ -172,7 +172,7 @@ class TreeScene(QGraphicsView):
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._rows: tuple[Row, ...] = ()
+        self._rows: tuple[TreeRow, ...] = ()
         self._items: list[BoxItem] = []
         self._zoomed = False
         self.setAccessibleName(name)
@@ -188,7 +188,7 @@ class TreeScene(QGraphicsView):
         """The drawn boxes from top to bottom, left to right."""
         return list(self._items)
 
-    def show_rows(self, rows: Sequence[Row]) -> None:
+    def show_rows(self, rows: Sequence[TreeRow]) -> None:
         """Draw other rows; a box that is selected and is still there stays selected."""
         if tuple(rows) == self._rows:
             return

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
 
 from counterfoil_app.engine import strangers
-from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import caption, clear_layout, label, restyle
+from counterfoil_app.views.parts import caption, clear_layout, enlarged, label, logo, restyle
 
 LOGO_PIXELS = 72
 
@@ -29,72 +28,41 @@ class WelcomeView(QWidget):
         width = max(620, self.fontMetrics().averageCharWidth() * 88)
         self.drop = QFrame()
         self.drop.setObjectName("drop")
-        self.drop.setFixedWidth(width)
-        logo = QLabel()
-        logo.setPixmap(icons.pixmap("counterfoil", "#000000", scaled(LOGO_PIXELS), self.devicePixelRatioF()))
-        logo.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        title = label(self.tr("Is the training you ordered the training that happened?"), "title")
-        font = title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.4)
-        title.setFont(font)
+        mark = logo(LOGO_PIXELS)
+        title = enlarged(label(self.tr("Is the training you ordered the training that happened?"), "title"), 1.4)
         sentence = label(
             self.tr("Open the trainer's run (a .cfoil file), or drop it here, and replay it on this machine."), "muted"
         )
-        for line in (title, sentence):
-            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = ActionButton(open_action, primary=True)
-        inside = QVBoxLayout(self.drop)
-        inside.setContentsMargins(40, 34, 40, 34)
-        inside.setSpacing(14)
-        for widget in (logo, title, sentence):
-            inside.addWidget(widget)
-        inside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         self.samples = [ActionButton(action) for action in sample_actions]
         self.sample_progress = label("", "muted")
-        self.sample_progress.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.cancel_sample = QPushButton(self.tr("Cancel"))
-        self.cancel_sample.setAccessibleName(self.tr("Cancel recording the sample"))
-        self.cancel_sample.clicked.connect(self.sample_cancelled)
+        self.cancel_sample = layouts.button(
+            self.tr("Cancel"), self.sample_cancelled, name=self.tr("Cancel recording the sample")
+        )
         no_run = label(self.tr("No run at hand? Try one that is recorded on this machine:"), "muted")
-        no_run.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(10)
-        buttons.addStretch(1)
-        for button in self.samples:
-            buttons.addWidget(button)
-        buttons.addWidget(self.cancel_sample)
-        buttons.addStretch(1)
+        for line in (mark, title, sentence, no_run, self.sample_progress):
+            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        first = (mark, title, sentence, (self.button, 0, Qt.AlignmentFlag.AlignHCenter))
+        inside = layouts.column(*first, inside=self.drop, margins=(40, 34, 40, 34), spacing=14)
         inside.addSpacing(8)
-        inside.addWidget(no_run)
-        inside.addLayout(buttons)
-        inside.addWidget(self.sample_progress)
+        layouts.fill(inside, no_run, layouts.row(1, *self.samples, self.cancel_sample, 1, spacing=10))
+        layouts.fill(inside, self.sample_progress)
         self.show_sample("")
         self._recent_title = caption(self.tr("Recent"), "section")
-        self._recent_title.setFixedWidth(width)
         recent = QWidget()
-        recent.setFixedWidth(width)
-        self._recent = QVBoxLayout(recent)
-        self._recent.setContentsMargins(0, 0, 0, 0)
-        self._recent.setSpacing(2)
-        column = QVBoxLayout()
-        column.addStretch(2)
+        self._recent = layouts.column(inside=recent, margins=layouts.NONE, spacing=2)
         for part in (self.drop, self._recent_title, recent):
-            column.addWidget(part)
-        column.addStretch(3)
+            part.setFixedWidth(width)
+        column = layouts.column(2, self.drop, self._recent_title, recent, 3)
         # Stretches beside the column, and no alignment: an aligned widget is not asked how high its wrapped text is.
         page = QWidget()
-        row = QHBoxLayout(page)
-        row.addStretch(1)
-        row.addLayout(column)
-        row.addStretch(1)
+        layouts.row(1, column, 1, inside=page)
         scroll = QScrollArea()
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scroll)
+        layouts.column(scroll, inside=self, margins=layouts.NONE)
 
     def show_recent(self, paths: Sequence[Path]) -> None:
         """List the recent bundles."""
@@ -111,8 +79,8 @@ class WelcomeView(QWidget):
     def show_sample(self, sentence: str) -> None:
         """Say how far the sample is; an empty sentence when none is being recorded."""
         self.sample_progress.setText(sentence)
-        self.sample_progress.setVisible(bool(sentence))
-        self.cancel_sample.setVisible(bool(sentence))
+        for part in (self.sample_progress, self.cancel_sample):
+            part.setVisible(bool(sentence))
         for button in self.samples:
             button.setVisible(not sentence)
 

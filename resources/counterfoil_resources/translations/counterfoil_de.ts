@@ -46,10 +46,6 @@
             <translation>&amp;Schließen</translation>
         </message>
         <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
-        </message>
-        <message>
             <source>An accusation, not yet checked</source>
             <translation>Ein Vorwurf, noch nicht geprüft</translation>
         </message>
@@ -136,10 +132,6 @@
         <message>
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
-        </message>
-        <message>
-            <source>step {0} of {1}, replayed from the state after step {2}</source>
-            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
     </context>
     <context>
@@ -413,10 +405,6 @@
         <message>
             <source>&amp;Compare again</source>
             <translation>&amp;Noch einmal vergleichen</translation>
-        </message>
-        <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
         </message>
         <message>
             <source>At</source>
@@ -879,14 +867,6 @@
             <source>{0} corrections</source>
             <translation>{0} Korrekturen</translation>
         </message>
-        <message>
-            <source>{0}: not compared</source>
-            <translation>{0}: nicht verglichen</translation>
-        </message>
-        <message>
-            <source>{0}: {1} at step {2}</source>
-            <translation>{0}: {1} in Schritt {2}</translation>
-        </message>
     </context>
     <context>
         <name>DropHint</name>
@@ -1281,6 +1261,13 @@
         </message>
     </context>
     <context>
+        <name>InquiryDialog</name>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+    </context>
+    <context>
         <name>KeyDesk</name>
         <message>
             <source>Add a public key</source>
@@ -1581,26 +1568,6 @@
             <translation>Stre&amp;itfall</translation>
         </message>
         <message>
-            <source>Dispute</source>
-            <translation>Streitfall</translation>
-        </message>
-        <message>
-            <source>Divergence</source>
-            <translation>Divergenz</translation>
-        </message>
-        <message>
-            <source>Log</source>
-            <translation>Protokoll</translation>
-        </message>
-        <message>
-            <source>Merkle</source>
-            <translation>Merkle-Baum</translation>
-        </message>
-        <message>
-            <source>Overview</source>
-            <translation>Übersicht</translation>
-        </message>
-        <message>
             <source>Pre&amp;vious view</source>
             <translation>V&amp;orige Ansicht</translation>
         </message>
@@ -1623,10 +1590,6 @@
         <message>
             <source>Show without signing</source>
             <translation>Ohne Unterschrift zeigen</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
         </message>
         <message>
             <source>Stop it and close</source>
@@ -1914,10 +1877,6 @@
             <translation>Datei</translation>
         </message>
         <message>
-            <source>Initial state</source>
-            <translation>Anfangszustand</translation>
-        </message>
-        <message>
             <source>Made from</source>
             <translation>Hergestellt aus</translation>
         </message>
@@ -1934,10 +1893,6 @@
             <translation>Operatoren</translation>
         </message>
         <message>
-            <source>Optimizer</source>
-            <translation>Optimierer</translation>
-        </message>
-        <message>
             <source>Order in the file</source>
             <translation>Auftrag in der Datei</translation>
         </message>
@@ -1948,10 +1903,6 @@
         <message>
             <source>Overview</source>
             <translation>Übersicht</translation>
-        </message>
-        <message>
-            <source>Precision</source>
-            <translation>Genauigkeit</translation>
         </message>
         <message>
             <source>Precision, exactly</source>
@@ -1982,16 +1933,8 @@
             <translation>Rundungsprotokoll</translation>
         </message>
         <message>
-            <source>Rows per step</source>
-            <translation>Zeilen je Schritt</translation>
-        </message>
-        <message>
             <source>Run root</source>
             <translation>Laufwurzel</translation>
-        </message>
-        <message>
-            <source>Seed</source>
-            <translation>Startwert</translation>
         </message>
         <message>
             <source>Signed at</source>
@@ -2024,10 +1967,6 @@
         <message>
             <source>This order has not been run.</source>
             <translation>Dieser Auftrag wurde nicht ausgeführt.</translation>
-        </message>
-        <message>
-            <source>Title</source>
-            <translation>Titel</translation>
         </message>
         <message>
             <source>Trainer's acceptance</source>
@@ -2977,14 +2916,6 @@ Lauf zu finden</translation>
             <translation>Kapsel</translation>
         </message>
         <message>
-            <source>Client's key</source>
-            <translation>Schlüssel des Auftraggebers</translation>
-        </message>
-        <message>
-            <source>Client's signature</source>
-            <translation>Unterschrift des Auftraggebers</translation>
-        </message>
-        <message>
             <source>Compare with a &amp;bundle…</source>
             <translation>Mit &amp;Bündel vergleichen…</translation>
         </message>
@@ -3109,10 +3040,6 @@ Lauf zu finden</translation>
             <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
         </message>
         <message>
-            <source>Trainer's acceptance</source>
-            <translation>Annahme durch den Trainer</translation>
-        </message>
-        <message>
             <source>Verdict: {0}</source>
             <translation>Urteil: {0}</translation>
         </message>
@@ -3127,22 +3054,6 @@ Lauf zu finden</translation>
         <message>
             <source>Withdrawn: its auditor took it back</source>
             <translation>Widerrufen: Sein Prüfer hat es zurückgenommen</translation>
-        </message>
-        <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
-            <source>signed with the client's key, which was given</source>
-            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
-        </message>
-        <message>
-            <source>step {0} of {1}, replayed from the state after step {2}</source>
-            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
             <source>the audit could not read it</source>
@@ -3215,6 +3126,14 @@ Lauf zu finden</translation>
             <translation>Genauigkeit</translation>
         </message>
         <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program {0}</source>
+            <translation>Programm {0}</translation>
+        </message>
+        <message>
             <source>Rows per step</source>
             <translation>Zeilen je Schritt</translation>
         </message>
@@ -3229,6 +3148,10 @@ Lauf zu finden</translation>
         <message>
             <source>Title</source>
             <translation>Titel</translation>
+        </message>
+        <message>
+            <source>Turns</source>
+            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
@@ -3387,6 +3310,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} tensors differ</source>
             <translation>{0} von {1} Tensoren weichen ab</translation>
+        </message>
+        <message>
+            <source>{0}: not compared</source>
+            <translation>{0}: nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0}: {1} at step {2}</source>
+            <translation>{0}: {1} in Schritt {2}</translation>
         </message>
     </context>
     <context>
@@ -8362,24 +8293,8 @@ Lauf zu finden</translation>
             <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
         </message>
         <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
-        </message>
-        <message>
-            <source>signed with the client's key, which was given</source>
-            <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
-        </message>
-        <message>
-            <source>step {0} of {1}, replayed from the state after step {2}</source>
-            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
             <source>{0} ordered, {1} judged, {2} different</source>
@@ -8403,21 +8318,6 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
-        </message>
-    </context>
-    <context>
-        <name>programs</name>
-        <message>
-            <source>Program</source>
-            <translation>Programm</translation>
-        </message>
-        <message>
-            <source>Program {0}</source>
-            <translation>Programm {0}</translation>
-        </message>
-        <message>
-            <source>Turns</source>
-            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
@@ -9036,6 +8936,10 @@ Lauf zu finden</translation>
             <translation>wird geprüft</translation>
         </message>
         <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
             <source>deterministic algorithms</source>
             <translation>deterministische Verfahren</translation>
         </message>
@@ -9158,6 +9062,14 @@ Lauf zu finden</translation>
         <message>
             <source>state</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
             <source>the segments {0}</source>

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, SignalInstance
 
 INTERVAL_MILLISECONDS = 1
 """Not 0: what else is due, the user's keys and the window's painting among it, comes between two turns."""
 
 
-class Turns(QObject):
+def follow(do: Callable[..., object] | SignalInstance, *signals: SignalInstance) -> None:
+    """Connect a slot with several signals."""
+    for signal in signals:
+        signal.connect(do)
+
+
+def single_shot(owner: QObject, milliseconds: int, do: Callable[[], object]) -> QTimer:
+    """A timer that does something once, so long after it was last started."""
+    timer = QTimer(owner)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(do)
+    return timer
+
+
+class DrawingQueue(QObject):
     """Does one piece of work in each turn of the event loop, in the order asked for.
 
     Views draw themselves in turns when a bundle is opened or a dispute is found. Timers of their own would not keep

@@ -8,22 +8,22 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
+from counterfoil_app.model.eventloop import INTERVAL_MILLISECONDS, DrawingQueue
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.turns import INTERVAL_MILLISECONDS, Turns
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 
 def test_each_piece_has_a_turn_of_its_own(qtbot: QtBot) -> None:
-    turns, done = Turns(), []
+    drawing, done = DrawingQueue(), []
     beat = QTimer()
     beat.timeout.connect(lambda: done.append("beat"))
     beat.start(INTERVAL_MILLISECONDS)
     for name in "abc":
-        turns.soon(lambda name=name: done.append(name))  # type: ignore[misc]
-    assert turns.waiting
+        drawing.soon(lambda name=name: done.append(name))  # type: ignore[misc]
+    assert drawing.waiting
     assert done == []
-    qtbot.waitUntil(lambda: not turns.waiting)
+    qtbot.waitUntil(lambda: not drawing.waiting)
     beat.stop()
     assert [name for name in done if name != "beat"] == ["a", "b", "c"]
     assert "beat" in done[done.index("a") : done.index("b")], "the event loop lives between them"
@@ -31,38 +31,38 @@ def test_each_piece_has_a_turn_of_its_own(qtbot: QtBot) -> None:
 
 
 def test_what_is_asked_for_twice_is_done_once(qtbot: QtBot) -> None:
-    turns, done = Turns(), []
+    drawing, done = DrawingQueue(), []
 
     def work() -> None:
         done.append("work")
         if len(done) < 3:
-            turns.soon(work)  # asked for again while it is done: done again
+            drawing.soon(work)  # asked for again while it is done: done again
 
-    turns.soon(work)
-    turns.soon(work)
-    qtbot.waitUntil(lambda: not turns.waiting)
+    drawing.soon(work)
+    drawing.soon(work)
+    qtbot.waitUntil(lambda: not drawing.waiting)
     assert done == ["work"] * 3
 
 
 def test_what_is_stopped_is_not_done(qtbot: QtBot) -> None:
-    turns, done = Turns(), []
-    turns.soon(lambda: done.append("work"))
-    turns.stop()
-    assert not turns.waiting
+    drawing, done = DrawingQueue(), []
+    drawing.soon(lambda: done.append("work"))
+    drawing.stop()
+    assert not drawing.waiting
     qtbot.wait(10 * INTERVAL_MILLISECONDS)
     assert done == []
 
 
 def test_a_failing_piece_does_not_keep_the_others(qtbot: QtBot) -> None:
-    turns, done = Turns(), []
+    drawing, done = DrawingQueue(), []
 
     def fail() -> None:
         raise ValueError("a view broke")
 
     with qtbot.captureExceptions() as caught:
-        turns.soon(fail)
-        turns.soon(lambda: done.append("work"))
-        qtbot.waitUntil(lambda: not turns.waiting)
+        drawing.soon(fail)
+        drawing.soon(lambda: done.append("work"))
+        qtbot.waitUntil(lambda: not drawing.waiting)
     assert [kind for kind, _, _ in caught] == [ValueError]
     assert done == ["work"]
 
