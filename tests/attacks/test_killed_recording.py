@@ -22,7 +22,7 @@ from counterfoil.base.errors import CounterfoilError, RecordingError, TargetExis
 from counterfoil.base.precision import PROFILES
 from counterfoil.base.wholefiles import LEFTOVER_SECONDS
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import RecordEvent, RecordingResumed, StepRecorded, StepRestored, record

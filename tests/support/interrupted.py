@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recorder import RecordEvent, StepRecorded, record
 from counterfoil.training.recordingfolder import recording_folder
 

@@ -36,7 +36,8 @@ from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.signing.envelope import PublicKey, open_tree_head
+from counterfoil.signing.envelope import open_tree_head
+from counterfoil.signing.keys import PublicKey
 from counterfoil.training.recordingfolder import (
     ACCEPTANCE,
     HEADER,

@@ -15,7 +15,7 @@ from counterfoil.base.errors import FileWriteError, RecordingError
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recording
 from counterfoil.training.recorder import RecordingResumed, RunAssembled, StepRecorded, record
 from counterfoil.training.recording import Recording

@@ -15,7 +15,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, FileWriteError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder, recording, recordingfolder
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recorder import StepRecorded, record
