@@ -86,7 +86,7 @@ def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str
     assert rule in text
     changed.write_text(text.replace(rule, other) if rule else text, encoding="utf-8")
     script = (
-        "import torch\nfrom counterfoil import selftest\nfrom counterfoil.base.precision import Precision\n"
+        "import torch\nfrom counterfoil.arithmetic import selftest\nfrom counterfoil.base.precision import Precision\n"
         "from counterfoil.commit.sha256 import compiled\nfrom counterfoil.arithmetic.machine import Machine\n"
         "assert compiled(), 'SHA-256 wrongly'\n"
         "print(selftest.run_selftest(Machine(torch.device('cpu'), 1), Precision()))"
