@@ -60,7 +60,7 @@ from counterfoil.kernels.grid import Grid, scale_exponent
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft, draft_order

@@ -32,7 +32,7 @@ from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.markers import write_between
 from counterfoil.benchmark.workloads import EagerStep, gpt2_of_size
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table

@@ -20,7 +20,8 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program
 from counterfoil.signing.consent import accept_order
-from counterfoil.signing.envelope import generate_key, load_private_key, sign_claim
+from counterfoil.signing.envelope import sign_claim
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 
 LOG_BYTES = 1_000_000

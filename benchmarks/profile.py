@@ -41,7 +41,7 @@ from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Program, node_values
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import StepRecorded, record
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2

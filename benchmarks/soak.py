@@ -97,7 +97,7 @@ def _sampled(steps: Iterator[int], every: int) -> Samples:
 
 
 def _recorded(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.signing.envelope import generate_key, load_private_key
+    from counterfoil.signing.keys import generate_key, load_private_key
     from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
     from counterfoil.training.recorder import StepRecorded, record
 

@@ -18,7 +18,7 @@ from counterfoil.audit.values.events import AuditFinished, StepReplayed, Workers
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers, RayWorkers, Workers
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recorder import record
 

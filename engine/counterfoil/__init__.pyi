@@ -391,24 +391,24 @@ from .signer.client import (
     start_signer as start_signer,
 )
 from .signing.envelope import (
-    PublicKey as PublicKey,
-)
-from .signing.envelope import (
-    SigningKey as SigningKey,
-)
-from .signing.envelope import (
     claimed_key_ids as claimed_key_ids,
 )
-from .signing.envelope import (
+from .signing.keys import (
+    PublicKey as PublicKey,
+)
+from .signing.keys import (
+    SigningKey as SigningKey,
+)
+from .signing.keys import (
     generate_key as generate_key,
 )
-from .signing.envelope import (
+from .signing.keys import (
     load_private_key as load_private_key,
 )
-from .signing.envelope import (
+from .signing.keys import (
     load_public_key as load_public_key,
 )
-from .signing.envelope import (
+from .signing.keys import (
     needs_passphrase as needs_passphrase,
 )
 from .signing.publickeys import (
@@ -478,7 +478,7 @@ from .training.recorder import (
 from .training.recording import (
     RecordingChecked as RecordingChecked,
 )
-from .training.recording import (
+from .training.recordingfolder import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip

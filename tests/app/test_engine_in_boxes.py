@@ -26,7 +26,7 @@ from counterfoil import (
     StepReplayed,
 )
 from counterfoil.audit.recognition import FileUse
-from counterfoil.signing.envelope import SigningKey, generate_key
+from counterfoil.signing.keys import SigningKey, generate_key
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.enclosures import Enclosure, enclosure_of
 from counterfoil_app.engine.process import ProcessEngine

@@ -17,7 +17,7 @@ from counterfoil import (
     OperatorDone,
     StepReplayed,
 )
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.fake_engine import FakeEngine
 from support.job_fixtures import trainer_key
 from support.jobs import audited, digits_order, record_job

@@ -16,7 +16,8 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
 from counterfoil import CheckNumber, CheckState, Digest
-from counterfoil.signing.envelope import generate_key, load_public_key, open_statement
+from counterfoil.signing.envelope import open_statement
+from counterfoil.signing.keys import generate_key, load_public_key
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.known_orders import MAX_ORDERS, KnownOrders

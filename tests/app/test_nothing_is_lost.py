@@ -17,7 +17,7 @@ from tests.app.test_nothing_misleads import idle, replayed
 from counterfoil import Outcome
 from counterfoil.base.errors import FileWriteError
 from counterfoil.base.sealing import SEAL_BYTES, seal
-from counterfoil.signing.envelope import generate_key
+from counterfoil.signing.keys import generate_key
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.model.history import MARK, capsule_of
 from counterfoil_app.model.open_bundle import Phase

@@ -400,9 +400,9 @@ def test_language_is_the_chosen_one_or_the_systems() -> None:
 
 
 def test_english_comes_back(german_window: MainWindow) -> None:
-    assert QCoreApplication.translate("MainWindow", "Overview") == "\u00dcbersicht"
+    assert QCoreApplication.translate("MainWindow", "&Overview") == "&\u00dcbersicht"
     TRANSLATIONS.remove()
-    assert QCoreApplication.translate("MainWindow", "Overview") == "Overview"
+    assert QCoreApplication.translate("MainWindow", "&Overview") == "&Overview"
 
 
 # The help

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil_resources.digits import load_digits
 from support.capsules import evidence_of, record_cheat, save

@@ -8,7 +8,7 @@ import pytest
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.bundles import test_key as key_of
 from support.capsules import adjudicated, evidence_of, record_cheat, refused, save
 from support.jobs import digits_order

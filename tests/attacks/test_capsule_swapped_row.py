@@ -12,7 +12,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.bundle.capsule import CapsuleContents, OrderPart
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_proofs, tensor_digest
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil_resources.digits import load_digits
 from support.capsules import DISPUTED, adjudicated, evidence_of, record_cheat, refused, save

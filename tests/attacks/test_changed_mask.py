@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.values.dispute import Right
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.bent_recorder import bent, rounding_site
 from support.expectations import disputed, verified
 from support.jobs import Job, record_job, recorded_by

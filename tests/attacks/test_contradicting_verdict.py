@@ -17,7 +17,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.cli import main
-from counterfoil.signing.envelope import SigningKey, sign_statement
+from counterfoil.signing.envelope import sign_statement
+from counterfoil.signing.keys import SigningKey
 from support.capsules import adjudicated, crafted, save
 from support.jobs import audited, digits_order
 from support.malicious import Trainer, record_malicious

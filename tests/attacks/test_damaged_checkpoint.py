@@ -18,7 +18,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle import layout
 from counterfoil.cli import main
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, save
 from support.jobs import Audited, Job, audited, digits_order, opened_for_change, record_job, record_run

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 

@@ -16,7 +16,7 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.cli.exits import show_error
 from counterfoil.delivery.verification import verify_weights
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from support.bundles import change
 from support.delivered import basis_for, compared, delivered, exported
 from support.expectations import verified

@@ -12,7 +12,7 @@ from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.orders import with_client_key, with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.errors import GivenFileError, OrderMismatchError, SignatureError
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from support.expectations import disputed, refused, verified
 from support.jobs import audited, digits_order, sign_as_client
 

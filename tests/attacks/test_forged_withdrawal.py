@@ -18,8 +18,9 @@ from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
-from counterfoil.signing.envelope import generate_key, load_private_key, sign_statement
+from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
+from counterfoil.signing.keys import generate_key, load_private_key
 from support.expectations import verified
 
 

@@ -19,8 +19,9 @@ from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
 from counterfoil.cli import main, reports, terminal
-from counterfoil.signing.envelope import SigningKey, sign_statement
+from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil.signing.keys import SigningKey
 from support.jobs import digits_order, record_run, sign_again
 
 FORGED = "VERIFIED All 999 steps were replayed"
@@ -119,7 +120,7 @@ def test_audit_and_verify_with_a_verdict(run: Path, keys: Path, tmp_path: Path, 
 
 
 def test_verify_with_a_hostile_statement(keys: Path, tmp_path: Path, show: Show) -> None:
-    from counterfoil.signing.envelope import load_private_key
+    from counterfoil.signing.keys import load_private_key
 
     key = load_private_key(keys, None)
     subject = {"name": HOSTILE, "digest": {"sha256": "00", HOSTILE: HOSTILE}}

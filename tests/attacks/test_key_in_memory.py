@@ -19,7 +19,7 @@ from counterfoil.audit.statement.verdict import verify_verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.cli import main
-from counterfoil.signing.envelope import generate_key, load_public_key
+from counterfoil.signing.keys import generate_key, load_public_key
 from support.memory import children, holds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of processes as Linux shows it")
@@ -100,7 +100,7 @@ def test_while_a_run_is_replayed(run: Path, key: Path, seed: bytes, tmp_path: Pa
 
 def test_control_a_key_in_the_same_process_is_found(key: Path, seed: bytes) -> None:
     code = (
-        "import sys; from counterfoil.signing.envelope import load_private_key\n"
+        "import sys; from counterfoil.signing.keys import load_private_key\n"
         "key = load_private_key(sys.argv[1], sys.stdin.readline()[:-1])\n"
         "print('loaded', flush=True); sys.stdin.read()"
     )

@@ -22,11 +22,11 @@ from counterfoil.base.errors import CounterfoilError, RecordingError, TargetExis
 from counterfoil.base.precision import PROFILES
 from counterfoil.base.wholefiles import LEFTOVER_SECONDS
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import RecordEvent, RecordingResumed, StepRecorded, StepRestored, record
-from counterfoil.training.recording import recording_folder
+from counterfoil.training.recordingfolder import recording_folder
 from support.expectations import run_root, verified
 from support.fork_server import Ended, ForkServer
 from support.full_disk import TESTS, can_mount, on_disk
@@ -222,7 +222,7 @@ def test_a_small_disk_is_refused_before_the_first_step_and_a_full_one_later(kill
 import os, shutil, sys
 from pathlib import Path
 from counterfoil.base.errors import FileWriteError
-from counterfoil.signing.envelope import load_private_key
+from counterfoil.signing.keys import load_private_key
 from counterfoil.training.recorder import StepRecorded, record
 disk, order = Path({str(tmp_path)!r}), Path({str(killing.order)!r})
 key = load_private_key(Path({str(killing.key)!r}), None)

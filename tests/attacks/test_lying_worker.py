@@ -16,7 +16,7 @@ from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.messages import encode
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed, flattered
 from support.forgery import rewrite_log

@@ -13,7 +13,7 @@ from counterfoil.operators.node import Node
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft, draft_order
 from support.bundles import flip_bit
 from support.expectations import disputed, verified

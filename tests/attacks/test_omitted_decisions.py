@@ -17,7 +17,7 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.capsules import adjudicated, save

@@ -15,7 +15,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 from support.bundles import opened_for_change

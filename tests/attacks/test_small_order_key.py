@@ -20,15 +20,9 @@ from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.edwards import D, L, P, is_public_key
-from counterfoil.signing.envelope import (
-    PublicKey,
-    load_public_key,
-    open_claim,
-    open_statement,
-    open_tree_head,
-    sign_claim,
-)
+from counterfoil.signing.envelope import open_claim, open_statement, open_tree_head, sign_claim
 from counterfoil.signing.intoto import PAYLOAD_TYPE
+from counterfoil.signing.keys import PublicKey, load_public_key
 from support import expectations
 from support.capsules import refused, save
 from support.heads import record_with_heads

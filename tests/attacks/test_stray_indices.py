@@ -18,7 +18,7 @@ from counterfoil.arithmetic.compute import prepared
 from counterfoil.arithmetic.compute.bounds import check_indices
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.expectations import verified
 from support.jobs import audited, draw, own_order, record_job, record_run, replaced

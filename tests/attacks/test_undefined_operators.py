@@ -18,7 +18,7 @@ from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.turns import Turns
 from counterfoil.operators.node import Argument, Node
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.expectations import refused, verified
 from support.jobs import draw, own_order, record_job, record_run, replaced

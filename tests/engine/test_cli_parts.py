@@ -15,7 +15,7 @@ from counterfoil.audit.parts.slurm import array_job, shares
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.errors import PartError
 from counterfoil.cli import main
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import flattered
 from support.forgery import checkpoint, store_checkpoint

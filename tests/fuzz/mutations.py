@@ -12,8 +12,8 @@ from typing import Any
 from securesystemslib.dsse import Envelope
 
 from counterfoil.base import canonical
-from counterfoil.signing.envelope import SigningKey
 from counterfoil.signing.intoto import PAYLOAD_TYPE
+from counterfoil.signing.keys import SigningKey
 
 _NUMBERS = (0, 1, 2, 7, 8, 127, 128, 255, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
 _VALUES: tuple[Any, ...] = (

@@ -64,7 +64,8 @@ from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
 from counterfoil.signer.frames import Kind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key, load_public_key, open_claim
+from counterfoil.signing.envelope import open_claim
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
 from counterfoil.signing.publickeys import public_path
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value

@@ -46,8 +46,8 @@ from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.export import export_weights
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
-from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
 from counterfoil.signing.intoto import PAYLOAD_TYPE
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from lies.redigest import redigest

@@ -18,7 +18,8 @@ from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRe
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.signing.consent import accept_order
-from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key, sign_claim
+from counterfoil.signing.envelope import sign_claim
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 
 Array = NDArray[Any]
 

@@ -17,7 +17,7 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.base.generators import finish
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import opened_for_change

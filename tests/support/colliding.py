@@ -19,7 +19,7 @@ from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.step.explain import mixed
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by
 
 UInt64Array = npt.NDArray[np.uint64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recorder import RecordEvent, StepRecorded, record
-from counterfoil.training.recording import recording_folder
+from counterfoil.training.recordingfolder import recording_folder
 
 
 def stop_after(step: int, order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.bundles import test_key
 from support.jobs import Job, digits_order, gpt2_order, record_job
 from support.precisions import CALIBRATED, PROVEN

@@ -36,7 +36,8 @@ from counterfoil.program.capture import CapturedStep, Objective, capture
 from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
-from counterfoil.signing.envelope import SigningKey, open_claim, sign_claim
+from counterfoil.signing.envelope import open_claim, sign_claim
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order

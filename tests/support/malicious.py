@@ -29,7 +29,7 @@ from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.kernels.cpu.rounding import mix_values
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 from support.jobs import record_run, recorded_by, replaced

@@ -12,7 +12,7 @@ from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import neighbours
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.kernels.cpu.rounding import mix_values
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by
 
 

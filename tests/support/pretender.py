@@ -10,7 +10,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import record_run, recorded_by
 

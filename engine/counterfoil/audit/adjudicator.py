@@ -56,7 +56,7 @@ from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.program.limits import Limits
 from counterfoil.signing.consent import Acceptance, SignedOrder
-from counterfoil.signing.envelope import PublicKey
+from counterfoil.signing.keys import PublicKey
 
 Result = TypeVar("Result")
 

@@ -57,7 +57,8 @@ from counterfoil.signing.consent import (
     open_acceptance,
     open_signed_order,
 )
-from counterfoil.signing.envelope import PublicKey, open_claim
+from counterfoil.signing.envelope import open_claim
+from counterfoil.signing.keys import PublicKey
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")

@@ -12,7 +12,8 @@ from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.merkle import MerkleTree, verify_consistency
-from counterfoil.signing.envelope import PublicKey, open_tree_head
+from counterfoil.signing.envelope import open_tree_head
+from counterfoil.signing.keys import PublicKey
 
 MAX_FILE_BYTES = 64 * 2**20
 """Room for about 60,000 heads."""

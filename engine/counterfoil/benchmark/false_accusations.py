@@ -31,7 +31,7 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.benchmark.honest_jobs import JOBS
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recorder import record
 
 STEPS = 8

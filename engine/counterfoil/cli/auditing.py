@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,11 +43,48 @@ from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
-from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.request import AuditRequest
     from counterfoil.audit.values.workers import Workers
+
+
+SubjectModelOption = Annotated[
+    Path | None,
+    READS_FOLDER,
+    typer.Option(
+        help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
+        "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
+        show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Let so many processes replay segments side by side; --device takes several devices then, with "
+        "commas, and --threads is for each.",
+        show_default="none, or one for each of several devices",
+    ),
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
+        r"path. Needs counterfoil\[cluster].",
+        show_default=False,
+    ),
+]
+PartialOption = Annotated[
+    Path | None,
+    WRITES,
+    typer.Option(
+        help="Give no verdict: write what came out of --segments into this file, for 'counterfoil merge'.",
+        show_default=False,
+    ),
+]
 
 
 def audit(
@@ -67,44 +104,13 @@ def audit(
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
     beacon: BeaconOption = None,
-    subject_model: Annotated[
-        Path | None,
-        READS_FOLDER,
-        typer.Option(
-            help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
-            "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
-            show_default=False,
-        ),
-    ] = None,
+    subject_model: SubjectModelOption = None,
     resume: ResumeOption = False,
     progress: ProgressOption = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Let so many processes replay segments side by side; --device takes several devices then, with "
-            "commas, and --threads is for each.",
-            show_default="none, or one for each of several devices",
-        ),
-    ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
-            r"path. Needs counterfoil\[cluster].",
-            show_default=False,
-        ),
-    ] = None,
+    workers: WorkersOption = None,
+    ray: RayOption = None,
     recheck: RecheckOption = 1,
-    partial: Annotated[
-        Path | None,
-        WRITES,
-        typer.Option(
-            help="Give no verdict: write what came out of --segments into this file, for 'counterfoil merge'.",
-            show_default=False,
-        ),
-    ] = None,
+    partial: PartialOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -120,43 +126,28 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
-    written = Written(run)
-    for target in (csv, capsule, partial, unsigned):
-        if target is not None:
-            check_target(target, force or (resume and written.has(target)))
-    _check_unsigned(unsigned, verdict)
+    written = _targets(run, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
     if subject_model is not None and verdict is None and unsigned is None:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
-    own = resume and verdict is not None and written.has(verdict)
-    signing_key = open_verdict_key(verdict, key, run, force or own)
-    public = load_public_key(trainer_key) if trainer_key else None
-    from counterfoil.audit import kept
-    from counterfoil.audit.beacons import read_beacon
-    from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.audit.values.sampling import SegmentRequest
-    from counterfoil.program.limits import limits_for
-
-    drawn = None if beacon is None else read_beacon(beacon)
-    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce, drawn)
-    request = AuditRequest(
+    signing_key = open_verdict_key(
+        verdict, key, run, force or (resume and verdict is not None and written.has(verdict))
+    )
+    request = _request(
+        (segments, confidence, bad_fraction, nonce, beacon),
+        (trainer_key, client_key),
+        progress,
+        allow_large=allow_large,
         run=run,
         order=order,
         device=devices[0],
         threads=threads,
-        trainer_key=public,
-        client_key=load_public_key(client_key) if client_key else None,
         data=data,
-        segments=chosen,
         heads=heads,
-        limits=limits_for(allow_large),
-        progress=progress if progress is not None else kept.state_folder(),
         resume=resume,
-        begin=True,
-        retain=True,
         workers=crew,
         recheck=recheck,
     )
@@ -204,38 +195,24 @@ def merge(
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    written = Written(run)
-    for target in (csv, capsule, unsigned):
-        if target is not None:
-            check_target(target, force or (resume and written.has(target)))
-    _check_unsigned(unsigned, verdict)
-    own = resume and verdict is not None and written.has(verdict)
-    signing_key = open_verdict_key(verdict, key, run, force or own)
-    public = load_public_key(trainer_key) if trainer_key else None
-    from counterfoil.audit import kept
-    from counterfoil.audit.beacons import read_beacon
-    from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.audit.values.sampling import SegmentRequest
+    written = _targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
+    signing_key = open_verdict_key(
+        verdict, key, run, force or (resume and verdict is not None and written.has(verdict))
+    )
     from counterfoil.audit.values.workers import PartFiles
-    from counterfoil.program.limits import limits_for
 
-    request = AuditRequest(
+    request = _request(
+        (segments, confidence, bad_fraction, nonce, beacon),
+        (trainer_key, client_key),
+        progress,
+        allow_large=allow_large,
         run=run,
         order=order,
         device=device,
         threads=threads,
-        trainer_key=public,
-        client_key=load_public_key(client_key) if client_key else None,
         data=data,
-        segments=SegmentRequest.parse(
-            segments, confidence, bad_fraction, nonce, None if beacon is None else read_beacon(beacon)
-        ),
         heads=heads,
-        limits=limits_for(allow_large),
-        progress=progress if progress is not None else kept.state_folder(),
         resume=resume,
-        begin=True,
-        retain=True,
         workers=PartFiles(tuple(parts)),
         recheck=recheck,
     )
@@ -260,9 +237,61 @@ def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Wo
     return LocalWorkers(count or len(devices), devices)
 
 
-def _check_unsigned(unsigned: Path | None, verdict: Path | None) -> None:
+def _targets(
+    run: Path,
+    targets: tuple[Path | None, ...],
+    verdict: Path | None,
+    unsigned: Path | None,
+    *,
+    force: bool,
+    resume: bool,
+) -> Written:
+    """Check that every file can be written; returns what audits of the run have written so far."""
+    written = Written(run)
+    for target in targets:
+        if target is not None:
+            check_target(target, force or (resume and written.has(target)))
     if unsigned is not None and verdict is not None:
         raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
+    return written
+
+
+def _request(
+    drawn: tuple[str | None, float | None, float, str | None, Path | None],
+    keys: tuple[Path | None, Path | None],
+    progress: Path | None,
+    *,
+    allow_large: bool,
+    **asked: Any,
+) -> AuditRequest:
+    """Return what an audit is asked for.
+
+    Args:
+        drawn: Which segments: --segments, --confidence, --bad-fraction, --nonce, --beacon.
+        keys: The trainer's and the client's key files.
+        progress: Where progress is kept; None for the user's folder.
+        allow_large: Whether programs beyond the limits are replayed.
+        **asked: The other fields of the request.
+    """
+    trainer_key, client_key = (None if path is None else load_public_key(path) for path in keys)
+    from counterfoil.audit import kept
+    from counterfoil.audit.beacons import read_beacon
+    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
+    from counterfoil.program.limits import limits_for
+
+    chosen, confidence, bad_fraction, nonce, beacon = drawn
+    public = None if beacon is None else read_beacon(beacon)
+    return AuditRequest(
+        trainer_key=trainer_key,
+        client_key=client_key,
+        segments=SegmentRequest.parse(chosen, confidence, bad_fraction, nonce, public),
+        limits=limits_for(allow_large),
+        progress=progress if progress is not None else kept.state_folder(),
+        begin=True,
+        retain=True,
+        **asked,
+    )
 
 
 def _check_partial(crew: Workers | None, targets: tuple[Path | None, ...], resume: bool) -> None:

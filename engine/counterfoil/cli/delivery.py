@@ -17,7 +17,7 @@ from counterfoil.cli.exits import SELF_SIGNED, Done
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.keys import load_public_key
 
 SHOWN = 20
 """So many tensors of a kind are named."""

@@ -26,7 +26,7 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
-from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.keys import load_public_key
 
 
 def adjudicate(

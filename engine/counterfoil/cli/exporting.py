@@ -20,7 +20,7 @@ from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOptio
 from counterfoil.cli.places import READS, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.envelope import PublicKey, load_public_key
+from counterfoil.signing.keys import PublicKey, load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.audit.statement.signed import Verdict

@@ -24,7 +24,7 @@ from counterfoil.cli.options import (
     ThreadsOption,
     TrainerKeyOption,
 )
-from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.keys import load_public_key
 
 
 def inspect(

@@ -378,86 +378,96 @@ def order_gpt2_text(
     options.write(draft)
 
 
+FolderArgument = Annotated[
+    Path,
+    READS_FOLDER,
+    typer.Argument(
+        metavar="MODEL_FOLDER",
+        help="A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.",
+        show_default=False,
+    ),
+]
+DataOption = Annotated[
+    Path,
+    READS,
+    typer.Option(
+        help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or "
+        "text and label; anything else is plain text.",
+        show_default=False,
+    ),
+]
+TaskOption = Annotated[
+    Task | None,
+    typer.Option(help="What the model is trained for.", show_default="classification if the data have labels"),
+]
+LoraOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Train low-rank adapters and leave the model's weights as they are: r=8, or "
+        "r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.",
+        metavar="SETTINGS",
+        show_default="all weights learn",
+    ),
+]
+OrderFineTuningStepsOption = Annotated[
+    int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
+]
+MicroBatchesOption = Annotated[
+    int, typer.Option(min=1, help="Split a batch into so many parts, whose gradients are accumulated.")
+]
+LengthOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
+]
+PackOption = Annotated[
+    bool,
+    typer.Option(
+        "--pack",
+        help="Join texts to full rows, in the place of a padded row for each; files of plain text always are.",
+    ),
+]
+LearningRateOption = Annotated[
+    float | None,
+    typer.Option(
+        "--learning-rate",
+        "--lr",
+        min=0.0,
+        help="Highest learning rate.",
+        show_default="0.00005; 0.0002 with --lora",
+    ),
+]
+SchedulerOption = Annotated[Scheduler, typer.Option(help="How the learning rate goes on after the warm-up.")]
+ClipNormOption = Annotated[float, typer.Option(min=0.0, help="Largest joint norm of the gradients; 0 for no limit.")]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What the data call these columns: text=content, or prompt=question,completion=answer.",
+        metavar="NAMES",
+        show_default=False,
+    ),
+]
+
+
 @order_app.command("hf")
 @with_order_options(checkpoint_every=50)
 def order_fine_tuning(
     options: OrderOptions,
-    folder: Annotated[
-        Path,
-        READS_FOLDER,
-        typer.Argument(
-            metavar="MODEL_FOLDER",
-            help="A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.",
-            show_default=False,
-        ),
-    ],
-    data: Annotated[
-        Path,
-        READS,
-        typer.Option(
-            help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or "
-            "text and label; anything else is plain text.",
-            show_default=False,
-        ),
-    ],
-    task: Annotated[
-        Task | None,
-        typer.Option(help="What the model is trained for.", show_default="classification if the data have labels"),
-    ] = None,
-    lora: Annotated[
-        str | None,
-        typer.Option(
-            help="Train low-rank adapters and leave the model's weights as they are: r=8, or "
-            "r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.",
-            metavar="SETTINGS",
-            show_default="all weights learn",
-        ),
-    ] = None,
+    folder: FolderArgument,
+    data: DataOption,
+    task: TaskOption = None,
+    lora: LoraOption = None,
     epochs: Annotated[int, typer.Option(min=1, help="How often each row is seen.")] = 3,
-    steps: Annotated[
-        int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
-    ] = None,
+    steps: OrderFineTuningStepsOption = None,
     batch_size: BatchOption = 8,
-    micro_batches: Annotated[
-        int, typer.Option(min=1, help="Split a batch into so many parts, whose gradients are accumulated.")
-    ] = 1,
-    length: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
-    ] = None,
-    pack: Annotated[
-        bool,
-        typer.Option(
-            "--pack",
-            help="Join texts to full rows, in the place of a padded row for each; files of plain text always are.",
-        ),
-    ] = False,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(
-            "--learning-rate",
-            "--lr",
-            min=0.0,
-            help="Highest learning rate.",
-            show_default="0.00005; 0.0002 with --lora",
-        ),
-    ] = None,
-    scheduler: Annotated[
-        Scheduler, typer.Option(help="How the learning rate goes on after the warm-up.")
-    ] = Scheduler.LINEAR,
+    micro_batches: MicroBatchesOption = 1,
+    length: LengthOption = None,
+    pack: PackOption = False,
+    learning_rate: LearningRateOption = None,
+    scheduler: SchedulerOption = Scheduler.LINEAR,
     warmup: Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")] = 0,
     weight_decay: Annotated[float, typer.Option(min=0.0, help="Weight decay of matrices and embeddings.")] = 0.0,
-    clip_norm: Annotated[
-        float, typer.Option(min=0.0, help="Largest joint norm of the gradients; 0 for no limit.")
-    ] = 1.0,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="What the data call these columns: text=content, or prompt=question,completion=answer.",
-            metavar="NAMES",
-            show_default=False,
-        ),
-    ] = None,
+    clip_norm: ClipNormOption = 1.0,
+    columns: ColumnsOption = None,
 ) -> None:
     """Order the fine-tuning of a Hugging Face model from a local folder, on local data.
 

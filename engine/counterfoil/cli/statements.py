@@ -27,7 +27,7 @@ from counterfoil.cli.targets import check_target
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing.envelope import load_public_key
+from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.publickeys import public_path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,11 @@ from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_target
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.training.recorder import RecordEvent
 
 
 def calibrate(
@@ -86,32 +91,35 @@ def calibrate(
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
+HeadsOption = Annotated[
+    Path | None,
+    WRITES,
+    typer.Option(
+        help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
+        "can say that history was rewritten.",
+        show_default=False,
+    ),
+]
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+    ),
+]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")]
+
+
 def train(
     order: Annotated[Path, READS, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
     out: OutOption,
     key: KeyOption,
     data: DataOption = None,
-    heads: Annotated[
-        Path | None,
-        WRITES,
-        typer.Option(
-            help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
-            "can say that history was rewritten.",
-            show_default=False,
-        ),
-    ] = None,
+    heads: HeadsOption = None,
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
-        ),
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")
-    ] = False,
+    resume: ResumeOption = False,
+    fresh: FreshOption = False,
     allow_large: AllowLargeOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -124,7 +132,7 @@ def train(
     """
     if resume and fresh:
         raise typer.BadParameter("--resume goes on with what --fresh discards; give one or the other.")
-    from counterfoil.training.recording import has_published
+    from counterfoil.training.recordingfolder import has_published
 
     published = has_published(out)
     written = Written(out)
@@ -143,7 +151,7 @@ def train(
     noting = written.noted_if_failing(out)
     with signing_key, noting, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.program.limits import limits_for
-        from counterfoil.training import recorder, recording
+        from counterfoil.training import recorder
 
         events = recorder.record(
             order,
@@ -160,32 +168,40 @@ def train(
             limits=limits_for(allow_large),
         )
         for event in events:
-            match event:
-                case recorder.RecordStarted():
-                    bar.start(event.steps)
-                    signed = f"signed with the client's key {event.client_key}" if event.client_key else "unsigned"
-                    console.print(f"Accepted the order, which is {signed}.", soft_wrap=True)
-                case recorder.DataChecked():
-                    bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
-                case recording.RecordingChecked():
-                    bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
-                case recorder.RecordingResumed():
-                    console.print(
-                        f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
-                        "computed again first."
-                        if event.steps > event.state
-                        else f"Going on after step {event.steps}."
-                    )
-                case recorder.StepRestored():
-                    bar.update(event.step, "computed again")
-                case recorder.RunAssembled():
-                    bar.update(event.total, f"run written: {100 * event.done // event.total} %")
-                case recorder.OperatorRecorded():
-                    bar.update(event.step - 1 + event.done / event.total)
-                case recorder.StepRecorded():
-                    bar.update(event.step, f"loss {event.loss:.4f}")
-                case recorder.RecordFinished():
-                    finished = event
+            if isinstance(event, recorder.RecordFinished):
+                finished = event
+            else:
+                _show(event, bar, console)
     written.forget()
     console.print(f"Run root {finished.run_root.hex}")
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+
+
+def _show(event: RecordEvent, bar: terminal.StepProgress, console: Console) -> None:
+    """Show how far a recording is."""
+    from counterfoil.training import recorder, recording
+
+    match event:
+        case recorder.RecordStarted():
+            bar.start(event.steps)
+            signed = f"signed with the client's key {event.client_key}" if event.client_key else "unsigned"
+            console.print(f"Accepted the order, which is {signed}.", soft_wrap=True)
+        case recorder.DataChecked():
+            bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
+        case recording.RecordingChecked():
+            bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
+        case recorder.RecordingResumed():
+            console.print(
+                f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
+                "computed again first."
+                if event.steps > event.state
+                else f"Going on after step {event.steps}."
+            )
+        case recorder.StepRestored():
+            bar.update(event.step, "computed again")
+        case recorder.RunAssembled():
+            bar.update(event.total, f"run written: {100 * event.done // event.total} %")
+        case recorder.OperatorRecorded():
+            bar.update(event.step - 1 + event.done / event.total)
+        case recorder.StepRecorded():
+            bar.update(event.step, f"loss {event.loss:.4f}")

@@ -63,6 +63,11 @@ class _Found:
     surplus: list[str] = field(default_factory=list)
     bound: float = 0.0
 
+    @property
+    def relations(self) -> Counter[Relation]:
+        """How many tensors are as the run's, by how they are written."""
+        return Counter(one.relation for one in self.compared if one.relation and not one.differing)
+
 
 def verify_weights(
     weights: str | os.PathLike[str],
@@ -261,11 +266,70 @@ def _compare_all(
     return found
 
 
+def _conclude(
+    found: _Found, basis: Basis | None, last: int, differing: int, *, right: bool
+) -> tuple[DeliveryOutcome, str]:
+    """Return what follows from a comparison, and from what is known of the run.
+
+    Args:
+        found: What the comparison found.
+        basis: What a verdict says of the run; None where there is none.
+        last: The last step of the run.
+        differing: How many tensors differ.
+        right: Whether nothing differs, is missing or is too much.
+    """
+    if not right:
+        return DeliveryOutcome.DIFFERENT, _differences(differing, found)
+    if basis is None:
+        return DeliveryOutcome.INCONCLUSIVE, say(
+            "The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.",
+            last,
+        )
+    if basis.trust.trainer is TrainerTrust.AUDITOR:
+        return DeliveryOutcome.INCONCLUSIVE, say(
+            "The weights are the final state of the run, after step {0}, and only its trainer says that the run is "
+            "verified.",
+            last,
+        )
+    if not basis.reaches_end:
+        return DeliveryOutcome.INCONCLUSIVE, say(
+            "The weights are the final state of the run, after step {0}, but nobody replayed the segment that ends in "
+            "it: what was verified of the run says nothing about them.",
+            last,
+        )
+    same = found.relations
+    how = (
+        joined(
+            *(say("{0} ({1})", relation.words, count) for relation, count in sorted(same.items(), key=_by_value)),
+            between=", ",
+        )
+        if len(same) > 1
+        else next(iter(same)).words
+    )
+    number = len(found.compared)
+    sentence = (
+        say(
+            "What was delivered is all that training changed, in the final state of the verified run, after step "
+            "{0}: {1} tensors, each {2}.",
+            last,
+            number,
+            how,
+        )
+        if found.frozen
+        else say(
+            "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
+            last,
+            number,
+            how,
+        )
+    )
+    return DeliveryOutcome.DELIVERED, sentence
+
+
 def _report(
     delivered: Weights, reader: BundleReader, run_root: Digest, basis: Basis | None, found: _Found
 ) -> DeliveryReport:
     differing = sorted((one for one in found.compared if one.differing), key=lambda one: -one.largest)
-    same = Counter(one.relation for one in found.compared if one.relation and not one.differing)
     merged = [one for one in found.compared if one.relation and one.relation.value.startswith(Relation.MERGED.value)]
     right = not (differing or found.missing or found.surplus)
     warnings: tuple[str, ...] = basis.warnings if basis is not None else ()
@@ -278,55 +342,7 @@ def _report(
         warnings += (
             say("Not delivered, since training leaves them as they were ordered, tensors: {0}.", found.frozen),
         )
-    if not right:
-        outcome, sentence = DeliveryOutcome.DIFFERENT, _differences(len(differing), found)
-    elif basis is None:
-        outcome = DeliveryOutcome.INCONCLUSIVE
-        sentence = say(
-            "The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.",
-            reader.manifest.steps,
-        )
-    elif basis.trust.trainer is TrainerTrust.AUDITOR:
-        outcome = DeliveryOutcome.INCONCLUSIVE
-        sentence = say(
-            "The weights are the final state of the run, after step {0}, and only its trainer says that the run is "
-            "verified.",
-            reader.manifest.steps,
-        )
-    elif not basis.reaches_end:
-        outcome = DeliveryOutcome.INCONCLUSIVE
-        sentence = say(
-            "The weights are the final state of the run, after step {0}, but nobody replayed the segment that ends in "
-            "it: what was verified of the run says nothing about them.",
-            reader.manifest.steps,
-        )
-    else:
-        outcome = DeliveryOutcome.DELIVERED
-        how = (
-            joined(
-                *(say("{0} ({1})", relation.words, count) for relation, count in sorted(same.items(), key=_by_value)),
-                between=", ",
-            )
-            if len(same) > 1
-            else next(iter(same)).words
-        )
-        last, number = reader.manifest.steps, len(found.compared)
-        sentence = (
-            say(
-                "What was delivered is all that training changed, in the final state of the verified run, after step "
-                "{0}: {1} tensors, each {2}.",
-                last,
-                number,
-                how,
-            )
-            if found.frozen
-            else say(
-                "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
-                last,
-                number,
-                how,
-            )
-        )
+    outcome, sentence = _conclude(found, basis, reader.manifest.steps, len(differing), right=right)
     return DeliveryReport(
         outcome=outcome,
         sentence=sentence,
@@ -340,7 +356,7 @@ def _report(
         headline="" if basis is None else basis.headline,
         key_id="" if basis is None else basis.key_id,
         files=tuple(WeightsFile(file.name, file.bytes, file.digest) for file in delivered.files),
-        relations={relation.value: count for relation, count in sorted(same.items(), key=_by_value)},
+        relations={relation.value: count for relation, count in sorted(found.relations.items(), key=_by_value)},
         tensors=len(delivered.tensors),
         elements=sum(tensor.elements for tensor in delivered.tensors.values()),
         differing=tuple(differing[:MOST_NAMED]),

@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 
 from counterfoil.base import canonical
-from counterfoil.signing.envelope import PublicKey
+from counterfoil.signing.keys import PublicKey
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 

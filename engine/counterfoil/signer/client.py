@@ -28,7 +28,7 @@ from counterfoil.base.sentence import say, unpacked
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
 if TYPE_CHECKING:
-    from counterfoil.signing.envelope import PublicKey
+    from counterfoil.signing.keys import PublicKey
 
 ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
@@ -112,7 +112,7 @@ class SignerProcess:
     @cached_property
     def public(self) -> PublicKey:
         """The public key that belongs to the private one."""
-        from counterfoil.signing.envelope import PublicKey  # what signs is loaded where somebody looks at a key
+        from counterfoil.signing.keys import PublicKey
 
         return PublicKey.from_pem(self.pem.encode())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.sentence import say
-from counterfoil.signing.envelope import PublicKey, parse_statement
+from counterfoil.signing.envelope import parse_statement
 from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
@@ -25,6 +25,7 @@ from counterfoil.signing.intoto import (
     VSA_PREDICATE,
     WITHDRAWAL_PREDICATE,
 )
+from counterfoil.signing.keys import PublicKey
 
 
 class Purpose(Enum):

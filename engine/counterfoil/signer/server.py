@@ -19,7 +19,7 @@ from counterfoil.base.sentence import packed, say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signer.hardening import ignore_signals, protect_memory
-from counterfoil.signing.envelope import PrivateKey, generate_key, load_private_key, needs_passphrase
+from counterfoil.signing.keys import PrivateKey, generate_key, load_private_key, needs_passphrase
 
 FRAME_SECONDS = 30.0
 """How long a frame may take once it has begun, and a passphrase through a pipe at all."""

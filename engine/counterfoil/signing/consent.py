@@ -15,8 +15,9 @@ from counterfoil.base.errors import SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import read_timestamp, timestamp
-from counterfoil.signing.envelope import PublicKey, SigningKey, open_named, sign_statement
+from counterfoil.signing.envelope import open_named, sign_statement
 from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
+from counterfoil.signing.keys import PublicKey, SigningKey
 
 _ORDER = say("client's signature on the order")
 _ACCEPTANCE = say("trainer's acceptance of the order")

@@ -1,4 +1,4 @@
-"""Keys and signed statements: Ed25519 (RFC 8032), in-toto Statement v1, DSSE v1 envelopes.
+"""Signed statements: in-toto Statement v1 in DSSE v1 envelopes.
 
 A signature covers bytes. So a verifier checks the signature over the received bytes first, and only then parses
 them and looks at what they say.
@@ -7,237 +7,24 @@ them and looks at what they say.
 from __future__ import annotations
 
 import base64
-import os
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
-    Encoding,
-    KeySerializationEncryption,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import Error as SecureSystemsError
-from securesystemslib.signer import CryptoSigner, Signature, SSlibKey  # type: ignore[attr-defined]
+from securesystemslib.signer import Signature  # type: ignore[attr-defined]
 
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
+from counterfoil.base.errors import BundleError, KeyFileError, SignatureError
 from counterfoil.base.fields import Fields
-from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
-from counterfoil.base.wholefiles import write_whole
 from counterfoil.bundle.schema import RunClaim, TreeHead
-from counterfoil.signing.edwards import is_public_key
 from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
-from counterfoil.signing.publickeys import public_path
+from counterfoil.signing.keys import PublicKey, SigningKey
 
-_MAX_KEY_BYTES = 64 * 1024
 MOST_DETAIL = 300
 """Characters at most of what a stranger's envelope is said to be."""
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
-
-
-@dataclass(frozen=True)
-class PublicKey:
-    """An Ed25519 public key.
-
-    Attributes:
-        key_id: SHA-256, as 64 hexadecimal digits, of the key's canonical JSON as securesystemslib writes it.
-        pem: The key as PEM text (SubjectPublicKeyInfo).
-    """
-
-    key_id: str
-    pem: str
-    _key: SSlibKey = field(repr=False, compare=False)
-
-    @property
-    def public(self) -> str:
-        """The key itself: its 32 bytes, as 64 hexadecimal digits."""
-        return str(self._key.keyval["public"])
-
-    @classmethod
-    def from_pem(cls, pem: bytes) -> PublicKey:
-        """Read PEM bytes.
-
-        Raises:
-            KeyFileError: They are not a PEM public key, or not an Ed25519 one, or one that anybody can sign with.
-        """
-        try:
-            key = load_pem_public_key(pem)
-        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-            raise KeyFileError(say("This is not a public key in PEM form."), detail=str(error)) from error
-        if not isinstance(key, Ed25519PublicKey):
-            raise KeyFileError(say("The public key is not an Ed25519 key."))
-        return cls.of(key)
-
-    @classmethod
-    def of(cls, key: Ed25519PublicKey) -> PublicKey:
-        """Wrap a key of the cryptography library; raises KeyFileError when it is no point of the prime order."""
-        if not is_public_key(key.public_bytes_raw()):
-            raise KeyFileError(
-                say(
-                    "The public key is not one that only its owner can sign with: it is a point of small order, or not "
-                    "in its one encoding."
-                ),
-                remedy=say("Take it for no one's key, and ask whoever gave it to you for another."),
-            )
-        wrapped = SSlibKey.from_crypto(key)
-        pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
-        return cls(wrapped.keyid, pem, wrapped)
-
-
-class SigningKey(Protocol):
-    """What signs: a private key in this process, or the signer's process that holds it (:mod:`counterfoil.signer`)."""
-
-    @property
-    def public(self) -> PublicKey:
-        """The public key that belongs to it."""
-
-    def sign(self, payload: bytes) -> bytes:
-        """Sign the canonical JSON of an in-toto statement; returns the DSSE envelope as JSON bytes."""
-
-
-@dataclass(frozen=True)
-class PrivateKey:
-    """An Ed25519 private key in this process. Whoever reads files of strangers uses the signer's process instead.
-
-    Attributes:
-        public: The public key that belongs to it.
-    """
-
-    public: PublicKey
-    _signer: CryptoSigner = field(repr=False, compare=False)
-
-    def sign(self, payload: bytes) -> bytes:
-        """Sign a payload; see :class:`SigningKey`."""
-        envelope = Envelope(payload, PAYLOAD_TYPE, {})
-        envelope.sign(self._signer)
-        return canonical.encode(envelope.to_dict())
-
-    def __reduce__(self) -> str:
-        """Refuse to be pickled: a private key leaves its process in no message."""
-        raise TypeError("a private key is not sent to another process")
-
-
-def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -> Path:
-    """Make an Ed25519 key and write it as PKCS #8 PEM, with its public key beside it.
-
-    Args:
-        private_path: Where the private key goes, for instance ``trainer.pem``; only its owner may read it (mode 0600).
-        passphrase: Encrypts the private key; None leaves it readable to whoever gets the file.
-
-    Returns:
-        The path of the public key, ``trainer.pub.pem`` for ``trainer.pem``.
-
-    Raises:
-        KeyFileError: One of the files exists already, or the passphrase is empty.
-        FileWriteError: The folder cannot be written to.
-    """
-    private_path = Path(private_path)
-    if passphrase == "":
-        raise KeyFileError(
-            say("An empty passphrase protects nothing."), remedy=say("Give a passphrase, or none at all.")
-        )
-    encryption: KeySerializationEncryption = (
-        NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase.encode())
-    )
-    key = Ed25519PrivateKey.generate()
-    target = public_path(private_path)
-    if target.exists():
-        raise _exists(target)
-    _write_new(private_path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption), 0o600)
-    try:
-        _write_new(target, PublicKey.of(key.public_key()).pem.encode(), 0o644)
-    except BaseException:
-        private_path.unlink(missing_ok=True)
-        raise
-    return target
-
-
-def key_from_seed(seed: bytes) -> PrivateKey:
-    """Return the key whose secret is these 32 bytes (RFC 8032, section 5.1.5), for what anybody may sign.
-
-    Raises:
-        KeyFileError: They are not 32.
-    """
-    try:
-        key = Ed25519PrivateKey.from_private_bytes(seed)
-    except ValueError as error:
-        raise KeyFileError(say("The secret of an Ed25519 key is 32 bytes."), detail=str(error)) from error
-    public = PublicKey.of(key.public_key())
-    return PrivateKey(public, CryptoSigner(key, public._key))
-
-
-def needs_passphrase(path: str | os.PathLike[str]) -> bool:
-    """Whether a private key file is encrypted; raises KeyFileError when it cannot be read."""
-    return b"ENCRYPTED" in _read_key_file(Path(path))
-
-
-def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> PrivateKey:
-    """Load a private key into this process.
-
-    Do not do this in a process that reads files of strangers: :func:`counterfoil.start_signer` gives it one of its own.
-
-    Args:
-        path: A PKCS #8 PEM file.
-        passphrase: The passphrase; None or empty when the file has none.
-
-    Raises:
-        KeyFileError: The file is missing or no Ed25519 private key, or the passphrase is wrong, missing or not needed.
-    """
-    path = Path(path)
-    pem = _read_key_file(path)
-    try:
-        key = load_pem_private_key(pem, passphrase.encode() if passphrase else None)
-    except TypeError as error:
-        # cryptography tells a missing passphrase and one too many by this type alone.
-        if passphrase:
-            raise KeyFileError(
-                say("The key in {0} has no passphrase.", path.name), remedy=say("Leave it empty.")
-            ) from error
-        raise KeyFileError(say("The key in {0} needs its passphrase.", path.name), remedy=say("Give it.")) from error
-    except (ValueError, UnsupportedAlgorithm) as error:
-        if passphrase and b"ENCRYPTED" in pem:
-            raise KeyFileError(
-                say("The passphrase of {0} is wrong, or the file is damaged.", path.name),
-                remedy=say("Try again."),
-                detail=str(error),
-            ) from error
-        raise KeyFileError(say("{0} holds no private key in PEM form.", path.name), detail=str(error)) from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(
-            say("The key in {0} is not an Ed25519 key.", path.name), remedy=say("Make one with 'counterfoil keygen'.")
-        )
-    public = PublicKey.of(key.public_key())
-    return PrivateKey(public, CryptoSigner(key, public._key))
-
-
-def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
-    """Load a public key; raises KeyFileError when the file is missing or holds no Ed25519 public key."""
-    path = Path(path)
-    pem = _read_key_file(path)
-    if b"PRIVATE KEY" in pem:
-        raise KeyFileError(
-            say("{0} holds a private key; a public one is needed.", path.name),
-            remedy=say("Use {0}.", public_path(path).name),
-        )
-    try:
-        return PublicKey.from_pem(pem)
-    except KeyFileError as error:
-        raise KeyFileError(
-            say("{0} holds no Ed25519 public key in PEM form. {1}", path.name, error.sentence),
-            remedy=error.remedy,
-            detail=error.detail,
-        ) from error
 
 
 def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
@@ -427,7 +214,7 @@ def _binary(text: str) -> bytes:
 
 def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
     try:
-        envelope.verify([key._key], 1)
+        envelope.verify([key.wrapped], 1)
     except _MALFORMED as error:
         raise SignatureError(
             say("The signature does not hold for the key {0}.", key.key_id[:12]), detail=repr(error)
@@ -467,21 +254,3 @@ def _named_key(payload: bytes, what: str) -> PublicKey:
         ) from error
     except (*_MALFORMED, canonical.CanonicalError) as error:
         raise SignatureError(say("The {0} names no Ed25519 public key.", what), detail=repr(error)) from error
-
-
-def _read_key_file(path: Path) -> bytes:
-    remedy = say("Give the name of a key file; 'counterfoil keygen' makes one.")
-    return read_input(path, say("a key"), KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
-
-
-def _exists(path: Path) -> KeyFileError:
-    return KeyFileError(
-        say("{0} exists already; a key is never overwritten.", path), remedy=say("Choose another name.")
-    )
-
-
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    try:
-        write_whole(path, data, what=say("the key file"), mode=mode, replace=False)
-    except TargetExistsError as error:
-        raise _exists(path) from error

@@ -2,7 +2,7 @@
 
 Who trusts a key keeps its content: a file under the same name may be another one tomorrow. Pure; it loads nothing that
 checks signatures, so that the window may hold keys. Whether the bytes are a key that signatures may be checked with
-:class:`counterfoil.signing.envelope.PublicKey` says.
+:class:`counterfoil.signing.keys.PublicKey` says.
 """
 
 from __future__ import annotations

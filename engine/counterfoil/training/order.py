@@ -31,7 +31,7 @@ from counterfoil.program.recompute import AUTO, Segments, recomputing_in_stages
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.consent import sign_order
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import Array, check_inputs, step_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps

@@ -19,7 +19,8 @@ from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import check_target, write_whole, writing
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.commit.merkle import MerkleFrontier
-from counterfoil.signing.envelope import SigningKey, sign_tree_head
+from counterfoil.signing.envelope import sign_tree_head
+from counterfoil.signing.keys import SigningKey
 
 _WHAT = "the file of tree heads"
 

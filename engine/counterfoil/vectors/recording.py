@@ -30,7 +30,8 @@ from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
-from counterfoil.signing.envelope import SigningKey, key_from_seed, sign_claim
+from counterfoil.signing.envelope import sign_claim
+from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
 

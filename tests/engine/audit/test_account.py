@@ -18,7 +18,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import Tally
 from counterfoil.base.sentence import say
 from counterfoil.cli import main
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.fake_engine import FakeEngine
 from support.jobs import audited, digits_order, record_job

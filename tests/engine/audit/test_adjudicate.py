@@ -17,7 +17,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.kernels.counts import Counts
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site

@@ -14,7 +14,7 @@ from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.forgery import rewrite_log
 from support.jobs import Job, audited, digits_order, record_job, sign_again
 from support.triton_device import DEVICES

@@ -50,7 +50,7 @@ from counterfoil.base.messages import FormError, decode
 from counterfoil.cli import main
 from counterfoil.program.limits import Limits
 from counterfoil.sandbox.box import SWITCH
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.boxes import closed
 from support.job_fixtures import digits_job, trainer_key

@@ -18,7 +18,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import audited, digits_order, record_run, replace_bytes, sign_again
 

@@ -31,7 +31,7 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport
 from counterfoil.kernels.cpu.rounding import mix_values
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.capsules import adjudicated, evidence_of, save
 from support.exact_jobs import CLASSES, plain_order

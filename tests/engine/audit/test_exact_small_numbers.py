@@ -21,7 +21,7 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support import jobs as jobs_module
 from support.jobs import Job, audited, draw, own_order, record_job, record_run, replaced

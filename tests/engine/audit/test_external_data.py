@@ -17,7 +17,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CancelledError, DataError, GivenFileError
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import DataChecked, StepRecorded, record
 from support.bundles import flip_bit, test_key

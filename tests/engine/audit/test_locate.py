@@ -14,7 +14,7 @@ from counterfoil.audit.step.locate import first_differing_operator
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import Job, audited, digits_order, record_job
 

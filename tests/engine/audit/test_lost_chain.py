@@ -13,7 +13,7 @@ from counterfoil.audit.values.events import DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.base.errors import NonFiniteError
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import Audited, audited, digits_order, record_job
 

@@ -16,7 +16,7 @@ from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
 from independent.bundle import Bundle, leaf

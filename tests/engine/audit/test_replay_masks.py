@@ -19,7 +19,7 @@ from counterfoil.base.errors import NonFiniteError
 from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import Sgd
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import Job, audited, classify, record_job, replaced
 from support.masked import INF, MASKED_DATA, PATHS, TIME, WIDTH, masked_order

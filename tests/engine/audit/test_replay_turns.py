@@ -21,7 +21,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.calibration import Calibration, calibrate
 from counterfoil.training.recorder import RecordingResumed, StepRecorded, record
 from support.expectations import verified

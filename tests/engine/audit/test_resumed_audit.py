@@ -26,7 +26,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import ProgressError
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key

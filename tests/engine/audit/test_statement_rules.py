@@ -36,7 +36,8 @@ from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.cli.jsonform import as_json
-from counterfoil.signing.envelope import SigningKey, sign_statement
+from counterfoil.signing.envelope import sign_statement
+from counterfoil.signing.keys import SigningKey
 from support.bundles import test_key
 from support.reports import STEP, STEPS, checks, disputed_report, exact_report, trees, verified_report
 

@@ -10,7 +10,7 @@ import pytest
 from counterfoil.audit.statement import afterwards as module
 from counterfoil.audit.statement.afterwards import MAX_BYTES, sign_reply, sign_withdrawal, statements_beside
 from counterfoil.base.digest import Digest
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
 

@@ -11,7 +11,7 @@ from counterfoil import AuditFinished, AuditRequest, Outcome, run_audit, sign_ve
 from counterfoil.audit.statement.verdict import check_bundle_file
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 
 
 def test_the_verdict_names_the_refused_file(tmp_path: Path, trainer_key: SigningKey) -> None:

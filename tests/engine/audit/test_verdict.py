@@ -26,14 +26,8 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.signing.envelope import (
-    SigningKey,
-    claimed_key_ids,
-    generate_key,
-    load_private_key,
-    load_public_key,
-    sign_statement,
-)
+from counterfoil.signing.envelope import claimed_key_ids, sign_statement
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
 from support.reports import STEP, checks, disputed_report, trees, verified_report
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "verdict.md"

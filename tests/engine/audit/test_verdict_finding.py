@@ -17,7 +17,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
-from counterfoil.signing.envelope import SigningKey, sign_statement
+from counterfoil.signing.envelope import sign_statement
+from counterfoil.signing.keys import SigningKey
 from support.bundles import test_key
 from support.reports import disputed_report
 

@@ -15,7 +15,7 @@ from counterfoil.audit.values.events import Event, WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import SignatureError
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed
 from support.exact_jobs import CLASSES, plain_order

@@ -13,7 +13,7 @@ from counterfoil.base.errors import BundleError, CommitmentError, FileChangedErr
 from counterfoil.bundle import checked
 from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import load_order
 from counterfoil.training.recorder import RecordStarted, StepRecorded, record
 from support.bundles import make_contents, write_bundle

@@ -11,7 +11,7 @@ from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.delivery.basis import basis_of
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import ended, request_of, whole

@@ -17,7 +17,7 @@ from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.strides import CONTIGUOUS, RELABELLED
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.program.update import Sgd
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import audited, classify, draw, record_job
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t

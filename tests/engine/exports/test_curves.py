@@ -15,7 +15,7 @@ from counterfoil.base.errors import FileChangedError, WeightsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery.modeldigest import model_digest
-from counterfoil.signing.envelope import generate_key
+from counterfoil.signing.keys import generate_key
 from support.delivered import compared, delivered, exported
 
 

@@ -16,7 +16,7 @@ from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Program
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import capture_on, draw, own_order, record_job
 

@@ -21,7 +21,7 @@ from counterfoil.base.precision import ExactPrecision
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 

@@ -15,8 +15,8 @@ from counterfoil.base.programs import DESCRIPTOR_VARIABLE
 from counterfoil.signer import server
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.envelope import SigningKey
 from counterfoil.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
+from counterfoil.signing.keys import SigningKey
 from support.job_fixtures import trainer_key
 
 __all__ = ["trainer_key"]

@@ -22,7 +22,7 @@ from counterfoil.base.programs import program_command
 from counterfoil.signer import client
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing.envelope import generate_key, load_private_key, load_public_key, open_statement
+from counterfoil.signing.envelope import open_statement
 from counterfoil.signing.intoto import (
     ADJUDICATION_PREDICATE,
     RUN_PREDICATE,
@@ -30,6 +30,7 @@ from counterfoil.signing.intoto import (
     VERDICT_PREDICATE,
     make_statement,
 )
+from counterfoil.signing.keys import generate_key, load_private_key, load_public_key
 
 SECRET = "correct horse battery staple"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
@@ -206,7 +207,8 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "counterfoil.signing.intoto",
         "counterfoil.base.obstacles", "counterfoil.base.plaintext", "counterfoil.base.programs",
         "counterfoil.base.sentence",
-        "counterfoil.signing.envelope", "counterfoil.base.timestamps", "counterfoil.base.turns",
+        "counterfoil.signing.envelope", "counterfoil.signing.keys",
+        "counterfoil.base.timestamps", "counterfoil.base.turns",
         "counterfoil.base.wholefiles",
     }  # fmt: skip
 

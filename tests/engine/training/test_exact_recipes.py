@@ -17,7 +17,7 @@ from counterfoil.base.precision import ExactPrecision
 from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.jobs import audited, record_job
 from support.malicious import Train, Trainer, record_malicious

@@ -21,7 +21,7 @@ from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.program.update import Adam, ClipByNorm, Sgd
-from counterfoil.signing.envelope import SigningKey
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft

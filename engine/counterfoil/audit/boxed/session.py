@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.adjudication import AdjudicationReport
     from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.program.limits import Limits
-    from counterfoil.signing.envelope import PublicKey
+    from counterfoil.signing.keys import PublicKey
 
 LOOK_SECONDS = 0.1
 """How often the token of a caller is looked at."""

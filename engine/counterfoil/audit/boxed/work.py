@@ -50,7 +50,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.trouble import obstacle_behind
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.kernels import cache as kernelcache
-from counterfoil.signing.envelope import PublicKey
+from counterfoil.signing.keys import PublicKey
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:

@@ -19,8 +19,9 @@ from counterfoil.base.fields import Fields
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import read_timestamp, timestamp
-from counterfoil.signing.envelope import SigningKey, open_named, payload_of, sign_statement
+from counterfoil.signing.envelope import open_named, payload_of, sign_statement
 from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
+from counterfoil.signing.keys import SigningKey
 
 MAX_TEXT = 20_000
 """Characters of a reason or a reply."""

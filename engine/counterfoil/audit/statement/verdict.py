@@ -23,15 +23,9 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.base.inputs import NotAFileError
 from counterfoil.base.sentence import say
-from counterfoil.signing.envelope import (
-    PublicKey,
-    SigningKey,
-    open_statement,
-    parse_statement,
-    payload_of,
-    sign_statement,
-)
+from counterfoil.signing.envelope import open_statement, parse_statement, payload_of, sign_statement
 from counterfoil.signing.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
+from counterfoil.signing.keys import PublicKey, SigningKey
 
 
 def preview_verdict(report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None) -> bytes:

@@ -11,7 +11,7 @@ from counterfoil.audit.values.workers import Workers
 from counterfoil.program.limits import Limits
 
 if TYPE_CHECKING:
-    from counterfoil.signing.envelope import PublicKey
+    from counterfoil.signing.keys import PublicKey
 
 
 @dataclass(frozen=True)

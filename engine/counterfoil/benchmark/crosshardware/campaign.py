@@ -12,7 +12,7 @@ from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import PROFILES
 from counterfoil.benchmark.crosshardware.results import Ordered, read_part, write_part
 from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.signing.envelope import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training.trial import CoarseGridWarning
 
 STEPS = 3

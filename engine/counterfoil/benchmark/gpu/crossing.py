@@ -26,7 +26,7 @@ from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, LeftOutError, Part, Task
 from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.signing.envelope import generate_key, load_private_key
+from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recorder import RecordFinished, record
 
 NAME = "crossing"
