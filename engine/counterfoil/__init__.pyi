@@ -478,7 +478,7 @@ from .training.recorder import (
 from .training.recording import (
     RecordingChecked as RecordingChecked,
 )
-from .training.recording import (
+from .training.recordingfolder import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip

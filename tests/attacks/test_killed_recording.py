@@ -26,7 +26,7 @@ from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import RecordEvent, RecordingResumed, StepRecorded, StepRestored, record
-from counterfoil.training.recording import recording_folder
+from counterfoil.training.recordingfolder import recording_folder
 from support.expectations import run_root, verified
 from support.fork_server import Ended, ForkServer
 from support.full_disk import TESTS, can_mount, on_disk

@@ -7,7 +7,7 @@ from typing import Any
 
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recorder import RecordEvent, StepRecorded, record
-from counterfoil.training.recording import recording_folder
+from counterfoil.training.recordingfolder import recording_folder
 
 
 def stop_after(step: int, order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:

@@ -147,16 +147,6 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def unclaimed_parameters(command: Callable[..., None]) -> list[str]:
-    """The parameters of a command that are paths and have no role."""
-    known = {name for name, _, _ in _roles(command)}
-    return [
-        name
-        for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
-        if name not in known and "Path" in str(parameter.annotation)
-    ]
-
-
 def _roles(command: Callable[..., None]) -> list[tuple[str, str, Role]]:
     """The name of each parameter that is a path, what the user calls it, and its role."""
     found = []

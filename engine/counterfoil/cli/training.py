@@ -132,7 +132,7 @@ def train(
     """
     if resume and fresh:
         raise typer.BadParameter("--resume goes on with what --fresh discards; give one or the other.")
-    from counterfoil.training.recording import has_published
+    from counterfoil.training.recordingfolder import has_published
 
     published = has_published(out)
     written = Written(out)

@@ -48,12 +48,8 @@ from counterfoil.signing.consent import accept_order, check_same_client, open_ac
 from counterfoil.signing.envelope import sign_claim
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import LoadedOrder, prepare_order
-from counterfoil.training.recording import (
-    Recording,
-    RecordingChecked,
-    discard_recording,
-    is_unfinished,
-)
+from counterfoil.training.recording import Recording, RecordingChecked
+from counterfoil.training.recordingfolder import discard_recording, is_unfinished
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -33,13 +32,25 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.canonical import CanonicalError
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileWriteError, RecordingError, SignatureError
-from counterfoil.base.obstacles import read_failure
 from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.signing.envelope import open_tree_head
 from counterfoil.signing.keys import PublicKey
+from counterfoil.training.recordingfolder import (
+    ACCEPTANCE,
+    HEADER,
+    HEADS,
+    OURS,
+    WHAT,
+    check_files,
+    clear,
+    in_use,
+    is_unfinished,
+    reading,
+    recording_folder,
+)
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 
 LEAST_SYNC_SECONDS = 1.0
@@ -52,14 +63,6 @@ ROLL_BYTES = 64 * 2**20
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _FORMAT = 1
-_HEADER = "recording.json"
-_HEADS = "heads.jsonl"
-_ACCEPTANCE = "acceptance.json"
-_OURS = re.compile(
-    r"recording\.json|acceptance\.json|heads\.jsonl|(steps|state)-[0-9]{8}|"
-    r"\.(recording|acceptance)\.json\.[0-9a-f]{16}\.part"
-)
-_WHAT = "the recording"
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""
 
@@ -70,23 +73,6 @@ class RecordingChecked:
 
     done: int
     total: int
-
-
-def recording_folder(run_path: str | os.PathLike[str]) -> Path:
-    """Return where the unfinished recording of a run lies."""
-    run = Path(run_path)
-    return run.with_name(f".{run.name}.recording")
-
-
-def is_unfinished(run_path: str | os.PathLike[str]) -> bool:
-    """Whether an unfinished recording of a run lies beside it."""
-    return (recording_folder(run_path) / _HEADER).is_file()
-
-
-def has_published(run_path: str | os.PathLike[str]) -> bool:
-    """Whether tree heads of the unfinished recording of a run were published."""
-    heads = recording_folder(run_path) / _HEADS
-    return is_unfinished(run_path) and heads.is_file() and heads.stat().st_size > 0
 
 
 class Recording:
@@ -118,10 +104,10 @@ class Recording:
         self._state: io.FileIO | None = None
         self._synced_at = time.monotonic()
         self._pause = LEAST_SYNC_SECONDS
-        with writing(folder, _WHAT):
-            held = self._stack.enter_context((folder / _HEADER).open("rb"))
+        with writing(folder, WHAT):
+            held = self._stack.enter_context((folder / HEADER).open("rb"))
         if not lock(held.fileno()):
-            raise _in_use(folder)
+            raise in_use(folder)
 
     @classmethod
     def begin(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
@@ -138,11 +124,11 @@ class Recording:
                 remedy="Go on with it: add --resume. Or discard it: add --fresh.",
             )
         header = _encode_header(manifest, key)
-        with writing(folder, _WHAT):
+        with writing(folder, WHAT):
             folder.mkdir(exist_ok=True)
-            _clear(folder)
-        write_whole(folder / _HEADER, header, what=_WHAT, replace=False)
-        with writing(folder, _WHAT):
+            clear(folder)
+        write_whole(folder / HEADER, header, what=WHAT, replace=False)
+        with writing(folder, WHAT):
             sync_folder(folder.parent)
         recording = cls(folder, manifest, header)
         recording._checked = True
@@ -158,9 +144,9 @@ class Recording:
         """
         folder = recording_folder(run_path)
         header = _encode_header(manifest, key)
-        _check_files(folder)
-        with _reading(folder):
-            found = (folder / _HEADER).read_bytes()
+        check_files(folder)
+        with reading(folder):
+            found = (folder / HEADER).read_bytes()
         if found != header:
             raise _other_header(folder, found, manifest, key)
         recording = cls(folder, manifest, header)
@@ -192,18 +178,18 @@ class Recording:
         Raises:
             FileReadError: The system fails to read it.
         """
-        path = self.folder / _ACCEPTANCE
-        with _reading(path):
+        path = self.folder / ACCEPTANCE
+        with reading(path):
             return path.read_bytes() if path.exists() else None
 
     def keep_acceptance(self, envelope: bytes) -> None:
         """Keep the envelope by which the trainer accepts the order, on the disk; raises FileWriteError."""
-        write_whole(self.folder / _ACCEPTANCE, envelope, what=_WHAT)
+        write_whole(self.folder / ACCEPTANCE, envelope, what=WHAT)
 
     @property
     def size_bytes(self) -> int:
         """How much room it takes so far; raises FileReadError."""
-        with _reading(self.folder):
+        with reading(self.folder):
             return sum(path.stat().st_size for path in self.folder.iterdir())
 
     def check(self, cancel: CancelToken | None = None) -> Generator[RecordingChecked, None, MerkleFrontier]:
@@ -223,7 +209,7 @@ class Recording:
         """
         history = MerkleFrontier()
         history.append(leaf_hash(StepRecord(0, self._manifest.initial_root, None, None, None).to_bytes()))
-        with _reading(self.folder):
+        with reading(self.folder):
             total = sum(path.stat().st_size for path in self.folder.glob("steps-*"))
         done = end = shown = 0
         file = 1
@@ -323,14 +309,14 @@ class Recording:
         """
         path = self._state_path(step)
         arrays = {}
-        with _reading(path), path.open("rb") as file:
+        with reading(path), path.open("rb") as file:
             whole = os.fstat(file.fileno()).st_size == sum(array.nbytes for array in initial.values())
             for name in sorted(initial) if whole else ():
                 array = np.empty(initial[name].shape, initial[name].dtype.newbyteorder("<"))
                 file.readinto(array.reshape(-1).view(np.uint8).data)
                 arrays[name] = array.astype(initial[name].dtype, copy=False)
         if not whole or state_root(arrays) != self._roots[step]:
-            with writing(path, _WHAT):
+            with writing(path, WHAT):
                 path.unlink()
             raise self._damaged(f"the state after step {step}")
         return arrays
@@ -380,7 +366,7 @@ class Recording:
             FileWriteError: It cannot be written.
         """
         self._sync()
-        with writing(self.folder, _WHAT), (self.folder / _HEADS).open("ab") as file:
+        with writing(self.folder, WHAT), (self.folder / HEADS).open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -406,7 +392,7 @@ class Recording:
 
     def _step_files(self) -> list[int]:
         """The first steps of the files of steps, ascending."""
-        with _reading(self.folder):
+        with reading(self.folder):
             return sorted(int(path.name.removeprefix("steps-")) for path in self.folder.glob("steps-" + "[0-9]" * 8))
 
     def _read(self, first: int) -> Iterator[tuple[StoredStep, int, int, Digest]]:
@@ -416,7 +402,7 @@ class Recording:
         number = max((file for file in files if file <= first), default=0)
         while number in files:
             file, path = number, self._steps_path(number)
-            with _reading(path), path.open("rb") as opened:
+            with reading(path), path.open("rb") as opened:
                 size, position = os.fstat(opened.fileno()).st_size, 0
                 for step, position, seal in read_steps(opened, size, self._first_seal(file)):
                     committed = step.record.state_root is not None
@@ -432,11 +418,11 @@ class Recording:
     def _cut(self, end: int) -> None:
         """Remove what is behind the last whole step, whose file ends at ``end``, and get ready to add to it."""
         files = [file for file in self._step_files() if file <= self.steps]
-        kept = {self.folder / _HEADER, self.folder / _HEADS, self.folder / _ACCEPTANCE, *map(self._steps_path, files)}
+        kept = {self.folder / HEADER, self.folder / HEADS, self.folder / ACCEPTANCE, *map(self._steps_path, files)}
         kept.update(map(self._state_path, self._roots))
-        with writing(self.folder, _WHAT):
+        with writing(self.folder, WHAT):
             for path in self.folder.iterdir():
-                if path not in kept and _OURS.fullmatch(path.name):
+                if path not in kept and OURS.fullmatch(path.name):
                     path.unlink()
             if files:
                 self._file = self._open(self._steps_path(files[-1]), "r+b")
@@ -444,8 +430,8 @@ class Recording:
                 self._file.seek(end)
 
     def _read_heads(self, key: PublicKey) -> None:
-        path = self.folder / _HEADS
-        with _reading(path):
+        path = self.folder / HEADS
+        with reading(path):
             data = path.read_bytes() if path.exists() else b""
         # The last line is torn when its writing was stopped; it was not published then.
         self.published = data[: data.rfind(b"\n") + 1]
@@ -460,11 +446,11 @@ class Recording:
                 ) from error
             self.heads[head.size] = head
         if len(self.published) != len(data):
-            with writing(self.folder, _WHAT):
+            with writing(self.folder, WHAT):
                 os.truncate(path, len(self.published))
 
     def _open(self, path: Path, mode: str = "wb") -> io.FileIO:
-        with writing(self.folder, _WHAT):
+        with writing(self.folder, WHAT):
             return io.FileIO(path, mode.replace("b", ""))
 
     @property
@@ -478,7 +464,7 @@ class Recording:
     def _sync(self) -> None:
         """Wait until every finished step and the newest state are on the disk."""
         begun = time.monotonic()
-        with writing(self.folder, _WHAT):
+        with writing(self.folder, WHAT):
             for file in self._unsynced:
                 os.fsync(file.fileno())
             sync_folder(self.folder)
@@ -510,40 +496,6 @@ class Recording:
         )
 
 
-def _check_files(folder: Path) -> None:
-    """Refuse what would make the program wait for ever: a pipe, or a device, under a name of a recording's."""
-    with _reading(folder), os.scandir(folder) as entries:
-        for entry in entries:
-            if _OURS.fullmatch(entry.name) and not entry.is_file(follow_symlinks=False):
-                raise RecordingError(
-                    f"{entry.path} is no regular file, and no part of a recording.",
-                    remedy="Remove it. What of the recording it stood for is computed again with --resume.",
-                )
-
-
-def discard_recording(run_path: str | os.PathLike[str]) -> None:
-    """Remove the unfinished recording of a run, if there is one.
-
-    Raises:
-        RecordingError: Somebody goes on with it right now.
-        FileWriteError: It cannot be removed.
-    """
-    folder = recording_folder(run_path)
-    if not folder.is_dir():
-        return
-    _check_files(folder)
-    with ExitStack() as stack:
-        if is_unfinished(run_path):
-            with writing(folder, _WHAT):
-                held = stack.enter_context((folder / _HEADER).open("rb"))
-            if not lock(held.fileno()):
-                raise _in_use(folder)
-        with writing(folder, _WHAT):
-            (folder / _HEADER).unlink(missing_ok=True)
-            _clear(folder)
-            folder.rmdir()
-
-
 def _encode_header(manifest: OrderManifest, key: PublicKey) -> bytes:
     return canonical.encode({"format": _FORMAT, "order": manifest.digest.hex, "public_key": key.pem}) + b"\n"
 
@@ -562,47 +514,20 @@ def _other_header(folder: Path, found: bytes, manifest: OrderManifest, key: Publ
     elif not same.get("format", True):
         why, remedy = "was begun by another version", "Use that version of Counterfoil, or discard it: --fresh."
     else:
-        why, remedy = "is damaged", f"Restore {_HEADER} from a backup, or discard it: --fresh."
+        why, remedy = "is damaged", f"Restore {HEADER} from a backup, or discard it: --fresh."
     return RecordingError(f"The unfinished recording in {folder} {why}.", remedy=remedy)
-
-
-def _in_use(folder: Path) -> RecordingError:
-    return RecordingError(
-        f"Another process goes on with the recording in {folder} right now.",
-        remedy="Wait for it, or stop it, or give the run another name.",
-    )
 
 
 def _remove(folder: Path) -> None:
     with suppress(OSError):
         # The header first: without it, what is left is no recording.
-        (folder / _HEADER).unlink(missing_ok=True)
-        _clear(folder)
+        (folder / HEADER).unlink(missing_ok=True)
+        clear(folder)
         folder.rmdir()
-
-
-def _clear(folder: Path) -> None:
-    """Remove our files from a folder, but for the header."""
-    for path in folder.iterdir():
-        if _OURS.fullmatch(path.name) and path.name != _HEADER:
-            path.unlink()
 
 
 def _write(file: io.FileIO, data: bytes | memoryview, folder: Path) -> None:
     rest = memoryview(data)
-    with writing(folder, _WHAT):
+    with writing(folder, WHAT):
         while rest:
             rest = rest[file.write(rest) :]
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turn what the operating system raises while reading into a FileReadError or a RecordingError."""
-    try:
-        yield
-    except OSError as error:
-        raise read_failure(str(path), error) or RecordingError(
-            f"The recording's file {path} cannot be read.",
-            remedy="Check that it is there, and that you have permission to read it.",
-            detail=f"{type(error).__name__}: {error}",
-        ) from error

@@ -16,7 +16,7 @@ from counterfoil.base.errors import CancelledError, FileWriteError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training import recorder, recording
+from counterfoil.training import recorder, recording, recordingfolder
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recorder import StepRecorded, record
 from support.interrupted import go_on, stop_after
@@ -88,7 +88,7 @@ def test_a_full_disk_is_said_in_the_same_words_and_loses_nothing(
         patch.setattr(recording.io, "FileIO", Full)
         with pytest.raises(FileWriteError) as caught:
             list(record(digits_job.order, run, trainer_key, threads=1))
-    folder = recording.recording_folder(run)
+    folder = recordingfolder.recording_folder(run)
     assert caught.value.sentence == f"The recording cannot be written to {folder}: the disk is full."
     assert caught.value.remedy.endswith("What was done is kept: --resume goes on from there.")
     events = go_on(digits_job.order, run, trainer_key)

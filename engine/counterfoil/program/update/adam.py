@@ -14,7 +14,37 @@ from counterfoil.program.update.rule import AtSlot, ParameterRule, check_fractio
 
 
 @dataclass(frozen=True)
-class Adam(ParameterRule):
+class MomentRule(ParameterRule):
+    """What Adam and its variants share: decaying moments of a parameter's gradient.
+
+    Attributes:
+        betas: Decay of the first and the second moment.
+        eps: Added to the denominator.
+        weight_decay: L2 penalty added to the gradient.
+    """
+
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self.betas, self.eps, self.weight_decay)
+
+    def moment1(self, slots: Mapping[str, Tensor], gradient: Tensor) -> Tensor:
+        """The first moment after a step."""
+        return slots["moment1"] * self.betas[0] + gradient * (1.0 - self.betas[0])
+
+    def moment2(self, slots: Mapping[str, Tensor], gradient: Tensor) -> Tensor:
+        """The second moment after a step."""
+        return slots["moment2"] * self.betas[1] + gradient * gradient * (1.0 - self.betas[1])
+
+    def describe(self) -> str:
+        """The rule in words."""
+        return _words(type(self).__name__, self.betas, self.eps, self.weight_decay)
+
+
+@dataclass(frozen=True)
+class Adam(MomentRule):
     """Adam (Kingma and Ba 2015), as ``torch.optim.Adam`` computes it.
 
     Attributes:
@@ -24,13 +54,7 @@ class Adam(ParameterRule):
         amsgrad: Whether the largest second moment so far takes its place (Reddi et al. 2018).
     """
 
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
     amsgrad: bool = False
-
-    def __post_init__(self) -> None:
-        _check(self.betas, self.eps, self.weight_decay)
 
     @property
     def scalar_names(self) -> tuple[str, ...]:
@@ -56,10 +80,7 @@ class Adam(ParameterRule):
 
     def describe(self) -> str:
         """The rule in words."""
-        return (
-            f"Adam, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.eps:g}, "
-            f"weight decay {self.weight_decay:g}{', amsgrad' * self.amsgrad}"
-        )
+        return super().describe() + ", amsgrad" * self.amsgrad
 
 
 @dataclass(frozen=True)
@@ -126,10 +147,7 @@ class AdamW:
     def describe(self) -> str:
         """The rule in words."""
         clip = "" if self.clip_norm is None else f", gradients clipped to norm {self.clip_norm:g}"
-        return (
-            f"AdamW, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.eps:g}, "
-            f"weight decay {self.weight_decay:g}{', amsgrad' * self.amsgrad}{clip}"
-        )
+        return _words("AdamW", self.betas, self.eps, self.weight_decay) + ", amsgrad" * self.amsgrad + clip
 
 
 def _slot_names(amsgrad: bool) -> tuple[str, ...]:
@@ -154,6 +172,10 @@ def _moved(
     # A product where torch divides: products are exact, quotients would be rounded and logged.
     denominator = torch.sqrt(moment2) * scalars["root_correction"] + eps
     return parameter - moment1 / denominator * scalars["step_size"], new
+
+
+def _words(name: str, betas: tuple[float, float], eps: float, weight_decay: float) -> str:
+    return f"{name}, betas {betas[0]:g} and {betas[1]:g}, epsilon {eps:g}, weight decay {weight_decay:g}"
 
 
 def _check(betas: tuple[float, float], eps: float, weight_decay: float) -> None:

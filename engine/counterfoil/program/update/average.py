@@ -42,7 +42,7 @@ class WeightAverage(Wrapper):
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
         """Return the new parameters, slots and averages."""
-        new = self.within.update(parameters, gradients, slots, scalars, at_slot)
+        new = super().update(parameters, gradients, slots, scalars, at_slot)
         for name in parameters:
             slot = f"average:{name}"
             at_slot(slot)

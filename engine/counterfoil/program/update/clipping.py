@@ -36,17 +36,9 @@ class ClipByNorm(Wrapper):
     def __post_init__(self) -> None:
         check_positive("largest norm of the gradients", self.limit)
 
-    def update(
-        self,
-        parameters: Mapping[str, Tensor],
-        gradients: Mapping[str, Tensor],
-        slots: Mapping[str, Tensor],
-        scalars: Mapping[str, Tensor],
-        at_slot: AtSlot,
-    ) -> dict[str, Tensor]:
-        """Return the new parameters and slots."""
-        clipped = clip_by_norm(gradients, self.limit, at_slot)
-        return self.within.update(parameters, clipped, slots, scalars, at_slot)
+    def seen(self, gradients: Mapping[str, Tensor], at_slot: AtSlot) -> Mapping[str, Tensor]:
+        """The gradients, scaled."""
+        return clip_by_norm(gradients, self.limit, at_slot)
 
     def describe(self) -> str:
         """The rule in words."""
@@ -67,20 +59,13 @@ class ClipByValue(Wrapper):
     def __post_init__(self) -> None:
         check_positive("largest element of the gradients", self.limit)
 
-    def update(
-        self,
-        parameters: Mapping[str, Tensor],
-        gradients: Mapping[str, Tensor],
-        slots: Mapping[str, Tensor],
-        scalars: Mapping[str, Tensor],
-        at_slot: AtSlot,
-    ) -> dict[str, Tensor]:
-        """Return the new parameters and slots."""
+    def seen(self, gradients: Mapping[str, Tensor], at_slot: AtSlot) -> Mapping[str, Tensor]:
+        """The gradients, clipped."""
         clipped = {}
         for name, gradient in gradients.items():
             at_slot(name)
             clipped[name] = torch.clamp(gradient, -self.limit, self.limit)
-        return self.within.update(parameters, clipped, slots, scalars, at_slot)
+        return clipped
 
     def describe(self) -> str:
         """The rule in words."""

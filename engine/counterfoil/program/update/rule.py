@@ -125,6 +125,21 @@ class Wrapper:
         """Those of the rule within."""
         return self.within.slots(parameters)
 
+    def seen(self, gradients: Mapping[str, Tensor], at_slot: AtSlot) -> Mapping[str, Tensor]:
+        """The gradients that the rule within sees, by parameter: as they are."""
+        return gradients
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and slots by name: those of the rule within, of the gradients that it sees."""
+        return self.within.update(parameters, self.seen(gradients, at_slot), slots, scalars, at_slot)
+
 
 def check_fraction(name: str, value: float) -> None:
     """Check that a setting lies in 0 to 1, 1 excluded.

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from counterfoil.base.errors import DataError
 from counterfoil.program.update.clipping import clip_by_norm
-from counterfoil.program.update.rule import AtSlot, check_not_negative
+from counterfoil.program.update.rule import AtSlot, ParameterRule, check_not_negative
 
 
 @dataclass(frozen=True)
-class Sgd:
+class Sgd(ParameterRule):
     """Stochastic gradient descent with momentum and weight decay, as ``torch.optim.SGD`` computes it.
 
     Attributes:
@@ -48,11 +47,10 @@ class Sgd:
         """The learning rate, and the share: all of the first gradient, as torch has it."""
         return (lr, 1.0 if step == 1 else 1.0 - self.dampening) if self.dampening else (lr,)
 
-    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """One momentum buffer for each parameter, zero."""
-        if not self.momentum:
-            return {}
-        return {f"momentum:{name}": torch.zeros_like(p) for name, p in parameters.items()}
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """The momentum buffer, if there is a momentum."""
+        return ("momentum",) if self.momentum else ()
 
     def update(
         self,
@@ -65,20 +63,22 @@ class Sgd:
         """Return the new parameters and momentum buffers."""
         if self.clip_norm is not None:
             gradients = clip_by_norm(gradients, self.clip_norm, at_slot)
+        return super().update(parameters, gradients, slots, scalars, at_slot)
+
+    def update_one(
+        self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the new parameter and momentum buffer."""
+        direction = gradient
         new: dict[str, Tensor] = {}
-        for name, parameter in parameters.items():
-            at_slot(name)
-            direction = gradients[name]
-            if self.weight_decay:
-                direction = direction + parameter * self.weight_decay
-            if self.momentum:
-                if self.dampening:
-                    direction = direction * scalars["share"]
-                momentum = slots[f"momentum:{name}"] * self.momentum + direction
-                new[f"momentum:{name}"] = momentum
-                direction = direction + momentum * self.momentum if self.nesterov else momentum
-            new[name] = parameter - direction * scalars["lr"]
-        return new
+        if self.weight_decay:
+            direction = direction + parameter * self.weight_decay
+        if self.momentum:
+            if self.dampening:
+                direction = direction * scalars["share"]
+            new["momentum"] = slots["momentum"] * self.momentum + direction
+            direction = direction + new["momentum"] * self.momentum if self.nesterov else new["momentum"]
+        return parameter - direction * scalars["lr"], new
 
     def describe(self) -> str:
         """The rule in words."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from counterfoil.program.update.adam import MomentRule
 from counterfoil.program.update.rule import ParameterRule, check_fraction, check_not_negative
 
 
@@ -53,33 +54,7 @@ class Adadelta(ParameterRule):
 
 
 @dataclass(frozen=True)
-class _Variant(ParameterRule):
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_fraction("first beta", self.betas[0])
-        check_fraction("second beta", self.betas[1])
-        check_not_negative("eps", self.eps)
-        check_not_negative("weight decay", self.weight_decay)
-
-    def _moment1(self, slots: Mapping[str, Tensor], gradient: Tensor) -> Tensor:
-        return slots["moment1"] * self.betas[0] + gradient * (1.0 - self.betas[0])
-
-    def _moment2(self, slots: Mapping[str, Tensor], gradient: Tensor) -> Tensor:
-        return slots["moment2"] * self.betas[1] + gradient * gradient * (1.0 - self.betas[1])
-
-    def describe(self) -> str:
-        """The rule in words."""
-        return (
-            f"{type(self).__name__}, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.eps:g}, "
-            f"weight decay {self.weight_decay:g}"
-        )
-
-
-@dataclass(frozen=True)
-class Adamax(_Variant):
+class Adamax(MomentRule):
     """Adamax (Kingma and Ba 2015, section 7.1), as ``torch.optim.Adamax`` computes it.
 
     Attributes:
@@ -103,13 +78,13 @@ class Adamax(_Variant):
         """Return the new parameter and slots."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
-        moment1 = self._moment1(slots, gradient)
+        moment1 = self.moment1(slots, gradient)
         largest = torch.maximum(slots["largest"] * self.betas[1], torch.abs(gradient) + self.eps)
         return parameter - moment1 / largest * scalars["lr"], {"moment1": moment1, "largest": largest}
 
 
 @dataclass(frozen=True)
-class _Decoupled(_Variant):
+class _Decoupled(MomentRule):
     decoupled_weight_decay: bool = False
 
     @property
@@ -174,7 +149,7 @@ class NAdam(_Decoupled):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the new parameter and moments."""
         parameter, gradient = self._decayed(parameter, gradient, scalars)
-        moment1, moment2 = self._moment1(slots, gradient), self._moment2(slots, gradient)
+        moment1, moment2 = self.moment1(slots, gradient), self.moment2(slots, gradient)
         denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.eps
         direction = gradient * scalars["gradient_size"] + moment1 * scalars["moment_size"]
         return parameter - direction / denominator, {"moment1": moment1, "moment2": moment2}
@@ -212,7 +187,7 @@ class RAdam(_Decoupled):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the new parameter and moments."""
         parameter, gradient = self._decayed(parameter, gradient, scalars)
-        moment1, moment2 = self._moment1(slots, gradient), self._moment2(slots, gradient)
+        moment1, moment2 = self.moment1(slots, gradient), self.moment2(slots, gradient)
         rectified = moment1 / (torch.sqrt(moment2) + self.eps) * scalars["rectified_size"]
         new = parameter - (moment1 * scalars["plain_size"] + rectified)
         return new, {"moment1": moment1, "moment2": moment2}

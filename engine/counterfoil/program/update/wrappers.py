@@ -15,20 +15,13 @@ from counterfoil.program.update.rule import AtSlot, Wrapper
 class Maximize(Wrapper):
     """Go up the gradients instead of down: the rule within sees them negated, as torch's ``maximize`` does."""
 
-    def update(
-        self,
-        parameters: Mapping[str, Tensor],
-        gradients: Mapping[str, Tensor],
-        slots: Mapping[str, Tensor],
-        scalars: Mapping[str, Tensor],
-        at_slot: AtSlot,
-    ) -> dict[str, Tensor]:
-        """Return the new parameters and slots."""
+    def seen(self, gradients: Mapping[str, Tensor], at_slot: AtSlot) -> Mapping[str, Tensor]:
+        """The gradients, negated."""
         negated = {}
         for name, gradient in gradients.items():
             at_slot(name)
             negated[name] = -gradient
-        return self.within.update(parameters, negated, slots, scalars, at_slot)
+        return negated
 
     def describe(self) -> str:
         """The rule in words."""
@@ -58,15 +51,8 @@ class Continued(Wrapper):
         """Those of the rule within, as they were held."""
         return {name: self.held.get(name, slot).clone() for name, slot in self.within.slots(parameters).items()}
 
-    def update(
-        self,
-        parameters: Mapping[str, Tensor],
-        gradients: Mapping[str, Tensor],
-        slots: Mapping[str, Tensor],
-        scalars: Mapping[str, Tensor],
-        at_slot: AtSlot,
-    ) -> dict[str, Tensor]:
-        """Return the new parameters and slots.
+    def seen(self, gradients: Mapping[str, Tensor], at_slot: AtSlot) -> Mapping[str, Tensor]:
+        """The gradients.
 
         Raises:
             DataError: A parameter has a gradient that had none before: its own steps begin with the first.
@@ -78,7 +64,7 @@ class Continued(Wrapper):
                 remedy="Make a new optimizer for the order, or put parameters into groups by the steps that they have "
                 "made.",
             )
-        return self.within.update(parameters, gradients, slots, scalars, at_slot)
+        return gradients
 
     def describe(self) -> str:
         """The rule in words."""

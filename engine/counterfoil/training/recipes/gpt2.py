@@ -228,26 +228,8 @@ def order_gpt2(
             model's, or the weights are of another size.
     """
     size = size or Gpt2Size()
-    if min(size.layers, size.heads, size.width, size.context) < 1 or size.width % size.heads:
-        raise DataError(
-            f"A GPT-2 of width {size.width} cannot have {size.heads} heads in {size.layers} layers.",
-            remedy="Choose positive numbers, the width a multiple of the heads.",
-        )
-    sequence = size.context if sequence is None else sequence
-    if not 1 <= sequence <= size.context:
-        raise DataError(
-            f"A GPT-2 with a context of {size.context} cannot train on sequences of {sequence}.",
-            remedy=f"Choose a sequence of 1 to {size.context}.",
-        )
-    unit, numbers = _numbers(text, size)
-    length = sequence + 1
-    rows = len(numbers) // length
-    if rows < batch_size:
-        raise DataError(
-            f"The text has {len(numbers)} {unit}; one batch needs {batch_size * length}.",
-            remedy="Use a longer text, a smaller batch or a shorter context.",
-        )
-    tokens = numbers[: rows * length].reshape(rows, length)
+    unit, tokens = _rows(text, size, size.context if sequence is None else sequence, batch_size)
+    rows, length = tokens.shape
     model = Gpt2(size)
     if weights is None:
         initialise(model, size.layers, seed)
@@ -275,6 +257,31 @@ def order_gpt2(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
+
+
+def _rows(
+    text: bytes | Tokens, size: Gpt2Size, sequence: int, batch_size: int
+) -> tuple[str, npt.NDArray[np.uint8] | npt.NDArray[np.int32]]:
+    """What the numbers of a text count, and the text as rows ``[n, sequence + 1]`` of them; raises DataError."""
+    if min(size.layers, size.heads, size.width, size.context) < 1 or size.width % size.heads:
+        raise DataError(
+            f"A GPT-2 of width {size.width} cannot have {size.heads} heads in {size.layers} layers.",
+            remedy="Choose positive numbers, the width a multiple of the heads.",
+        )
+    if not 1 <= sequence <= size.context:
+        raise DataError(
+            f"A GPT-2 with a context of {size.context} cannot train on sequences of {sequence}.",
+            remedy=f"Choose a sequence of 1 to {size.context}.",
+        )
+    unit, numbers = _numbers(text, size)
+    length = sequence + 1
+    rows = len(numbers) // length
+    if rows < batch_size:
+        raise DataError(
+            f"The text has {len(numbers)} {unit}; one batch needs {batch_size * length}.",
+            remedy="Use a longer text, a smaller batch or a shorter context.",
+        )
+    return unit, numbers[: rows * length].reshape(rows, length)
 
 
 def _numbers(text: bytes | Tokens, size: Gpt2Size) -> tuple[str, npt.NDArray[np.uint8] | npt.NDArray[np.int32]]:
