@@ -222,7 +222,7 @@ def test_a_small_disk_is_refused_before_the_first_step_and_a_full_one_later(kill
 import os, shutil, sys
 from pathlib import Path
 from counterfoil.base.errors import FileWriteError
-from counterfoil.signing.envelope import load_private_key
+from counterfoil.signing.keys import load_private_key
 from counterfoil.training.recorder import StepRecorded, record
 disk, order = Path({str(tmp_path)!r}), Path({str(killing.order)!r})
 key = load_private_key(Path({str(killing.key)!r}), None)
