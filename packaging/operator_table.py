@@ -1,6 +1,6 @@
 """Writes the table of docs/operators.md from the code: ``python packaging/operator_table.py``.
 
-The test tests/engine/program/test_operator_table.py fails when the page is not what this gives.
+The test tests/engine/operators/test_page.py fails when the page is not what this gives.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def chosen(package: Path, rooms: Sequence[str], count: int, seed: int, left_out:
     for room in rooms:
         places: list[_Place] = []
         for path in sorted((package / room).rglob("*.py")):
-            if not any(path.name.endswith(ending) for ending in left_out):
+            if not any(path.as_posix().endswith(ending) for ending in left_out):
                 places += File(path.relative_to(package).as_posix(), path.read_text(encoding="utf-8")).places()
         places.sort(key=lambda place: place.order(seed))
         found.append([place.mutant() for place in places[:count]])

@@ -68,7 +68,7 @@ class Reach:
             path.relative_to(warm.ROOT).as_posix(): path.read_text(encoding="utf-8")
             for path in sorted((warm.ROOT / "tests").rglob("test_*.py"))
             if path.parts[len(warm.ROOT.parts) + 1] not in ("app", "models", "mutation", "benchmarks")
-            and path.name not in ("test_mutation.py", "test_kernels_triton.py")
+            and path.name not in ("test_mutation.py", "test_exact_triton.py")
         }
 
     def files(self, mutant: Mutant) -> list[str]:

@@ -258,7 +258,7 @@ def _compile_anew(path: Path) -> None:
 
     from counterfoil.kernels import cache as kernelcache
 
-    package = Path(kernelcache.__file__).parent
+    package = Path(kernelcache.__file__).parents[1]
     within = path.relative_to(package).as_posix()
     text = path.read_text(encoding="utf-8")
     if "kernelcache" not in text and "numba" not in text:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
-from counterfoil.operators.catalogue import DRAWS
+from counterfoil.operators.catalogue import DRAWS, FILLS
 from counterfoil.operators.uses import COMPARISONS
 
 if TYPE_CHECKING:
@@ -341,9 +341,7 @@ def _number(operator: str, parameter: Parameter, argument: Argument) -> None:
         raise WrongArgumentError(say("is infinite"))
 
 
-_FILLS = frozenset(
-    ("full", "full_like", "new_full", "scalar_tensor", "fill", "masked_fill", "constant_pad_nd", "scatter", "where")
-)
+_FILLS = frozenset((*FILLS, "where"))
 """Kinds that write a number as it is."""
 _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
 _WITH_TRUTHS = _FILLS | COMPARISONS | _BITWISE

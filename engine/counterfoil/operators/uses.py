@@ -12,28 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from counterfoil.base.dtypes import INTEGER_RANGES
 from counterfoil.base.sentence import say
-from counterfoil.operators.catalogue import ROUNDED_UNLESS_INTEGER
+from counterfoil.operators.catalogue import FILLS, ROUNDED_UNLESS_INTEGER, Trait, kinds_with, names_with
 
 if TYPE_CHECKING:
     from counterfoil.operators.node import Argument, Node, TensorType
 
-INTEGER_KINDS = frozenset(
-    (
-        "sum", "prod", "cumsum", "mm", "addmm", "mv", "addmv", "dot", "bmm", "baddbmm", "addcmul", "pow", "index_put",
-        "scatter_add", "index_add",
-    )
-)  # fmt: skip
+INTEGER_KINDS = kinds_with(Trait.INTEGERS)
 """Kinds that are rounded for floating-point numbers and defined for integers, modulo 2^n."""
-COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
-_FILLS = frozenset(
-    ("full", "full_like", "new_full", "scalar_tensor", "fill", "masked_fill", "constant_pad_nd", "scatter")
-)
-_SCATTERS = frozenset(
-    (
-        "aten.select_scatter.default", "aten.slice_scatter.default", "aten.diagonal_scatter.default",
-        "aten.scatter.src", "aten.scatter_reduce.two",
-    )
-)  # fmt: skip
+COMPARISONS = kinds_with(Trait.COMPARES)
+_SCATTERS = names_with(Trait.WRITES)
 _CHOICES = ("amax", "amin")
 _DIVISIONS = frozenset(("aten.div.Tensor_mode", "aten.div.Scalar_mode"))
 
@@ -85,18 +72,15 @@ def _undefined_for_integers(node: Node, kind: str) -> str | None:
     if any(isinstance(number, float) and not number.is_integer() for number in numbers):
         return say("puts a value that is not a number, or has a fraction, into an integer")
     low, high = INTEGER_RANGES[outputs[0]]
-    if kind in _FILLS and not low <= _fill(node, kind) <= high:
+    if kind in FILLS and not low <= _fill(node, kind) <= high:
         return say("puts a number into {0} that it cannot hold", outputs[0])
     return None
-
-
-_FILL_POSITIONS = {"full": 1, "full_like": 1, "new_full": 2, "scalar_tensor": 0, "fill": 1, "masked_fill": 2}
 
 
 def _fill(node: Node, kind: str) -> int | float:
     """The number that is written; 0 where it is a tensor, which has the right type."""
     name = "fill_value" if "full" in kind else "value"
-    given = _argument(node, name, _FILL_POSITIONS.get(kind, 3 if kind == "scatter" else 2), 0)
+    given = _argument(node, name, FILLS[kind], 0)
     return given if isinstance(given, (int, float)) else 0
 
 

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from counterfoil.operators.catalogue import Trait, names_with
+
 if TYPE_CHECKING:
     from counterfoil.operators.node import Node
     from counterfoil.program.graph import Input
 
-_ORDERED = frozenset(
-    f"aten.{name}"
-    for name in (
-        "view.default", "_unsafe_view.default", "_reshape_alias.default", "reshape.default", "alias.default",
-        "detach.default", "squeeze.default", "squeeze.dim", "squeeze.dims", "unsqueeze.default", "clone.default",
-        "view_copy.default", "lift_fresh.default", "lift_fresh_copy.default",
-    )
-)  # fmt: skip
+_ORDERED = names_with(Trait.SAME_ORDER)
 """The same elements in the same (C) order."""
-_REORDERED = frozenset(
-    f"aten.{name}.default" for name in ("permute", "t", "expand", "permute_copy", "expand_copy", "flip")
-) | {"aten.transpose.int"}
+_REORDERED = names_with(Trait.OTHER_ORDER)
 """The same elements in another order, or several times."""
 
 

@@ -13,7 +13,7 @@ from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.compute.defined import Definition, definition_of
 from counterfoil.arithmetic.compute.strides import stride_free
 from counterfoil.operators import windows as sums
-from counterfoil.operators.catalogue import DRAWS, OperatorClass
+from counterfoil.operators.catalogue import DRAWS, OperatorClass, Trait, names_with
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.operators.signatures import overload
 
@@ -21,13 +21,7 @@ Outputs = list[Tensor | None]
 Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
 
-FACTORIES = frozenset(
-    f"aten.{name}"
-    for name in (
-        "full.default", "zeros.default", "ones.default", "scalar_tensor.default", "eye.default", "eye.m",
-        "arange.default", "arange.start", "arange.start_step",
-    )
-)  # fmt: skip
+FACTORIES = names_with(Trait.MAKES)
 """Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
 
 

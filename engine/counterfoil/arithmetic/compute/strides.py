@@ -12,12 +12,12 @@ from typing import Any
 
 from torch import Tensor
 
-RELABELLED = frozenset({"view", "_unsafe_view", "_reshape_alias"})
+from counterfoil.operators.catalogue import Trait, kinds_with
+
+RELABELLED = kinds_with(Trait.RELABELS)
 """Kinds that give the elements, in C order, another shape; torch's own refuse strides that need a copy, and the last
 gives the elements in the order of memory."""
-CONTIGUOUS = frozenset(
-    {"native_group_norm", "native_group_norm_backward", "native_layer_norm_backward", "nll_loss2d_backward"}
-)
+CONTIGUOUS = kinds_with(Trait.CONTIGUOUS)
 """Kinds whose arguments must be contiguous: torch's own refuse others, or read them as if they were."""
 
 

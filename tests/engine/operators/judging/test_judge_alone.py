@@ -39,7 +39,7 @@ from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import CALLS
 from support.definite_reference import bits_of
 
-VECTORS = Path(__file__).parents[2] / "vectors"
+VECTORS = Path(__file__).parents[3] / "vectors"
 
 
 def load(name: str) -> Any:

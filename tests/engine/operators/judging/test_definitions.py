@@ -21,7 +21,7 @@ from counterfoil.operators.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
 from support.exact_calls import Call, all_calls, digest
 
 CALLS = all_calls()
-TESTS = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[3]
 CAPABILITIES = ("default", "avx2", "avx512")
 THREADS = (1, 3)
 

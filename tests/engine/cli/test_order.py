@@ -178,7 +178,7 @@ def test_help_says_what_a_recipe_is_and_gives_an_example(capsys, recipe):
 
 
 def test_the_page_on_recipes_lists_every_option_of_every_recipe():
-    page = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "recipes.md").read_text(encoding="utf-8")
     sections = {part.split("\n", 1)[0].strip("` "): part for part in page.split("\n## ")}
 
     def documented(title: str) -> set[str]:

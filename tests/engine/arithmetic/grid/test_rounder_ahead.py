@@ -334,7 +334,7 @@ class Waits(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-@pytest.mark.skipif(ON_DEVICE, reason="tests/engine/definite/test_kernels_triton.py asks the device")
+@pytest.mark.skipif(ON_DEVICE, reason="tests/engine/kernels/test_exact_triton.py asks the device")
 def test_an_exact_step_waits_for_functions_alone(
     both: tuple[Kernels, Kernels], monkeypatch: pytest.MonkeyPatch
 ) -> None:

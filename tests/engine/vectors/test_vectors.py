@@ -16,7 +16,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.vectors import write_vectors
 from support.jobs import audited
 
-STORED = Path(__file__).parents[1] / "vectors"
+STORED = Path(__file__).parents[2] / "vectors"
 RUNS = ("convolution", "transformer", "exact", "turns")
 LOGGED = ("run_root", "log", "record", "leaf")
 """What depends on which decisions were close on the machine that wrote a log."""

@@ -1,0 +1,102 @@
+"""What is declared of an operator; each family of operators has its declarations in its own ``facts``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+UNIFORM = "counterfoil.uniform"
+"""Numbers in [0, 1), multiples of 2^-24, from Philox4x32-10 (:mod:`counterfoil.arithmetic.compute.draws`)."""
+NORMAL = "counterfoil.normal"
+"""Numbers of the normal distribution of mean 0 and deviation 1: Box and Muller's, correctly rounded to float32."""
+EXPONENTIAL = "counterfoil.exponential"
+"""Numbers of the exponential distribution of mean 1: logarithms, correctly rounded to float32."""
+DRAWS = frozenset((UNIFORM, NORMAL, EXPONENTIAL))
+"""The random operators: every other random number is made of theirs (:mod:`counterfoil.program.torchdraws`)."""
+
+
+class OperatorClass(Enum):
+    """How an operator's floating-point outputs are treated."""
+
+    VIEW = "view"
+    EXACT = "exact"
+    ROUNDED = "rounded"
+
+
+class Trait(Enum):
+    """What is so of some operators, and read by whoever treats these apart."""
+
+    BY_ALPHA = "exact as long as its argument alpha is 1 or -1"
+    COMPARES = "compares numbers"
+    CONTIGUOUS = "torch's own refuses arguments that are not contiguous, or reads them as if they were"
+    INTEGERS = "rounded for floating-point numbers, and defined for integers, modulo 2^n"
+    MAKES = "has no tensor argument: it must be told the device, and the dtype that the program gives it"
+    OTHER_ORDER = "gives the same elements in another order, or several times"
+    RELABELS = "gives the elements another shape; torch's own refuses strides that need a copy, or shows them"
+    SAME_ORDER = "gives the same elements in the same (C) order"
+    WRITES = "writes the elements of a tensor into another of the same dtype"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One entry of the allow-list.
+
+    Attributes:
+        name: Full name, for instance ``aten.mm.default``.
+        kind: The name without library and overload, for instance ``mm``; margins are set per kind.
+        operator_class: view, exact or rounded.
+        reason: Why it may be exact; for views and rounded operators the group it belongs to.
+        scale: Name of the scale rule; empty unless rounded.
+        traits: What else is so of it.
+        decides: Positions of the arguments on which a discrete decision hangs: an ulp there may change a result
+            altogether.
+        casts: The same where the result is not floating-point.
+        fills: Position of the argument that is a number to be written; None where there is none.
+    """
+
+    name: str
+    operator_class: OperatorClass
+    reason: str
+    scale: str = ""
+    traits: frozenset[Trait] = frozenset()
+    decides: tuple[int, ...] = ()
+    casts: tuple[int, ...] = ()
+    fills: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name without library and overload."""
+        return self.name.split(".")[1]
+
+
+# Reasons that more than one family gives for an exact operator.
+ONE_OPERATION = "one correctly rounded IEEE-754 operation per element"
+SELECTS = "selects one of its inputs"
+COMPARES_OR_LOGIC = "comparison or logic, without rounding"
+COPIES = "copies values; a change of floating-point dtype is correctly rounded"
+COUNTS = "counts in integers"
+
+
+def view(names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
+    """Declare views, by their names without library, with spaces between them."""
+    return _declared(names, OperatorClass.VIEW, "no arithmetic", traits, more)
+
+
+def exact(reason: str, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
+    """Declare exact operators that are so for one reason."""
+    return _declared(names, OperatorClass.EXACT, reason, traits, more)
+
+
+def rounded(scale: str, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
+    """Declare rounded operators of one scale rule (:mod:`counterfoil.arithmetic.grid.scale` derives each)."""
+    reason = "computed by a library whose last bits depend on the hardware"
+    return _declared(names, OperatorClass.ROUNDED, reason, traits, {"scale": scale, **more})
+
+
+def _declared(
+    names: str, operator_class: OperatorClass, reason: str, traits: tuple[Trait, ...], more: dict[str, Any]
+) -> Iterator[Operator]:
+    for short in names.split():
+        yield Operator(f"aten.{short}", operator_class, reason, traits=frozenset(traits), **more)

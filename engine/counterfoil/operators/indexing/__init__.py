@@ -1,0 +1,1 @@
+"""Reads and writes at places that a tensor names, and sums over values that meet there."""

@@ -1,0 +1,1 @@
+"""Operators that work on each element alone, and their gradients."""

@@ -1,0 +1,84 @@
+"""What is known of each operator: operators that work on each element alone, and their gradients."""
+
+from counterfoil.operators.facts import COMPARES_OR_LOGIC, ONE_OPERATION, SELECTS, Trait, exact, rounded
+
+FACTS = (
+    *exact(ONE_OPERATION, "mul.Tensor mul.Scalar neg.default abs.default"),
+    *exact(
+        "one correctly rounded addition per element, because alpha is 1 or -1",
+        "add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
+        Trait.BY_ALPHA,
+    ),
+    *exact(
+        SELECTS,
+        """
+        relu.default where.self where.ScalarSelf where.ScalarOther where.Scalar maximum.default minimum.default
+        clamp.default clamp.Tensor clamp_min.default clamp_min.Tensor clamp_max.default clamp_max.Tensor
+        hardtanh.default threshold.default
+    """,
+    ),
+    *exact(SELECTS, "hardtanh_backward.default threshold_backward.default", decides=(1,)),
+    *exact(SELECTS, "masked_fill.Scalar masked_fill.Tensor", fills=2),
+    *exact("selects its input or one correctly rounded product of it", "leaky_relu.default"),
+    *exact("selects its input or one correctly rounded product of it", "leaky_relu_backward.default", decides=(1,)),
+    *exact(
+        COMPARES_OR_LOGIC,
+        """
+        eq.Tensor eq.Scalar ne.Tensor ne.Scalar lt.Tensor lt.Scalar le.Tensor le.Scalar gt.Tensor gt.Scalar
+        ge.Tensor ge.Scalar
+    """,
+        Trait.COMPARES,
+        decides=(0, 1),
+    ),
+    *exact(
+        COMPARES_OR_LOGIC,
+        "logical_and.default logical_or.default logical_not.default logical_xor.default isnan.default isinf.default",
+        decides=(0, 1),
+    ),
+    *exact(
+        COMPARES_OR_LOGIC,
+        """
+        bitwise_and.Tensor bitwise_and.Scalar bitwise_or.Tensor bitwise_or.Scalar bitwise_not.default
+        bitwise_xor.Tensor bitwise_xor.Scalar
+    """,
+    ),
+    *exact(
+        "rounds to a neighbouring integer or takes the sign, without error",
+        "floor.default ceil.default trunc.default round.default sign.default sgn.default frac.default",
+        decides=(0, 1),
+    ),
+    *exact(
+        "a quotient, correctly rounded, without its fraction: both by definition",
+        "div.Tensor_mode div.Scalar_mode",
+        decides=(0, 1),
+    ),
+    *exact(
+        "what a division leaves, without error; at most one correctly rounded addition corrects its sign",
+        "fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar",
+        decides=(0, 1),
+    ),
+    *rounded(
+        "output",
+        """
+        exp.default exp2.default expm1.default log.default log2.default log10.default log1p.default sin.default
+        cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default tanh.default
+        asinh.default acosh.default atanh.default erf.default erfc.default sigmoid.default logit.default
+        rsqrt.default sqrt.default reciprocal.default div.Tensor div.Scalar atan2.default xlogy.Tensor silu.default
+        gelu.default mish.default elu.default celu.default selu.default softplus.default
+    """,
+    ),
+    *rounded("output", "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS),
+    *rounded("terms", "addcmul.default", Trait.INTEGERS),
+    *rounded(
+        "terms",
+        "addcdiv.default lerp.Tensor lerp.Scalar add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
+    ),
+    *rounded(
+        "inputs",
+        """
+        tanh_backward.default sigmoid_backward.default silu_backward.default gelu_backward.default
+        mish_backward.default elu_backward.default softplus_backward.default logit_backward.default glu.default
+        glu_backward.default _prelu_kernel.default _prelu_kernel_backward.default logaddexp.default
+    """,
+    ),
+)

@@ -1,0 +1,26 @@
+"""What is known of each operator: pooling and its gradients."""
+
+from counterfoil.operators.facts import SELECTS, exact, rounded
+
+FACTS = (
+    *exact(
+        SELECTS,
+        "max_pool2d_with_indices.default max_pool3d_with_indices.default adaptive_max_pool2d.default",
+        decides=(0, 1),
+    ),
+    *rounded(
+        "inputs",
+        """
+        adaptive_avg_pool1d.default avg_pool1d.default avg_pool2d.default avg_pool3d.default
+        _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default
+    """,
+    ),
+    *rounded(
+        "overlap",
+        """
+        max_pool2d_with_indices_backward.default max_pool3d_with_indices_backward.default
+        adaptive_max_pool2d_backward.default avg_pool2d_backward.default avg_pool3d_backward.default
+        _adaptive_avg_pool2d_backward.default _adaptive_avg_pool3d_backward.default
+    """,
+    ),
+)

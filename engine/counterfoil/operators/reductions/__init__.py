@@ -1,0 +1,1 @@
+"""Operators over axes: sums, extremes, spreads, norms, sorts and the softmax family."""
