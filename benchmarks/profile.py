@@ -55,31 +55,32 @@ FLOAT64_BYTES = 8
 
 WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
-    ("rounding/workers|definite/(regions|threads)|buffers", "", ""),
-    ("rounding/(tiles|chains)|execution/chain", "", "chains: compute and rounding in one sweep"),
-    ("execution/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
+    ("kernels/(cpu/regions|threads|buffers)", "", ""),
+    ("grid/(tiles|chains)|compute/chain", "", "chains: compute and rounding in one sweep"),
+    ("compute/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
     (
-        "execution/(interpreter|prepared)",
+        "compute/(interpreter|prepared)",
         r"\b(load|given|keep|store|stored|result|all_finite|_unshared)$",
         "state and copies",
     ),
     (
-        "execution/(blocked|buffered|normalising|defined|exactly|strides|draws|philox|rewriting)|definite/",
+        "compute/(blocked|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
+        "|arithmetic/exact",
         "",
         "compute",
     ),
-    ("rounding/(scale|magnitude|formulas|infinities|guaranteed|known)", "", "scale rules"),
-    ("rounding/rounder", "_scales|measured", "scale rules"),
-    ("rounding/(kernel|rounder)", "fingerprint|mix|watch", "fingerprints"),
-    ("rounding/unrounded", "", "fingerprints"),
-    ("rounding/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
-    ("rounding/(log|neighbours|counts|profiles|following)", "", "log"),
-    ("rounding/rounder", "__call__|_grid|_checked", "dispatch"),
-    ("rounding/", "", "rounding"),
-    ("behind", "", WAITING),
-    ("commit/", "", "hashing"),
-    ("training/(recording|stepfile)|bundle/|wholefiles", "", "writing and reading"),
-    ("execution/|program/|generators|turns|cancel|machine", "", "dispatch"),
+    ("grid/(scale|magnitude|infinities|margin|known)|cpu/formulas", "", "scale rules"),
+    ("grid/rounder", "_scales|measured", "scale rules"),
+    ("kernels/.*/rounding|grid/rounder", "fingerprint|mix|watch", "fingerprints"),
+    ("grid/unrounded", "", "fingerprints"),
+    ("grid/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
+    ("grid/(log|neighbours|following)|kernels/counts|arithmetic/profiles", "", "log"),
+    ("grid/rounder", "__call__|_grid|_checked", "dispatch"),
+    ("arithmetic/grid/|kernels/(.*/rounding|grid|result)", "", "rounding"),
+    ("base/behind", "", WAITING),
+    ("commit/|kernels/cpu/sha256", "", "hashing"),
+    ("training/(recording|stepfile)|bundle/|base/wholefiles", "", "writing and reading"),
+    ("arithmetic/|program/|operators/|base/(generators|turns|cancel)", "", "dispatch"),
 )
 """Files of the engine, qualified names of functions there, and the part that they are: the first that fits. The empty
 one is its caller's."""

@@ -261,7 +261,7 @@ def _compile_anew(path: Path) -> None:
     package = Path(kernelcache.__file__).parents[1]
     within = path.relative_to(package).as_posix()
     text = path.read_text(encoding="utf-8")
-    if "kernelcache" not in text and "numba" not in text:
+    if "kernels.cache" not in text and "import cache" not in text and "numba" not in text:
         return
 
     def keep(made: Any, function: Any) -> None:

@@ -62,24 +62,28 @@ def test_known_answers_are_those_of_plain_arithmetic(monkeypatch: pytest.MonkeyP
 
 _RUN = tiles._RUN
 STALE = [
-    ("rounding/kernel_cpu.py", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB"),
-    ("rounding/kernel_cpu.py", "return z ^ (z >> np.uint64(29))", "return z ^ (z >> np.uint64(28))"),
-    ("rounding/tiles.py", "if half - abs(remainder) <= accepted", "if half - abs(remainder) <= 2 * accepted"),
-    ("rounding/tiles.py", "up != (remainder < 0.0)", "up == (remainder < 0.0)"),
-    ("rounding/following.py", "distance = quantum / 2 - abs(remainder)", "distance = quantum / 4 - abs(remainder)"),
-    ("rounding/log.py", "gap = indices[entry] - previous - 1", "gap = indices[entry] - previous"),
-    ("rounding/log.py", "gap |= 1 << bit", "gap |= 2 << bit"),
-    ("commit/sha256_loops.py", "_add(room, room + _PREFIX_AT, 1)", "_add(room, room, 1)"),
+    ("kernels/cpu/rounding.py", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB"),
+    ("kernels/cpu/rounding.py", "return z ^ (z >> np.uint64(29))", "return z ^ (z >> np.uint64(28))"),
+    ("arithmetic/grid/tiles.py", "if half - abs(remainder) <= accepted", "if half - abs(remainder) <= 2 * accepted"),
+    ("arithmetic/grid/tiles.py", "up != (remainder < 0.0)", "up == (remainder < 0.0)"),
+    (
+        "arithmetic/grid/following.py",
+        "distance = quantum / 2 - abs(remainder)",
+        "distance = quantum / 4 - abs(remainder)",
+    ),
+    ("arithmetic/grid/log.py", "gap = indices[entry] - previous - 1", "gap = indices[entry] - previous"),
+    ("arithmetic/grid/log.py", "gap |= 1 << bit", "gap |= 2 << bit"),
+    ("kernels/cpu/sha256.py", "_add(room, room + _PREFIX_AT, 1)", "_add(room, room, 1)"),
 ]
 """Rules inside kernels, and wrong ones."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("file", "rule", "other"), [("rounding/tiles.py", "", ""), *STALE])
+@pytest.mark.parametrize(("file", "rule", "other"), [("arithmetic/grid/tiles.py", "", ""), *STALE])
 def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str, other: str) -> None:
     """As a stale one would be: a copy of the package, of which one inner function is another one."""
     shutil.copytree(
-        Path(selftest.__file__).parent, tmp_path / "counterfoil", ignore=shutil.ignore_patterns("__pycache__")
+        Path(selftest.__file__).parents[1], tmp_path / "counterfoil", ignore=shutil.ignore_patterns("__pycache__")
     )
     changed = tmp_path / "counterfoil" / file
     text = changed.read_text(encoding="utf-8")
