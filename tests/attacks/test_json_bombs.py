@@ -46,7 +46,7 @@ BOMBS = {
 
 
 OWN = {
-    "canonical.py": 1,
+    "base/canonical.py": 1,
     "signer/client.py": 1,  # what our own process says
     "training/huggingface/records.py": 1,  # lines of the client's own text, decoded before
     "model/known_orders.py": 1,  # kept by this user
