@@ -112,7 +112,7 @@ def part_of(file: str, function: str) -> str | None:
     if not found:
         return None
     for pattern, functions, part in PARTS:
-        if re.match(pattern, path) and re.search(functions, function):
+        if re.search(pattern, path) and re.search(functions, function):
             return part
     return OTHER
 
