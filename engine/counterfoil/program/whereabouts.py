@@ -14,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
-_OWN = str(Path(__file__).parent) + os.sep
+_OWN = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in ("operators", "program"))
 _WRAPPERS = tuple(
     _TORCH + name
     for name in (
@@ -34,7 +34,7 @@ def _sort(code: CodeType) -> str:
     found = _sorts.get(code)
     if found is None:
         name = code.co_filename
-        inner = name.startswith((_TORCH, _OWN, "<"))
+        inner = name.startswith((_TORCH, *_OWN, "<"))
         found = _sorts[code] = "border" if name == _BORDER else "inner" if inner else "client"
     return found
 
@@ -55,7 +55,7 @@ def client_frame() -> FrameType | None:
 def asking_frame() -> FrameType | None:
     """Return the innermost frame that is neither of the capture nor a wrapper of torch's around its own operators."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((_OWN, *_WRAPPERS)):
+    while frame is not None and frame.f_code.co_filename.startswith((*_OWN, *_WRAPPERS)):
         if _sort(frame.f_code) == "border":
             return None
         frame = frame.f_back
