@@ -190,12 +190,17 @@ class Job:
     order: Path
     run: Path
 
+    @classmethod
+    def within(cls, folder: Path) -> Job:
+        """The files of a folder, by the names that :func:`record_job` gives them."""
+        return cls(folder / "job.cfoil", folder / "run.cfoil")
+
 
 def record_job(
     folder: Path, draft: OrderDraft, key: SigningKey, client: SigningKey | None = None, **settings: Any
 ) -> Job:
     """Write an order, without the trial that recording is anyhow, signed if told so, and record a run of it."""
-    job = Job(folder / "job.cfoil", folder / "run.cfoil")
+    job = Job.within(folder)
     draft.write(job.order, trial=False, key=client)
     for program in draft.programs.all:
         _hold(program.to_bytes(), draft.manifest.precision)

@@ -53,11 +53,10 @@ from counterfoil.sandbox.box import SWITCH
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.boxes import closed
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, record_run
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, timeless, whole
 
-__all__ = ["closed", "digits_job", "trainer_key"]
+__all__ = ["closed"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
 
 

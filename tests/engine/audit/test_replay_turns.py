@@ -25,12 +25,9 @@ from counterfoil.signing.keys import SigningKey
 from counterfoil.training.calibration import Calibration, calibrate
 from counterfoil.training.recorder import RecordingResumed, StepRecorded, record
 from support.expectations import verified
-from support.job_fixtures import trainer_key
 from support.jobs import Job, audited, record_job, record_run
 from support.resuming import ended, request_of, stopped_after, whole
 from support.turns import bent_weight, gan_job, gan_order, ordinary
-
-__all__ = ["trainer_key"]
 
 PRECISIONS: dict[str, AnyPrecision | None] = {"float64-24": None, "exact-20": ExactPrecision(20)}
 
