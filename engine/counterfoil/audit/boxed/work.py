@@ -49,7 +49,7 @@ from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.trouble import obstacle_behind
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.kernels import cache as kernelcache
+from counterfoil.kernels.cache import lacking
 from counterfoil.signing.keys import PublicKey
 
 
@@ -67,7 +67,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
     with cancel_on_interrupt([signal.SIGTERM]) as cancel:
         line = _Line(questions, answers)
         try:
-            if kernelcache.lacking():
+            if lacking():
                 line.ask(Compile())
             send(answers, Loaded())
             for value in _work(begin.task, line.ask, scratch, cancel):
