@@ -20,8 +20,8 @@ from counterfoil.arithmetic import selftest
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit import replay
-from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit import session
+from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
@@ -272,7 +272,7 @@ def audited(
 ) -> Audited:
     """Audit a run to its end, on imitated hardware if told so; on one thread unless told otherwise."""
     request = AuditRequest(run, order, **({"threads": 1} | settings))
-    with _self_tests_remembered(replay):
+    with _self_tests_remembered(session):
         events = tuple(
             run_audit(request, cancel) if perturbation is None else imitated_audit(request, perturbation, cancel)
         )

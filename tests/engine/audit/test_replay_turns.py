@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit import kept
+from counterfoil.audit import keeping
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.timing import plan_audit
@@ -105,7 +105,7 @@ def test_a_recording_goes_on_in_the_middle_of_a_round(
 def test_an_interrupted_audit_goes_on_as_one_that_was_not(
     runs: dict[str, Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
     job, place = runs["float64-24"], tmp_path / "kept"
     place.mkdir()
     expected = ended(whole(request_of(job))).report

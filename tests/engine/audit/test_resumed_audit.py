@@ -18,9 +18,9 @@ import torch
 
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit import kept as keeping
-from counterfoil.audit.kept import Keeper, decode, encode, kept_at, load
-from counterfoil.audit.replay import find_progress
+from counterfoil.audit import keeping
+from counterfoil.audit.keeping import Keeper, decode, encode, kept_at, load
+from counterfoil.audit.session import find_progress
 from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
