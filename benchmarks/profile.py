@@ -29,7 +29,7 @@ import torch
 
 from benchmarks.pages import markdown, origin
 from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest

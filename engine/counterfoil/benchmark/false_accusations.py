@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport

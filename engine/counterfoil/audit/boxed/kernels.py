@@ -6,7 +6,7 @@ which types, and by the self-test of a machine for the others.
 
 from __future__ import annotations
 
-import counterfoil.audit.replay  # noqa: F401  declares whatever a replay calls
+import counterfoil.audit.session  # noqa: F401  declares whatever a replay calls
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.errors import CounterfoilError

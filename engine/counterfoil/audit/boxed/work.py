@@ -39,7 +39,7 @@ from counterfoil.audit.boxed.messages import (
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.partial import replay_part
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest

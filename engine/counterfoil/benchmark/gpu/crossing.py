@@ -11,7 +11,7 @@ import json
 import re
 from pathlib import Path
 
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
