@@ -47,7 +47,7 @@ from benchmarks.programs import command, environment
 from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest

@@ -29,7 +29,7 @@ from benchmarks.honest_jobs import JOBS
 from benchmarks.pages import MEASURED, machine_name, write_between
 from benchmarks.programs import command, environment
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport

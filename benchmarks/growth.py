@@ -25,7 +25,7 @@ from benchmarks.workloads import EagerStep, gpt2_of_size
 from counterfoil.arithmetic.grid.log import encode
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome

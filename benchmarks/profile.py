@@ -31,7 +31,7 @@ from benchmarks.forms import Forms
 from benchmarks.pages import markdown, origin, write_between
 from benchmarks.workloads import WORKLOADS
 from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest

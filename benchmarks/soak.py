@@ -113,7 +113,7 @@ def _recorded(folder: Path, steps: int) -> Iterator[int]:
 
 
 def _audited(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.audit.replay import run_audit
+    from counterfoil.audit.session import run_audit
     from counterfoil.audit.values.events import AuditFinished, StepReplayed
     from counterfoil.audit.values.outcome import Outcome
     from counterfoil.audit.values.request import AuditRequest

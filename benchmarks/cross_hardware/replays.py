@@ -33,7 +33,7 @@ from benchmarks.pages import machine_name
 from benchmarks.programs import command, environment
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest

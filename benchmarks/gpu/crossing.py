@@ -21,7 +21,7 @@ from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.task import Found, LeftOutError, Part, Task
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.pages import machine_name
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
