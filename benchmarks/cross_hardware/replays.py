@@ -29,11 +29,11 @@ import torch
 from benchmarks.cross_hardware.campaign import Campaign, Task
 from benchmarks.cross_hardware.unrounded import unrounded
 from benchmarks.honest_jobs import ORDERS
+from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import machine_name
 from benchmarks.programs import command, environment
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.audit.session import imitated_audit, run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
@@ -127,8 +127,8 @@ def do(campaign: Campaign, replay: Replay) -> Replay | None:
     if form is not None and form not in sound_forms("cpu"):
         return None
     with nullcontext() if form is None else _only(form):
-        imitated = replay.machine and form is None
-        *_, last = imitated_audit(request, replay.machine) if imitated else run_audit(request)
+        imitation = replay.machine if form is None else None
+        *_, last = run_audit(request, machines=imitated(imitation or None))
     assert isinstance(last, AuditFinished)
     report = last.report
     equal = (

@@ -24,7 +24,7 @@ from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.rounder import Kernels, step_key
-from counterfoil.arithmetic.machine import open_machine
+from counterfoil.arithmetic.machine import OpenMachine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.behind import LEAST_BEHIND, Behind
@@ -175,13 +175,13 @@ def record(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
-    perturbation: str | None = None,
     tamper: Tamper | None = None,
     heads: str | os.PathLike[str] | None = None,
     heads_every: int = HEADS_EVERY,
     resume: bool = False,
     fresh: bool = False,
     limits: Limits | None = None,
+    machines: OpenMachine = open_machine,
 ) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
@@ -197,13 +197,13 @@ def record(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
-        perturbation: Imitate other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`).
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.
         resume: Go on with the unfinished recording, if there is one.
         fresh: Throw the unfinished recording away, if there is one.
         limits: How large the program may be; the default limits unless given.
+        machines: Sets up the machine that computes; it may imitate other hardware.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
@@ -226,7 +226,7 @@ def record(
     """
     started = time.perf_counter()
     run_path = Path(run_path)
-    machine = open_machine(device, threads)
+    machine = machines(device, threads)
     check_target(run_path, what="the bundle")
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
@@ -239,7 +239,7 @@ def record(
         run_selftest(machine, manifest.precision)
         interpreters = programs.map(lambda program: machine.interpreter(program, manifest.precision))
         places = programs.map(lambda program: len(program.places))
-        compute = machine.compute(manifest.precision, perturbation)
+        compute = machine.compute(manifest.precision)
         if fresh:
             discard_recording(run_path)
         resumed = resume and is_unfinished(run_path)

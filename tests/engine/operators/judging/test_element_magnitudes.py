@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from hypothesis import given as drawn_from
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.operation import Operation, make_operation
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
 from counterfoil.arithmetic.exact.operators import Profile, kinds
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
 from counterfoil.operators.judging.elements import defined_output
