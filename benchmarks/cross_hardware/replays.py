@@ -27,10 +27,10 @@ from unittest.mock import patch
 import torch
 
 from benchmarks.cross_hardware.campaign import Campaign, Task
-from benchmarks.cross_hardware.unrounded import unrounded
+from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS, imitated
-from benchmarks.pages import machine_name
+from benchmarks.pages import machine_name, markdown
 from benchmarks.programs import command, environment
 from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.session import run_audit
@@ -234,8 +234,6 @@ def section(found: Mapping[str, Any]) -> str:
         for job, row in counts.items()
     ]
     heads = ["job", *settings, "states of ordinary float32"]
-    lines = [heads, ["---"] * len(heads), *rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     unequal = "".join(f"\n- {line}" for line in found["unequal"])
     return (
         f"## Many replays on one machine\n\n{found['about']}, {found['date']}, {found['seconds']:,} s in all: "
@@ -243,7 +241,7 @@ def section(found: Mapping[str, Any]) -> str:
         f"thread and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every "
         f"step**, and so the run root; {found['planned']:,} are planned. The last column is the "
         "control: in how many different states ordinary float32 training "
-        f"of the job ended under the same settings.\n\n{table}\n{unequal}"
+        f"of the job ended under the same settings.\n\n{markdown(heads, rows)}\n{unequal}"
     )
 
 
