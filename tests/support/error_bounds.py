@@ -9,7 +9,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid.margin import Bound, Use, bounds_of
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import rule_for
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from counterfoil.operators.judging import NotExactError, exact_output
 from counterfoil.operators.judging.numbers import MP

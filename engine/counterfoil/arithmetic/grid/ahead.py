@@ -35,7 +35,7 @@ from counterfoil.arithmetic.grid.rounder import (
     Watched,
     place_keys,
 )
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import rule_for
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.counts import Counts

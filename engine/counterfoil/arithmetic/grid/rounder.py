@@ -19,8 +19,8 @@ from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.magnitude import using
 from counterfoil.arithmetic.grid.margin import Margin, site_margins
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.scale import Scale
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import rule_for
+from counterfoil.arithmetic.grid.scales.shared import Scale
 from counterfoil.arithmetic.grid.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DIVERGED, NonFiniteError

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import rule_for
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.grid import scale_exponent
 from counterfoil.training.gradients import gradients

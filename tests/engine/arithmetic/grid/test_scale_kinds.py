@@ -11,8 +11,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import scale
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import RULES, rule_for
 from counterfoil.base.precision import PROFILES
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import classify
@@ -59,7 +58,7 @@ def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(cal
 def test_scales_of_tiny_float32_numbers_do_not_vanish() -> None:
     """Their squares are below float32's range."""
     x = t(4, 5).float() * 2.0**-100
-    (size,) = scale.rule("mm")({"self": x, "mat2": x.t()}, [x @ x.t()])
+    (size,) = RULES["mm"]({"self": x, "mat2": x.t()}, [x @ x.t()])
     assert 0.0 < float(size) < 2.0**-190
 
 
@@ -85,8 +84,8 @@ def test_a_gradient_is_measured_by_the_gradient_that_arrives(kind: str) -> None:
 
 def test_gelu_and_logit_are_measured_by_the_terms_that_they_add() -> None:
     for kind in ("gelu", "logit"):
-        assert rule_for(classify(f"aten.{kind}.default")) is scale.rule("inputs")
-    assert rule_for(classify("aten.exp.default")) is scale.rule("output")
+        assert rule_for(classify(f"aten.{kind}.default")) is RULES["inputs"]
+    assert rule_for(classify("aten.exp.default")) is RULES["output"]
 
 
 @pytest.mark.parametrize(("reduction", "terms"), [(0, 1), (1, 1), (2, 4)])
@@ -103,7 +102,7 @@ def test_small_gradients_survive_gelu_on_bfloat16s_grid() -> None:
     (close,) = rule_for(classify("aten.gelu_backward.default"))(
         {"grad_output": g, "self": x, "approximate": "none"}, [out]
     )
-    (usual,) = scale.rule("inputs")({"grad_output": g, "self": x}, [out])
+    (usual,) = RULES["inputs"]({"grad_output": g, "self": x}, [out])
     quantum = [2.0 ** (math.floor(math.log2(float(size))) - 4 - 7) for size in (close, usual)]
     typical = float(out.abs().median())
     assert quantum[0] < typical / 16

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid.scales.rules import rule_for
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from counterfoil.operators.judging import WITHOUT, NotExactError, exact_elements, exact_kinds, exact_output
@@ -53,7 +53,7 @@ def distances(call: Call, change: Any = lambda y: y) -> list[float]:
     operation = operation_of(call)
     arguments = operation.named(list(args), dict(kwargs))
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    sizes = scale.rule(classify(name, alpha=0.3).scale)(arguments, outputs)
+    sizes = rule_for(classify(name, alpha=0.3))(arguments, outputs)
     found = []
     for position, (size, output) in enumerate(zip(sizes, outputs, strict=True)):
         if not isinstance(output, Tensor) or not output.is_floating_point() or output.numel() == 0:
