@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from counterfoil.arithmetic.grid.magnitude import largest
 from counterfoil.arithmetic.grid.scales.shared import Arguments, Outputs, Rule, Scale
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 
 
 def _overlap(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
