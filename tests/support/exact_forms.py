@@ -10,7 +10,6 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation, native
 from counterfoil.arithmetic.exact.operators import Profile, rule_for
-from counterfoil.arithmetic.grid.scales.rules import rule_for
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import classify
 from counterfoil.operators.judge import exact_output
