@@ -24,16 +24,16 @@ from .audit.inspection import (
 from .audit.inspection import (
     read_client_order as read_client_order,
 )
-from .audit.kept import (
+from .audit.keeping import (
     state_folder as state_folder,
 )
 from .audit.recognition import (
     recognise as recognise,
 )
-from .audit.replay import (
+from .audit.session import (
     find_progress as find_progress,
 )
-from .audit.replay import (
+from .audit.session import (
     run_audit as run_audit,
 )
 from .audit.statement.afterwards import (

@@ -1,4 +1,4 @@
-"""Compiled loops once more, with every index checked, and without torch's own threads: the same tests, the same bits."""
+"""Compiled loops once more, every index checked, and without torch's own threads: the same tests, the same bits."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Region:
 
 @cache
 def _team() -> Any:
-    """Return ``GOMP_parallel`` of the OpenMP library that torch itself uses; None where there is none, or is not to be."""
+    """Return ``GOMP_parallel`` of the OpenMP library that torch itself uses; None where there is none to use."""
     if os.environ.get(SWITCH) == "0":
         return None
     for path in sorted((Path(torch.__file__).parent / "lib").glob("libtorch_cpu.*")):
