@@ -11,7 +11,7 @@ import torch
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
 from counterfoil.arithmetic.grid.scales import convolutions
-from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES, rule_for
+from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES, scale_rule
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
@@ -36,7 +36,7 @@ def scales(call: Call) -> tuple[list[Any], list[Any]]:
     operation = operation_of(call)
     _, args, kwargs = call
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    return list(rule_for(classify(call[0], alpha=0.3))(operation.named(list(args), dict(kwargs)), outputs)), outputs
+    return list(scale_rule(classify(call[0], alpha=0.3))(operation.named(list(args), dict(kwargs)), outputs)), outputs
 
 
 def test_every_rounded_operator_has_a_call() -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.magnitude import SQUARES, TOTAL, along, energy, largest, largest_window, top_of
+from counterfoil.arithmetic.grid.magnitude import along, energy, largest, largest_window, top_of
 from counterfoil.arithmetic.grid.scales.shared import Arguments, Outputs, Rule, Scale, add, root, vector_norm
 from counterfoil.kernels.cpu import formulas
+from counterfoil.kernels.cpu.measuring import SQUARES, TOTAL
 
 _MOST_TAPS = 1 << 16
 """Places that the tables of an axis hold at most; beyond them a library's convolution finds the sums."""

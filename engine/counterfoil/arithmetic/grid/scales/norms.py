@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.grid.magnitude import (
-    LARGEST,
-    TOTAL,
     Magnitudes,
     Measured,
     Sizes,
@@ -24,6 +22,7 @@ from counterfoil.arithmetic.grid.magnitude import (
 )
 from counterfoil.arithmetic.grid.scales.shared import SQUARED_ERROR, Arguments, Outputs, Rule, Scale, add
 from counterfoil.kernels.cpu import formulas
+from counterfoil.kernels.cpu.measuring import LARGEST, TOTAL
 
 
 def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.magnitude import TOTAL, along, largest, largest_of_new, largest_row_total, top_of
+from counterfoil.arithmetic.grid.magnitude import along, largest, largest_of_new, largest_row_total, top_of
 from counterfoil.arithmetic.grid.scales.shared import SQUARED_ERROR, Arguments, Outputs, Rule, Scale, add, vector_norm
+from counterfoil.kernels.cpu.measuring import TOTAL
 
 
 def _sum(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:

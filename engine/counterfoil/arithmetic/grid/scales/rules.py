@@ -25,6 +25,6 @@ MAGNITUDES = "magnitudes"
 """That one, which computes the operator itself."""
 
 
-def rule_for(entry: Operator) -> Rule:
+def scale_rule(entry: Operator) -> Rule:
     """Return the scale rule of a rounded operator."""
     return moves.over_magnitudes(entry.kind) if entry.scale == MAGNITUDES else RULES[entry.scale]
