@@ -18,8 +18,14 @@ import pytest
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError, DeviceError
-from counterfoil.benchmark.crosshardware.results import Machine as CampaignMachine
-from counterfoil.benchmark.crosshardware.results import Ordered, Recorded, Replayed, Trained, write_part
+from counterfoil.benchmark.crosshardware.results import (
+    Machine as CampaignMachine,
+    Ordered,
+    Recorded,
+    Replayed,
+    Trained,
+    write_part,
+)
 from counterfoil.benchmark.false_accusations import Replay
 from counterfoil.benchmark.forms import Forms
 from counterfoil.benchmark.gpu import larger, page, runner

@@ -24,7 +24,8 @@ from counterfoil.benchmark.crosshardware.ordinary import unrounded
 from counterfoil.benchmark.crosshardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.recorder import RecordFinished, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordFinished, StepRecorded
 from counterfoil.training.tamper import LabelFlip
 
 _LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")

@@ -16,18 +16,17 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.benchmark.crosshardware.campaign import MEASURED, Campaign
-from counterfoil.benchmark.crosshardware.campaign import Task as Ordered
+from counterfoil.benchmark.crosshardware.campaign import MEASURED, Campaign, Task as Ordered
 from counterfoil.benchmark.crosshardware.page import is_exact
-from counterfoil.benchmark.crosshardware.results import Part as Result
-from counterfoil.benchmark.crosshardware.results import Recorded, Replayed, parts_of
+from counterfoil.benchmark.crosshardware.results import Part as Result, Recorded, Replayed, parts_of
 from counterfoil.benchmark.crosshardware.work import Worker
 from counterfoil.benchmark.gpu.settings import Settings
 from counterfoil.benchmark.gpu.task import Found, LeftOutError, Part, Task
 from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.benchmark.paper import machine_name
 from counterfoil.signing.keys import generate_key, load_private_key
-from counterfoil.training.recorder import RecordFinished, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordFinished
 
 NAME = "crossing"
 GOLDEN = "golden"

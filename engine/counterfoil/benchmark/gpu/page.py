@@ -10,10 +10,8 @@ from typing import Any
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.benchmark.crosshardware.page import Found, is_exact, machine_table, pair_section, table, verdict
-from counterfoil.benchmark.crosshardware.results import Part as Crossed
-from counterfoil.benchmark.crosshardware.results import parts_of
-from counterfoil.benchmark.false_accusations import Replay
-from counterfoil.benchmark.false_accusations import table as accusation_table
+from counterfoil.benchmark.crosshardware.results import Part as Crossed, parts_of
+from counterfoil.benchmark.false_accusations import Replay, table as accusation_table
 from counterfoil.benchmark.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
 from counterfoil.benchmark.gpu.store import Store
 from counterfoil.benchmark.gpu.task import Outcome, Result

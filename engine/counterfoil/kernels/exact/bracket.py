@@ -13,8 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices as loops
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.exact.single import from_float64
 

@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.base.cancel import check_cancelled
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices as loops
 from counterfoil.kernels.exact.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.kernels.exact.elementwise import number
 from counterfoil.kernels.exact.single import from_float64

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices as loops
 from counterfoil.kernels.cache import inlined, kernel
 from counterfoil.kernels.cpu.bitcasts import as_bits
 from counterfoil.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits, magic_number

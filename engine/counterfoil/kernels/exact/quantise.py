@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices as loops
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
 from counterfoil.kernels.exact.geometry import runs

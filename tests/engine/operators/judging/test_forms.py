@@ -14,8 +14,14 @@ from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid import scale
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
-from counterfoil.operators.judging import WITHOUT, NotExactError, exact_elements, exact_kinds, exact_output
-from counterfoil.operators.judging import forms as operators
+from counterfoil.operators.judging import (
+    WITHOUT,
+    NotExactError,
+    exact_elements,
+    exact_kinds,
+    exact_output,
+    forms as operators,
+)
 from counterfoil.operators.judging.numbers import MP
 from counterfoil.operators.judging.quantisation import _over_one
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, rows, t
