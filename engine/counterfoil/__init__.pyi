@@ -16,13 +16,13 @@ from .audit.inspection import (
     inspect_stages as inspect_stages,
     read_client_order as read_client_order,
 )
-from .audit.kept import (
+from .audit.keeping import (
     state_folder as state_folder,
 )
 from .audit.recognition import (
     recognise as recognise,
 )
-from .audit.replay import (
+from .audit.session import (
     find_progress as find_progress,
     run_audit as run_audit,
 )

@@ -38,7 +38,7 @@ ENGINE = Path(counterfoil.__file__).parent
         ("base/behind.py", "Behind.take", WAITING),
         ("commit/state.py", "state_root", "hashing"),
         ("training/recording.py", "append", "writing and reading"),
-        ("audit/replay.py", "anything", "recorder and auditor"),
+        ("audit/session.py", "anything", "recorder and auditor"),
     ],
 )
 def test_a_function_is_a_part_of_a_step(file: str, function: str, part: str) -> None:

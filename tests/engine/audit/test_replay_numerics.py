@@ -16,7 +16,7 @@ from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
 from counterfoil.arithmetic.grid import scale
-from counterfoil.audit import replay
+from counterfoil.audit import session
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import AdamW, Sgd
@@ -229,7 +229,7 @@ def naive(arguments: Mapping[str, Any], outputs: Any) -> list[Any]:
 def test_control_the_largest_output_is_no_scale(tmp_path, trainer_key, monkeypatch):
     """The sums must not stand on a grid already: those of numbers on one are exact in float64 in any order."""
     monkeypatch.setitem(scale._RULES, "sum", naive)
-    for module in (recorder, replay):  # the self-test has known answers, and would find this out
+    for module in (recorder, session):  # the self-test has known answers, and would find this out
         monkeypatch.setattr(module, "run_selftest", lambda *_: "not asked")
     job = record_job(tmp_path, CASES["sums that cancel"].make(), trainer_key)
     assert audited(job.run, job.order).report.outcome is Outcome.VERIFIED

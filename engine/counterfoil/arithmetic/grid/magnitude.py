@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.grid.known import Known, Shape
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.cpu import formulas
 from counterfoil.kernels.cpu.bitcasts import as_bits, as_float
@@ -419,7 +419,7 @@ def largest_row_total(x: Tensor, kept: int) -> float | None:
 
 
 def _fast(x: Tensor) -> bool:
-    return x.dtype in _FLOATING and loops.reach(x.device)
+    return x.dtype in _FLOATING and devices.loops_reach(x.device)
 
 
 _FLOATING = (torch.float64, torch.float32)

@@ -40,7 +40,7 @@ from counterfoil.arithmetic.grid.magnitude import (
     top_of,
 )
 from counterfoil.kernels.cpu import formulas
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 
 Arguments = Mapping[str, Any]
 Outputs = Sequence[Tensor | None]

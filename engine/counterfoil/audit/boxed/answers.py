@@ -36,7 +36,7 @@ from counterfoil.audit.boxed.messages import (
     StartWorker,
     WaitForWorkers,
 )
-from counterfoil.audit.kept import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
+from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of

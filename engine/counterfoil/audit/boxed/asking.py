@@ -24,7 +24,7 @@ from counterfoil.audit.boxed.messages import (
     StartWorker,
     WaitForWorkers,
 )
-from counterfoil.audit.kept import Basis, KeptAudit, Shelf, audit_of, body_of
+from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor

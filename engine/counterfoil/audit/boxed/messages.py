@@ -10,7 +10,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from counterfoil.audit.kept import Basis
+from counterfoil.audit.keeping import Basis
 from counterfoil.audit.values import events
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.panel import PanelCompared, PanelFinished, PanelRuled, StepJudged
@@ -227,7 +227,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Keep:
-    """Keep progress: what :func:`counterfoil.audit.kept.body_of` makes of it."""
+    """Keep progress: what :func:`counterfoil.audit.keeping.body_of` makes of it."""
 
     body: bytes
 

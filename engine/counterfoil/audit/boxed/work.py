@@ -39,7 +39,7 @@ from counterfoil.audit.boxed.messages import (
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.partial import replay_part
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
@@ -49,7 +49,7 @@ from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.trouble import obstacle_behind
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.kernels import cache as kernelcache
+from counterfoil.kernels.cache import lacking
 from counterfoil.signing.keys import PublicKey
 
 
@@ -67,7 +67,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
     with cancel_on_interrupt([signal.SIGTERM]) as cancel:
         line = _Line(questions, answers)
         try:
-            if kernelcache.lacking():
+            if lacking():
                 line.ask(Compile())
             send(answers, Loaded())
             for value in _work(begin.task, line.ask, scratch, cancel):

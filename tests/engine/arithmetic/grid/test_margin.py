@@ -34,7 +34,7 @@ from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
