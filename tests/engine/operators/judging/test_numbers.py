@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from counterfoil.operators.judging import numbers as module
 from counterfoil.operators.judging.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
