@@ -45,6 +45,13 @@ def test_totals(values: list[float]) -> None:
     assert fraction(fixed(np.array(values)).magnitudes.total) == sum(abs(Fraction(x)) for x in values)
 
 
+@given(ROWS)
+def test_squared_distances_from_the_mean(values: list[float]) -> None:
+    exact = list(map(Fraction, values))
+    expected = sum((x - sum(exact) / len(exact)) ** 2 for x in exact)
+    assert abs(fraction(fixed(np.array(values)).spread) - expected) <= expected / 2**255
+
+
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=30))
 def test_inner_products(pairs: list[tuple[float, float]]) -> None:
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
