@@ -66,7 +66,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "",
         "compute",
     ),
-    ("grid/(scale|magnitude|infinities|margin|known)|cpu/formulas", "", "scale rules"),
+    ("grid/(scale|magnitude|infinities|margin|known)|cpu/(formulas|measuring)", "", "scale rules"),
     ("grid/rounder", "_scales|measured", "scale rules"),
     ("kernels/.*/rounding|grid/rounder", "fingerprint|mix|watch", "fingerprints"),
     ("grid/unrounded", "", "fingerprints"),

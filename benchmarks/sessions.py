@@ -12,7 +12,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 
 
 def key_in(folder: Path, name: str = "trainer.pem") -> SigningKey:
