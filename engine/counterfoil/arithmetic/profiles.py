@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil.arithmetic.grid.margin import Margin, kinds_without_bound, own_log_margins, site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError
