@@ -42,7 +42,8 @@ from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Program, node_values
 from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 
 INTERVAL = 0.001
 """Seconds between two looks."""

@@ -26,6 +26,7 @@ PLAIN_IMPORT = builtins.__import__
 
 LONGEST_FIRST = (
     "attacks/test_no_false_accusation.py",
+    "engine/kernels/test_switches.py",
     "engine/operators/test_definitions.py",
     "app/test_real_flow.py",
     "app/test_translations.py",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from counterfoil.arithmetic.exact.admission import check_exact
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
@@ -28,8 +28,8 @@ from counterfoil.program.graph import Program
 if TYPE_CHECKING:
     from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
 
-    Recorder = RecordingRounder | Unrounded | RecordingAhead | UnroundedAhead
-    Replayer = ReplayingRounder | Unrounded | ReplayingAhead | UnroundedAhead
+    Recorder: TypeAlias = RecordingRounder | Unrounded | RecordingAhead | UnroundedAhead
+    Replayer: TypeAlias = ReplayingRounder | Unrounded | ReplayingAhead | UnroundedAhead
 
 
 class CloserLook(NamedTuple):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.dtypes import TENSOR_DTYPES, tensor_bytes
 from counterfoil.base.errors import DataError, ProofError
@@ -31,7 +32,6 @@ _BLOCK_CHUNKS = 256
 _BLOCK_BYTES = _BLOCK_CHUNKS * CHUNK_BYTES  # What one thread hashes at a time; less is not worth a thread.
 _WORKERS = min(8, os.cpu_count() or 1)
 
-Array = NDArray[np.generic]
 Leaves = NDArray[np.uint8]
 """Leaf hashes, uint8 ``[n, 32]``."""
 Piece = tuple[memoryview, Leaves]
@@ -268,12 +268,25 @@ def chunk_count(dtype: str, shape: tuple[int, ...]) -> int:
 
 
 def chunk_length(index: int, dtype: str, shape: tuple[int, ...]) -> int:
-    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk."""
+    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk.
+
+    Args:
+        index: Which chunk, from 0.
+        dtype: The tensor's dtype.
+        shape: Its shape.
+    """
     return min(CHUNK_BYTES, tensor_bytes(dtype, shape) - index * CHUNK_BYTES)
 
 
 def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...], digest: Digest) -> None:
-    """Check that a chunk belongs to the tensor of this name, dtype and shape with this tensor digest.
+    """Check that a chunk belongs to a tensor whose digest is trusted.
+
+    Args:
+        proof: The chunk and its proof, of a stranger.
+        name: The tensor's name in its state.
+        dtype: Its dtype.
+        shape: Its shape.
+        digest: Its digest.
 
     Raises:
         ProofError: It does not, or the proof is malformed.

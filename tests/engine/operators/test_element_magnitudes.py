@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given as drawn_from
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given as drawn_from, settings, strategies as st
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly

@@ -19,15 +19,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import counterfoil.arithmetic.compute
 import counterfoil.kernels.exact
 from counterfoil.arithmetic.compute.operation import make_operation
 from counterfoil.arithmetic.exact.operators import Profile, rule_for
-from counterfoil.kernels.exact import draws as made_draws
-from counterfoil.kernels.exact import sums as made_sums
+from counterfoil.kernels.exact import draws as made_draws, sums as made_sums
 from counterfoil.kernels.exact.truth import nearest_single
 from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil.operators.draws.judge import drawn_element

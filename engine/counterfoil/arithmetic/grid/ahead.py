@@ -28,7 +28,7 @@ from counterfoil.arithmetic.grid.margin import site_margins
 from counterfoil.arithmetic.grid.neighbours import Values
 from counterfoil.arithmetic.grid.replaying import Observation, ReplayingRounder
 from counterfoil.arithmetic.grid.rounder import RecordingRounder, Rounder
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
 from counterfoil.arithmetic.grid.unrounded import Unrounded, WithoutLog
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.counts import Counts
@@ -222,7 +222,7 @@ class _RoundingAhead(_Ahead):
         self._margins = site_margins(program, precision)
 
     def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
-        scales = rule_for(node.entry)(arguments(), outputs)
+        scales = scale_rule(node.entry)(arguments(), outputs)
         result: Outputs = []
         for position, output in enumerate(outputs):
             if output is None or not node.floating[position]:
