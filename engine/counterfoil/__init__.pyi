@@ -7,12 +7,6 @@ from .arithmetic.compute.listing import (
     Device as Device,
 )
 from .audit.adjudicator import (
-    AdjudicationFinished as AdjudicationFinished,
-)
-from .audit.adjudicator import (
-    AdjudicationStarted as AdjudicationStarted,
-)
-from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
 from .audit.inspection import (
@@ -93,10 +87,16 @@ from .audit.values.account import (
     rows_named as rows_named,
 )
 from .audit.values.adjudication import (
+    AdjudicationFinished as AdjudicationFinished,
+)
+from .audit.values.adjudication import (
     AdjudicationOutcome as AdjudicationOutcome,
 )
 from .audit.values.adjudication import (
     AdjudicationReport as AdjudicationReport,
+)
+from .audit.values.adjudication import (
+    AdjudicationStarted as AdjudicationStarted,
 )
 from .audit.values.delivery import (
     Basis as Basis,

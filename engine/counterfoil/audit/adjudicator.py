@@ -33,7 +33,12 @@ from counterfoil.audit.inspection import (
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge, look_at_state
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
-from counterfoil.audit.values.adjudication import AdjudicationReport
+from counterfoil.audit.values.adjudication import (
+    AdjudicationEvent,
+    AdjudicationFinished,
+    AdjudicationReport,
+    AdjudicationStarted,
+)
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.orders import GivenOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
@@ -59,24 +64,6 @@ from counterfoil.signing.consent import Acceptance, SignedOrder
 from counterfoil.signing.keys import PublicKey
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class AdjudicationStarted:
-    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
-
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class AdjudicationFinished:
-    """Last event of every adjudication."""
-
-    report: AdjudicationReport
-
-
-AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished
 
 
 def adjudicate(

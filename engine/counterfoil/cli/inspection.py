@@ -97,6 +97,7 @@ def plan(
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
     """
     console = terminal.console(stderr=json or slurm)
+    from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
     from counterfoil.program.limits import limits_for
@@ -106,9 +107,10 @@ def plan(
         terminal.progress("Measuring", console) as bar,
         open_session(device) as session,
     ):
-        for event in session.plan(
-            run,
+        for event in session.do(
+            tasks.plan,
             cancel,
+            run,
             data=data,
             bad_fraction=bad_fraction,
             device=device,

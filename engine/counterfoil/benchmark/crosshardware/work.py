@@ -12,8 +12,9 @@ import torch
 
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
+from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.replay import run_audit
+from counterfoil.audit.values.adjudication import AdjudicationFinished
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.digest import Digest
