@@ -9,17 +9,14 @@ from .arithmetic.compute.listing import (
 from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
-from .audit.inspection import (
-    inspect as inspect,
-)
-from .audit.inspection import (
-    inspect_stages as inspect_stages,
-)
-from .audit.inspection import (
-    read_client_order as read_client_order,
-)
 from .audit.kept import (
     state_folder as state_folder,
+)
+from .audit.overview import (
+    inspect as inspect,
+)
+from .audit.overview import (
+    inspect_stages as inspect_stages,
 )
 from .audit.recognition import (
     recognise as recognise,
@@ -29,6 +26,9 @@ from .audit.replay import (
 )
 from .audit.replay import (
     run_audit as run_audit,
+)
+from .audit.signatures import (
+    read_client_order as read_client_order,
 )
 from .audit.statement.afterwards import (
     afterwards as afterwards,

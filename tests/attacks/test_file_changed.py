@@ -18,7 +18,7 @@ import pytest
 from counterfoil.audit import adjudicator as hearing
 from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
-from counterfoil.audit.inspection import inspect_stages
+from counterfoil.audit.overview import inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import AuditStarted, CheckChanged

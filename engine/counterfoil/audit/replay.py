@@ -23,7 +23,7 @@ from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.evidence import gather
-from counterfoil.audit.inspection import Inspection, make_checks, read_client_order, recorded
+from counterfoil.audit.inspection import Inspection, make_checks, recorded
 from counterfoil.audit.kept import (
     Basis,
     Keeper,
@@ -41,6 +41,7 @@ from counterfoil.audit.parts.crew import Found, Missing, patience_for
 from counterfoil.audit.parts.helpers import Helpers, open_helpers
 from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment
+from counterfoil.audit.signatures import read_client_order
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.judgement import (
     Omissions,
