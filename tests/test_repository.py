@@ -317,9 +317,9 @@ def test_modules_and_names_that_comments_refer_to_are_there() -> None:
 
 
 def test_control_a_path_that_moved_is_found() -> None:
-    files = ["engine/counterfoil/audit/replay.py", "docs/images/honest.png"]
+    files = ["engine/counterfoil/audit/session.py", "docs/images/honest.png"]
     fine = (
-        "`audit/replay.py`, `replay.py`, `engine/counterfoil/audit/`, `docs/images/honest.png`, `run/log_ends`, `a/b`"
+        "`audit/session.py`, `session.py`, `engine/counterfoil/audit/`, `docs/images/honest.png`, `run/log_ends`, `a/b`"
     )
     assert named_and_missing(fine, files) == []
     gone = ["audit/parts/replay.py", "eplay.py", "engine/audit/", "docs/images/honest.jpg", "counterfoil.audit.house"]

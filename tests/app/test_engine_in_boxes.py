@@ -34,10 +34,10 @@ from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
 from support.boxes import closed
-from support.job_fixtures import digits_job, trainer_key
+from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
 
-__all__ = ["closed", "digits_job", "trainer_key"]
+__all__ = ["closed", "digits_job", "once", "trainer_key"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
 
 

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.audit import kept as keeping
+from counterfoil.audit import keeping
 from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.values.adjudication import AdjudicationOutcome

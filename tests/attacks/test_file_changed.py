@@ -15,9 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit import adjudicator as hearing
-from counterfoil.audit import inspection as checks
-from counterfoil.audit import replay
+from counterfoil.audit import adjudicator as hearing, inspection as checks, known, segments, session
 from counterfoil.audit.overview import inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
@@ -33,7 +31,7 @@ from support.capsules import adjudicated
 from support.jobs import audited
 from support.rewriting import before, flipped, place_of
 
-MOMENTS = {"the checks": (checks, "_check_order"), "the replay": (replay, "_judge"), "a step": (replay, "read_log")}
+MOMENTS = {"the checks": (checks, "_check_order"), "the replay": (session, "_judge"), "a step": (segments, "read_log")}
 PARTS = ("/run/log", "/run/fingerprints", "/run/checkpoints/0000000004/head.bias", "/order/program", "/run/claim")
 
 
@@ -81,8 +79,8 @@ def test_one_bit_flips_and_flips_back(digits_job, tmp_path, trainer_key, monkeyp
         step += 1
         place.write(flipped(place.before, at=-1) if step % 2 else place.before)
 
-    before(monkeypatch, replay, "read_log", flicker)
-    before(monkeypatch, replay, "conclude", lambda *_, **__: place.write(place.before))
+    before(monkeypatch, segments, "read_log", flicker)
+    before(monkeypatch, known, "conclude", lambda *_, **__: place.write(place.before))
     before(monkeypatch, steady.SteadyFile, "check_unchanged", lambda *_: place.write(place.before))
     result = audited(run, digits_job.order)
     assert run.read_bytes() == digits_job.run.read_bytes()
@@ -199,7 +197,7 @@ def test_the_file_is_replaced_by_rename(digits_job, cheat_job, tmp_path, trainer
         other = Path(shutil.copy(cheat_job.run, tmp_path / "other.cfoil"))
         other.replace(run)
 
-    before(monkeypatch, replay, "_judge", replace)
+    before(monkeypatch, session, "_judge", replace)
     result = audited(run, digits_job.order)
     assert result.report.outcome is Outcome.VERIFIED, result.report.reason
     unsigned_or_right(result, trainer_key, Digest.of_file(digits_job.run))
@@ -209,7 +207,7 @@ def test_a_fraud_is_not_cleared_by_it(cheat_job, tmp_path, trainer_key, monkeypa
     """The dishonest run shows other logs now and then: INCONCLUSIVE or DISPUTED, never VERIFIED."""
     run = Path(shutil.copy(cheat_job.run, tmp_path / "run.cfoil"))
     place = place_of(run, "/run/fingerprints", 2)
-    before(monkeypatch, replay, "read_log", lambda *_: place.write(flipped(place.before)))
+    before(monkeypatch, segments, "read_log", lambda *_: place.write(flipped(place.before)))
     result = audited(run, cheat_job.order)
     assert result.report.outcome in (Outcome.INCONCLUSIVE, Outcome.DISPUTED)
     if result.report.outcome is Outcome.DISPUTED:
@@ -256,7 +254,7 @@ def test_the_overview_hashes_nothing(digits_job, monkeypatch):
 
 def test_hashing_shows_how_far_it_is_and_can_be_stopped(digits_job, monkeypatch):
     """Of a large file; nothing of it is looked at before that is done."""
-    monkeypatch.setattr(replay, "_LONG_BYTES", 0)
+    monkeypatch.setattr(session, "_LONG_BYTES", 0)
     monkeypatch.setattr(steady, "_PIECE_BYTES", 2**16)
     monkeypatch.setattr(steady, "LEAST_BLOCK", 2**12)
     events = audited(digits_job.run, digits_job.order).events
@@ -268,9 +266,9 @@ def test_hashing_shows_how_far_it_is_and_can_be_stopped(digits_job, monkeypatch)
     assert percents == sorted(set(percents))
     assert percents[-1] == 100
     token = CancelToken()
-    opened = before(monkeypatch, replay, "BundleReader", lambda *_: None)
+    opened = before(monkeypatch, session, "BundleReader", lambda *_: None)
     stopped = []
-    for event in replay.run_audit(AuditRequest(digits_job.run, digits_job.order, threads=1), token):
+    for event in session.run_audit(AuditRequest(digits_job.run, digits_job.order, threads=1), token):
         stopped.append(event)
         token.cancel()
     assert stopped[-1].report.outcome is Outcome.INCONCLUSIVE

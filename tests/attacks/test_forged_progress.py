@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from counterfoil.arithmetic import machine
-from counterfoil.audit import kept as keeping
-from counterfoil.audit.kept import MARK, capsule_of, encode, load
+from counterfoil.audit import keeping
+from counterfoil.audit.keeping import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base import sealing

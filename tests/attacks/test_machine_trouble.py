@@ -15,7 +15,7 @@ import torch
 
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit import replay
+from counterfoil.audit import segments, session
 from counterfoil.audit.boxed import scratch
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
@@ -132,7 +132,7 @@ def test_a_dispute_that_was_found_before_stays(cheat_job, monkeypatch):
             raise MemoryError
         return native(operation, args, kwargs)
 
-    found = before(monkeypatch, replay, "gather", lambda *_: None)
+    found = before(monkeypatch, segments, "gather", lambda *_: None)
     monkeypatch.setattr(machine, "native", compute)
     report = audited(cheat_job.run, cheat_job.order).report
     assert found
@@ -158,7 +158,7 @@ def test_memory_is_short_outside_of_operators(digits_job, monkeypatch, cause):
     def short(*_):
         raise cause
 
-    for module, name in ((audit_steps, "state_root"), (replay, "compare_states"), (replay, "run_selftest")):
+    for module, name in ((audit_steps, "state_root"), (segments, "compare_states"), (session, "run_selftest")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, short)
             report = audited(digits_job.run, digits_job.order).report
@@ -229,7 +229,7 @@ def lost():
 
 def test_the_disk_fails_under_the_replay(digits_job, monkeypatch, lost):
     monkeypatch.setattr(steady, "CACHED_BYTES", 0)  # a file of this size would lie in memory
-    before(monkeypatch, replay, "_judge", lambda request, inspection, *_: lost(inspection.reader.file))
+    before(monkeypatch, session, "_judge", lambda request, inspection, *_: lost(inspection.reader.file))
     result = audited(digits_job.run, digits_job.order)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
     assert "says nothing about the file itself" in result.report.reason

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from counterfoil.audit import kept as keeping
+from counterfoil.audit import keeping
 from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.audit.statement.verdict import preview_verdict

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit import kept as keeping
+from counterfoil.audit import keeping
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import DivergenceMeasured, ResumedFromCheckpoint, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest

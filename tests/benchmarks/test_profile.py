@@ -31,14 +31,14 @@ ENGINE = Path(counterfoil.__file__).parent
         ("arithmetic/compute/prepared.py", "Prepared.advance", "dispatch"),
         ("arithmetic/compute/interpreter.py", "Interpreter.execute", "dispatch"),
         ("arithmetic/compute/interpreter.py", "_Step.load", "state and copies"),
-        ("arithmetic/grid/scale.py", "anything", "scale rules"),
+        ("arithmetic/grid/scales/norms.py", "anything", "scale rules"),
         ("kernels/cpu/regions.py", "Region.run", ""),
         ("arithmetic/grid/tiles.py", "sweep", "chains: compute and rounding in one sweep"),
         ("arithmetic/compute/blocked.py", "anything", "compute"),
         ("base/behind.py", "Behind.take", WAITING),
         ("commit/state.py", "state_root", "hashing"),
         ("training/recording.py", "append", "writing and reading"),
-        ("audit/replay.py", "anything", "recorder and auditor"),
+        ("audit/session.py", "anything", "recorder and auditor"),
     ],
 )
 def test_a_function_is_a_part_of_a_step(file: str, function: str, part: str) -> None:

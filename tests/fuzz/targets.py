@@ -19,7 +19,7 @@ import numpy as np
 
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.grid.log import decode, encode
-from counterfoil.audit import kept
+from counterfoil.audit import keeping
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts import result as parts
@@ -332,7 +332,7 @@ class Corpus:
                 "step file", (file,), spoil_bytes, partial(_read_steps, _all_steps(file)[0]), True, (RecordingError,)
             ),
             Target(
-                "progress", (kept.encode(_kept_audit()),), _spoil_progress, _use_progress, False, (ProgressError,),
+                "progress", (keeping.encode(_kept_audit()),), _spoil_progress, _use_progress, False, (ProgressError,),
             ),
             Target("part of an audit", (_part(),), _spoil_part, partial(_use_part, self._folder / "part"), False,
                    (PartError,)),
@@ -404,21 +404,21 @@ def _read_steps(known: tuple[Any, ...], data: bytes) -> Any:
     return found
 
 
-def _kept_audit() -> kept.KeptAudit:
-    basis = kept.Basis(
+def _kept_audit() -> keeping.KeptAudit:
+    basis = keeping.Basis(
         file=Digest.of(b"file"), order=Digest.of(b"order"), run_root=Digest.of(b"run"), counterfoil="1", torch="2",
         device="cpu", segments=SegmentRequest(),
     )  # fmt: skip
-    return kept.KeptAudit(
+    return keeping.KeptAudit(
         basis, Sample(12, ((1, 12),), Selection.ALL), 3, step_table(3).pack(3),
-        (kept.kept_divergence(3, dispute().tensors),), dispute(), (2,), (3,), ((1, 2, 3, 4, 5, 6),), 0.5, None,
+        (keeping.kept_divergence(3, dispute().tensors),), dispute(), (2,), (3,), ((1, 2, 3, 4, 5, 6),), 0.5, None,
     )  # fmt: skip
 
 
 def _use_progress(data: bytes) -> Any:
     """Read progress, and compute with its numbers as an audit that goes on from it does."""
-    audit = kept.decode(data)
-    short = kept.kept_at(Path("progress"), audit)
+    audit = keeping.decode(data)
+    short = keeping.kept_at(Path("progress"), audit)
     if not audit.fits(12, 12):
         return audit
     numbers = list(audit.sample.numbers())
@@ -466,7 +466,7 @@ def _spoil_part(data: bytes, chance: random.Random) -> bytes:
 
 def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
     """Mostly what it says, with its seal made right."""
-    start = len(kept.MARK) + SEAL_BYTES
+    start = len(keeping.MARK) + SEAL_BYTES
     if chance.random() < 0.2:
         return spoil_bytes(data, chance)
     if chance.random() < 0.5:
@@ -477,7 +477,7 @@ def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
             body = msgspec.msgpack.encode(value)
         except (OverflowError, UnicodeEncodeError):  # what no such file can hold
             body = b""
-    return kept.MARK + seal(kept.MARK + body) + body
+    return keeping.MARK + seal(keeping.MARK + body) + body
 
 
 def _spoil_weights(data: bytes, chance: random.Random) -> bytes:

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.arithmetic.grid.log import ZERO_SCALE, SiteLog
-from counterfoil.audit import kept
+from counterfoil.audit import keeping
 from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.partial import replay_part
@@ -375,12 +375,12 @@ class Liar:
 
     def _progress(self, truth: str) -> Subject:
         job = self._runs[truth]
-        old, kept.LEAST_SECONDS = kept.LEAST_SECONDS, -1e9
+        old, keeping.LEAST_SECONDS = keeping.LEAST_SECONDS, -1e9
         try:
             path = progress_of(job, self._folder / f"{truth}.progress", 2)
         finally:
-            kept.LEAST_SECONDS = old
-        start = len(kept.MARK) + SEAL_BYTES
+            keeping.LEAST_SECONDS = old
+        start = len(keeping.MARK) + SEAL_BYTES
         data = path.read_bytes()
         document = msgspec.msgpack.decode(data[start:])
         fields: dict[str, list[Change]] = {}
@@ -392,8 +392,8 @@ class Liar:
                 body = msgspec.msgpack.encode(copy.value)
                 lied = self._place("progress")
                 # Whoever lies here writes to the folder, and does not have the user's secret.
-                seal = hmac.digest(b"a guess", kept.MARK + body, "sha256")
-                lied.write_bytes(kept.MARK + seal + body)
+                seal = hmac.digest(b"a guess", keeping.MARK + body, "sha256")
+                lied.write_bytes(keeping.MARK + seal + body)
                 return _audit(job.run, job.order, progress=lied, resume=True)
             return "REFUSED"
 

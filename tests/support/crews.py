@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.arithmetic.grid.log import decode
-from counterfoil.audit import replay
+from counterfoil.audit import session
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
 from counterfoil.audit.parts.result import (
@@ -142,5 +142,5 @@ def crewed(monkeypatch: pytest.MonkeyPatch, make: Callable[[Workplace], Bent]) -
             yield Crew(bent, numbers, identity, cancel)
 
     with monkeypatch.context() as patch:
-        patch.setattr(replay, "open_helpers", opened)
+        patch.setattr(session, "open_helpers", opened)
         yield made

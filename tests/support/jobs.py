@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic import machine as machines
-from counterfoil.arithmetic import selftest
+from counterfoil.arithmetic import machine as machines, selftest
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit import replay
-from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit import session
+from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
@@ -190,12 +189,17 @@ class Job:
     order: Path
     run: Path
 
+    @classmethod
+    def within(cls, folder: Path) -> Job:
+        """The files of a folder, by the names that :func:`record_job` gives them."""
+        return cls(folder / "job.cfoil", folder / "run.cfoil")
+
 
 def record_job(
     folder: Path, draft: OrderDraft, key: SigningKey, client: SigningKey | None = None, **settings: Any
 ) -> Job:
     """Write an order, without the trial that recording is anyhow, signed if told so, and record a run of it."""
-    job = Job(folder / "job.cfoil", folder / "run.cfoil")
+    job = Job.within(folder)
     draft.write(job.order, trial=False, key=client)
     for program in draft.programs.all:
         _hold(program.to_bytes(), draft.manifest.precision)
@@ -267,7 +271,7 @@ def audited(
 ) -> Audited:
     """Audit a run to its end, on imitated hardware if told so; on one thread unless told otherwise."""
     request = AuditRequest(run, order, **({"threads": 1} | settings))
-    with _self_tests_remembered(replay):
+    with _self_tests_remembered(session):
         events = tuple(
             run_audit(request, cancel) if perturbation is None else imitated_audit(request, perturbation, cancel)
         )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.values.events import AuditFinished, DivergenceMeasured, Event, ProgressRestored, StepReplayed
 from counterfoil.audit.values.outcome import Outcome

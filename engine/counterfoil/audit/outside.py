@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counterfoil.audit.kept import Shelf
+from counterfoil.audit.keeping import Shelf
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of

@@ -274,7 +274,7 @@ def _request(
         **asked: The other fields of the request.
     """
     trainer_key, client_key = (None if path is None else load_public_key(path) for path in keys)
-    from counterfoil.audit import kept
+    from counterfoil.audit import keeping
     from counterfoil.audit.beacons import read_beacon
     from counterfoil.audit.values.request import AuditRequest
     from counterfoil.audit.values.sampling import SegmentRequest
@@ -287,7 +287,7 @@ def _request(
         client_key=client_key,
         segments=SegmentRequest.parse(chosen, confidence, bad_fraction, nonce, public),
         limits=limits_for(allow_large),
-        progress=progress if progress is not None else kept.state_folder(),
+        progress=progress if progress is not None else keeping.state_folder(),
         begin=True,
         retain=True,
         **asked,

@@ -82,20 +82,20 @@ def compiled() -> Loops | None:
 
     for name, address in addresses.items():
         llvmlite.binding.add_symbol(f"counterfoil_{name}", address)
-    from counterfoil.kernels.cpu import sha256 as sha256_loops
+    from counterfoil.kernels.cpu.sha256 import ROOM_WORDS, leaves_at, reduce_at
 
     def room(prefix: bytes) -> NDArray[np.uint64]:
-        words = np.zeros(sha256_loops.ROOM_WORDS, np.uint64)
+        words = np.zeros(ROOM_WORDS, np.uint64)
         words.view(np.uint8)[-8] = prefix[0]
         return words
 
     def leaves(data: Bytes, chunk_bytes: int, out: Bytes) -> None:
         within = room(LEAF_PREFIX)
-        sha256_loops.leaves_at(data.ctypes.data, data.size, chunk_bytes, out.ctypes.data, within.ctypes.data)
+        leaves_at(data.ctypes.data, data.size, chunk_bytes, out.ctypes.data, within.ctypes.data)
 
     def reduce(nodes: Bytes) -> None:
         within = room(NODE_PREFIX)
-        sha256_loops.reduce_at(nodes.ctypes.data, nodes, within.ctypes.data)
+        reduce_at(nodes.ctypes.data, nodes, within.ctypes.data)
 
     loops = Loops(leaves, reduce)
     return loops if _checked(loops) == _checked(PLAIN) else None

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-def reach(device: torch.device) -> bool:
+def loops_reach(device: torch.device) -> bool:
     """Return whether numba's loops reach the tensors of a device: in the CPU's memory they do."""
     return device.type == "cpu"
 

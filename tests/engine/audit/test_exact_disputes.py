@@ -20,7 +20,7 @@ from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.arithmetic.grid import unrounded
-from counterfoil.audit import adjudicator, replay
+from counterfoil.audit import adjudicator, session
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.overview import summarise
 from counterfoil.audit.panel import run_panel
@@ -134,7 +134,7 @@ def off_by_one(kind: str) -> Callable[..., Compute]:
 @contextmanager
 def untested() -> Iterator[None]:
     """The self-test finds such machines; here it meets another fault, or none."""
-    with replaced(replay, "run_selftest", _passed), replaced(adjudicator, "run_selftest", _passed):
+    with replaced(session, "run_selftest", _passed), replaced(adjudicator, "run_selftest", _passed):
         yield
 
 

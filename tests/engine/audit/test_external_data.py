@@ -19,7 +19,8 @@ from counterfoil.base.errors import CancelledError, DataError, GivenFileError
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import DataChecked, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import DataChecked, StepRecorded
 from support.bundles import flip_bit, test_key
 from support.jobs import audited, classify, digits_order, draw, own_order
 
@@ -121,7 +122,7 @@ def test_a_stranger_s_file_condemns_nobody(job: Outside, tmp_path: Path) -> None
 
 
 def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_path: Path) -> None:
-    from counterfoil.audit.replay import run_audit
+    from counterfoil.audit.session import run_audit
     from counterfoil.audit.values.request import AuditRequest
 
     path = tmp_path / "big.cfdata"
@@ -142,7 +143,7 @@ def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_p
 
 
 def test_a_stopped_check_concludes_nothing(job: Outside, tmp_path: Path) -> None:
-    from counterfoil.audit.replay import run_audit
+    from counterfoil.audit.session import run_audit
     from counterfoil.audit.values.request import AuditRequest
 
     token = CancelToken()

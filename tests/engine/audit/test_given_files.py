@@ -12,7 +12,7 @@ import pytest
 from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.orders import with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest

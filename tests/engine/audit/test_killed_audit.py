@@ -15,16 +15,14 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.replay import run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
 from support.capsules import record_cheat
-from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
 
-__all__ = ["trainer_key"]
 STEPS = 16
 
 
@@ -219,7 +217,7 @@ def test_a_capsule_that_memory_was_lacking_for_is_not_said_to_be_needless(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("counterfoil.audit.replay.gather", failing)
+        patch.setattr("counterfoil.audit.segments.gather", failing)
         assert main(audit) == 4
     said = capsys.readouterr()
     assert "The capsule was not written" in said.err

@@ -20,7 +20,7 @@ from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
 from counterfoil.arithmetic.grid.log import SiteLog, decode
 from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, step_key
-from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
@@ -272,7 +272,7 @@ def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, seed):
     monkeypatch.setattr(machine, "native", noisy(2.0**-30, seed))
     # The self-test finds so much noise at once.
     assert audited(digits_job.run, digits_job.order).report.outcome is Outcome.ERROR
-    monkeypatch.setattr("counterfoil.audit.replay.run_selftest", lambda *_: "not asked")
+    monkeypatch.setattr("counterfoil.audit.session.run_selftest", lambda *_: "not asked")
     result = audited(digits_job.run, digits_job.order)
     report = result.report
     assert report.outcome is Outcome.INCONCLUSIVE

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit import kept
+from counterfoil.audit import keeping
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.timing import plan_audit
@@ -23,14 +23,12 @@ from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.calibration import Calibration, calibrate
-from counterfoil.training.recorder import RecordingResumed, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from support.expectations import verified
-from support.job_fixtures import trainer_key
 from support.jobs import Job, audited, record_job, record_run
 from support.resuming import ended, request_of, stopped_after, whole
 from support.turns import bent_weight, gan_job, gan_order, ordinary
-
-__all__ = ["trainer_key"]
 
 PRECISIONS: dict[str, AnyPrecision | None] = {"float64-24": None, "exact-20": ExactPrecision(20)}
 
@@ -108,7 +106,7 @@ def test_a_recording_goes_on_in_the_middle_of_a_round(
 def test_an_interrupted_audit_goes_on_as_one_that_was_not(
     runs: dict[str, Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
     job, place = runs["float64-24"], tmp_path / "kept"
     place.mkdir()
     expected = ended(whole(request_of(job))).report

@@ -18,9 +18,9 @@ import torch
 
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit import kept as keeping
-from counterfoil.audit.kept import Keeper, decode, encode, kept_at, load
-from counterfoil.audit.replay import find_progress
+from counterfoil.audit import keeping
+from counterfoil.audit.keeping import Keeper, decode, encode, kept_at, load
+from counterfoil.audit.session import find_progress
 from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
@@ -29,11 +29,8 @@ from counterfoil.base.errors import ProgressError
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run, sign_again
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, stopped_after, whole
-
-__all__ = ["digits_job", "trainer_key"]
 
 
 @pytest.fixture(scope="module")

@@ -448,10 +448,10 @@ def test_a_full_disk_leaves_the_old_file(
 def test_an_interrupted_replay_is_inconclusive(
     job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from counterfoil.audit import replay
+    from counterfoil.audit import session
     from counterfoil.audit.values import events
 
-    original = replay.run_audit
+    original = session.run_audit
 
     def interrupted(*arguments: object) -> object:
         for event in original(*arguments):  # type: ignore[arg-type]
@@ -459,7 +459,7 @@ def test_an_interrupted_replay_is_inconclusive(
                 os.kill(os.getpid(), signal.SIGINT)
             yield event
 
-    monkeypatch.setattr(replay, "run_audit", interrupted)
+    monkeypatch.setattr(session, "run_audit", interrupted)
     verdict = tmp_path / "verdict.json"
     key = str(job / "auditor.pem")
     assert main(["audit", str(job / "run.cfoil"), "--verdict", str(verdict), "--key", key]) == 2

@@ -11,13 +11,12 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from torch import Tensor
 
 from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels import devices as loops
-from counterfoil.kernels.cuda import exact as kernels_triton
+from counterfoil.kernels import devices
+from counterfoil.kernels.cuda import exact
 from counterfoil.kernels.exact import cuts, device_products, elementwise, forms, products, sums
 from counterfoil.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
@@ -50,15 +49,15 @@ def _reached(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loops, "reach", lambda device: False)
-    monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+    monkeypatch.setattr(devices, "loops_reach", lambda device: False)
+    monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
 
 
 def on_cpu(function, *arguments):
     """What the CPU's compiled loops, or torch's operators beside them, give."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "reach", lambda device: device.type == "cpu")
-        patch.setattr(loops, "triton_reaches", lambda device: False)
+        patch.setattr(devices, "loops_reach", lambda device: device.type == "cpu")
+        patch.setattr(devices, "triton_reaches", lambda device: False)
         return function(*arguments)
 
 
@@ -67,7 +66,7 @@ def flag_on(device: str) -> Tensor:
 
 
 def whole_largest(x: Tensor) -> Tensor:
-    return kernels_triton.largest(x.contiguous(), (1, 1, 1, x.numel()))
+    return exact.largest(x.contiguous(), (1, 1, 1, x.numel()))
 
 
 # Quantising.
@@ -152,7 +151,7 @@ def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
 def test_digits(device: str, values: list[float], bits: int) -> None:
     x = torch.tensor([values, values[::-1]])
     count, flag = digit_count(bits), flag_on(device)
-    planes = kernels_triton.cut(x.to(device), whole_largest(x.to(device)), bits, count, (16, 32), flag).cpu()
+    planes = exact.cut(x.to(device), whole_largest(x.to(device)), bits, count, (16, 32), flag).cpu()
     digits = split(on_cpu(quantise, x, bits).integers, bits)
     both = [a + b for a, b in itertools.combinations(digits, 2)]
     assert torch.equal(planes[:, :2, : len(values)].to(torch.int32), torch.stack([*digits, *both]))
@@ -166,7 +165,7 @@ def test_strides_and_tiles_of_a_matrix(device: str, bits: int) -> None:
     expected = None
     for y in (x, x.t().contiguous().t(), torch.stack((x, x), -1)[..., 1]):
         here = y.to(device) if ON_DEVICE else y
-        found = kernels_triton.cut(here, whole_largest(here), bits, digit_count(bits), (48, 160), flag_on(device))
+        found = exact.cut(here, whole_largest(here), bits, digit_count(bits), (48, 160), flag_on(device))
         expected = found if expected is None else expected
         assert torch.equal(found, expected)
     assert expected is not None
@@ -187,7 +186,7 @@ def test_totals_are_rounded_once(device: str, integers: list[int], exponents: tu
     tops = [torch.tensor([max(e + 126, 0) << 23 if e > -126 else 1 << e + 148], dtype=torch.int32) for e in exponents]
     assert [int(exponents_of(top.view(torch.float32))) for top in tops] == list(exponents)
     total = torch.tensor(integers).view(1, 1, -1)
-    found = kernels_triton.join(total.to(device), *(top.to(device) for top in tops), bits, 1, (1, len(integers)))
+    found = exact.join(total.to(device), *(top.to(device) for top in tops), bits, 1, (1, len(integers)))
     expected = from_int64(total[0], torch.tensor(sum(exponents) - bits))
     assert bits_of(found.cpu()) == bits_of(expected)
     single = [reference.single(Fraction(n) * Fraction(2) ** (sum(exponents) - bits)) for n in integers]
@@ -261,8 +260,8 @@ def test_the_librarys_operator_gets_what_cuda_takes(
 
 def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    largest = kernels_triton.largest
-    monkeypatch.setattr(kernels_triton, "largest", lambda *arguments: found.append(1) or largest(*arguments))
+    largest = exact.largest
+    monkeypatch.setattr(exact, "largest", lambda *arguments: found.append(1) or largest(*arguments))
     x, w, g = (wild(shape, 3).to(device) for shape in ((6, 5), (5, 4), (6, 4)))
     products.matmul(x, w, 20, Form.KARATSUBA)
     products.matmul(x.t(), g, 20, Form.KARATSUBA)
@@ -376,14 +375,14 @@ def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(forms, name, length)
     sound_forms.cache_clear()
     assert Form.KARATSUBA in sound_forms(device)
-    right = kernels_triton.join
+    right = exact.join
 
     def wrong(*arguments) -> Tensor:
         found = right(*arguments)
         found.view(torch.int32)[0, 0] ^= 1
         return found
 
-    monkeypatch.setattr(kernels_triton, "join", wrong)
+    monkeypatch.setattr(exact, "join", wrong)
     sound_forms.cache_clear()
     assert sound_forms(device) >= {Form.FLOAT64, Form.INT8}
     assert Form.KARATSUBA not in sound_forms(device)

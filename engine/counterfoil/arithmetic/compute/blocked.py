@@ -3,7 +3,7 @@
 A library adds n terms in an order of its own, and the error bound of that grows with n. Here an axis is cut into blocks
 of about its square root, and axes are summed one after another, so that a term passes through about 2 sqrt(n)
 additions. Variances take two passes, products are cut into parts, and elements that meet at one index are first added
-in groups. Which uses of an operator are computed so follows from shapes alone (:mod:`counterfoil.operators.windows`).
+in groups. Which uses of an operator are computed so follows from shapes alone (:mod:`counterfoil.operators.sums`).
 
 A form is a small program of ATen operators, its pieces. The pieces that sum or call a library function go through
 ``run``, so that another machine can be imitated piece by piece; what stands beside them is one correctly rounded
@@ -22,8 +22,8 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.buffered import combined, product, samples_at_once
 from counterfoil.kernels import buffers
 from counterfoil.kernels.cpu import normalising
-from counterfoil.operators import windows as sums
-from counterfoil.operators.windows import Arguments
+from counterfoil.operators import sums
+from counterfoil.operators.sums import Arguments
 
 Run = Callable[..., Any]
 """Computes one piece: called with the name of an ATen operator and its positional arguments."""

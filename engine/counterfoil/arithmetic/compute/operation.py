@@ -12,7 +12,7 @@ from torch import Tensor
 from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.compute.defined import Definition, definition_of
 from counterfoil.arithmetic.compute.strides import stride_free
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, Trait, names_with
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.operators.signatures import overload

@@ -17,7 +17,7 @@ from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
 from counterfoil.kernels.exact.geometry import windows_over_one
 from counterfoil.kernels.exact.limits import check_operands, sum_bits
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.operators.signatures import defaults_of, signature_of

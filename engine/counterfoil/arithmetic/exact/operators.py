@@ -19,7 +19,7 @@ from counterfoil.kernels.exact import convolutions, elementwise, functions, prod
 from counterfoil.kernels.exact.forms import sound_forms
 from counterfoil.kernels.exact.geometry import Geometry
 from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.windows import spatial
+from counterfoil.operators.sums import spatial
 
 Arguments = Mapping[str, Any]
 """Arguments of an operator by name, with defaults; floating-point tensors are float32."""

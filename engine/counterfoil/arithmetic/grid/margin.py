@@ -9,7 +9,7 @@ by at most 3/4 tau (``OMISSION_SHARE``), so the bound proves every m up to
     -log2(4/3 * 2 * 2 * factor * gamma_n).
 
 A bound is that of the form in which the operator is computed: the library's, or one of our own
-(:mod:`counterfoil.operators.windows`).
+(:mod:`counterfoil.operators.sums`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from counterfoil.base.errors import ProgramError
 from counterfoil.base.precision import Precision
 from counterfoil.base.sentence import say
 from counterfoil.kernels.grid import CALIBRATED_STEERABLE, OMISSION_SHARE, PROVEN_STEERABLE
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.operators.signatures import defaults_of, signature_of
 from counterfoil.program.graph import Program, map_argument

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
-from counterfoil.audit.kept import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
+from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
@@ -104,7 +104,7 @@ class Answers:
         take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
 
     def keep(self, body: bytes) -> None:
-        """Keep progress: what :func:`counterfoil.audit.kept.body_of` makes of it."""
+        """Keep progress: what :func:`counterfoil.audit.keeping.body_of` makes of it."""
         audit = audit_of(body)
         if audit.basis != self._basis or audit.basis.file != self._audited:
             raise ProgressError(say("It is not progress of the file that is audited."))

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME
-from counterfoil.audit.kept import Basis, KeptAudit, Shelf, audit_of, body_of
+from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor

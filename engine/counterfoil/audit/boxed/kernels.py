@@ -6,12 +6,12 @@ which types, and by the self-test of a machine for the others.
 
 from __future__ import annotations
 
-import counterfoil.audit.replay  # noqa: F401  declares whatever a replay calls
+import counterfoil.audit.session  # noqa: F401  declares whatever a replay calls
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.kernels import cache as kernelcache
+from counterfoil.kernels.cache import keep_place
 from counterfoil.kernels.cpu.regions import Region
 
 
@@ -24,4 +24,4 @@ def main() -> int:
             run_selftest(machine, precision)
         except CounterfoilError:  # the replay will say so
             return 1
-    return int(not kernelcache.keep_place())
+    return int(not keep_place())

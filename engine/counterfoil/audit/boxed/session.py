@@ -142,7 +142,7 @@ class AtHome:
         """As :class:`Session`."""
         del capsule
         with cancel.at_once():
-            from counterfoil.audit.replay import run_audit
+            from counterfoil.audit.session import run_audit
         for event in run_audit(request, cancel):
             if isinstance(event, events.AuditFinished):
                 self._evidence = event.evidence

@@ -64,7 +64,7 @@ def audit(
         client_key: The same of the client's.
         capsule: Whether a dispute capsule is to be written.
     """
-    from counterfoil.audit.replay import run_audit
+    from counterfoil.audit.session import run_audit
     from counterfoil.bundle.capsulewriter import write_capsule
 
     # Whoever started this process removes the progress.

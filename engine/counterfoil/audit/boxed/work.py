@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import counterfoil.audit.adjudicator
 import counterfoil.audit.panel
 import counterfoil.audit.parts.partial
-import counterfoil.audit.replay
+import counterfoil.audit.session
 import counterfoil.audit.timing
 import counterfoil.bundle.capsulewriter
 import counterfoil.signing.keys  # noqa: F401
@@ -39,7 +39,7 @@ from counterfoil.base.calls import Call
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.trouble import obstacle_behind
-from counterfoil.kernels import cache as kernelcache
+from counterfoil.kernels.cache import lacking
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
@@ -56,7 +56,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
     with cancel_on_interrupt([signal.SIGTERM]) as cancel:
         asking = Asking(_Line(questions, answers).ask, scratch)
         try:
-            if kernelcache.lacking():
+            if lacking():
                 asking.ask(Answers.compile)
             send(answers, Loaded())
             for value in _work(begin.task, Inside(cancel, asking, scratch)):

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.cache import kernel
 
 _MASK = 0xFFFFFFFF
@@ -65,7 +65,7 @@ def words(blocks: range, *, seed: int, step: int, draw: int, device: torch.devic
     Returns:
         Integers ``[4 * blocks]`` in 0 to 2^upper - 1: int32 on the CPU where it holds them, else int64.
     """
-    if loops.reach(torch.device(device)):
+    if devices.loops_reach(torch.device(device)):
         filled = _fill(blocks.start, len(blocks), 32 - upper, seed & _MASK, seed >> 32, step & _MASK, draw & _MASK)
         return torch.from_numpy(filled.view(np.int32) if upper < 32 else filled.astype(np.int64))
     return words_by_torch(blocks, seed=seed, step=step, draw=draw, device=device) >> (32 - upper)

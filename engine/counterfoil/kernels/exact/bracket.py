@@ -13,8 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.exact.single import from_float64
 
@@ -33,9 +32,9 @@ def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
         float32, the same shape: the lower end of the error in magnitude, rounded. int64 ``[k]``: the flat indices at
         which the upper end rounds to another number.
     """
-    if loops.triton_reaches(approximate.device) and approximate.numel():
+    if devices.triton_reaches(approximate.device) and approximate.numel():
         return _bracketed_there(approximate, error)
-    if not loops.reach(approximate.device):
+    if not devices.loops_reach(approximate.device):
         return bracketed_by_torch(approximate, error)
     result = buffers.empty(approximate.shape, dtype=torch.float32)
     found = bracketed_into(approximate.contiguous().view(-1), error, result.view(-1))
@@ -63,10 +62,10 @@ def square_roots(x: Tensor) -> Tensor:
 
 def _bracketed_there(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
     """The same on a CUDA device, in one pass and one transfer."""
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     flat = approximate.contiguous().view(-1)
-    result, report = kernels_triton.bracket(flat, error, ROOM)
+    result, report = exact.bracket(flat, error, ROOM)
     told = report.cpu().numpy()
     if told[0] > ROOM:
         return bracketed_by_torch(approximate, error)

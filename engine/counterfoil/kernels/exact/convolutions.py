@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.exact import device_products, fused_convolutions
 from counterfoil.kernels.exact.device_products import Laid
 from counterfoil.kernels.exact.geometry import Geometry, both_sides, spread, windows
@@ -168,8 +168,8 @@ def _unfused(form: Form, x: Tensor, geometry: Geometry) -> Form:
     """The form where no kernels compute: unfolded digits of grouped convolutions take memory and time."""
     if form is not Form.KARATSUBA:
         return form
-    grouped = geometry.groups > 1 and loops.triton_reaches(x.device)
-    return Form.FLOAT64 if loops.reach(x.device) or grouped else form
+    grouped = geometry.groups > 1 and devices.triton_reaches(x.device)
+    return Form.FLOAT64 if devices.loops_reach(x.device) or grouped else form
 
 
 def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.exact import cuts
 from counterfoil.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.kernels.exact.int8 import int8_product
@@ -62,7 +62,7 @@ class Laid:
 
 def takes(left: Tensor, right: Tensor) -> bool:
     """Whether these kernels compute a product."""
-    return loops.triton_reaches(left.device) and left.numel() > 0 and right.numel() > 0
+    return devices.triton_reaches(left.device) and left.numel() > 0 and right.numel() > 0
 
 
 def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
@@ -86,19 +86,19 @@ def _matmul(left: Tensor, right: Tensor, bits: int, flag: Tensor) -> Tensor:
 
 def _operand(x: Tensor, bits: int, fewest: int, flag: Tensor) -> Operand:
     """Cut a matrix whose columns are added over."""
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     top, shape = largest(x), (padded(x.shape[0], fewest), padded(x.shape[1]))
-    planes = kernels_triton.cut(x, top, bits, digit_count(bits), shape, flag)
+    planes = exact.cut(x, top, bits, digit_count(bits), shape, flag)
     return Operand(planes.__getitem__, top, bits, (x.shape[0], x.shape[1]))
 
 
 def largest(x: Tensor) -> Tensor:
     """Return the bits of the largest magnitude of a tensor, int32 ``[1]``: once for two products that it occurs in."""
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     turned = x.mT if x.dim() > 1 and not x.is_contiguous() and x.mT.is_contiguous() else x.contiguous()
-    return cuts.once(turned, "largest", lambda: kernels_triton.largest(turned, (1, 1, 1, turned.numel())))
+    return cuts.once(turned, "largest", lambda: exact.largest(turned, (1, 1, 1, turned.numel())))
 
 
 def padded(length: int, fewest: int = 1) -> int:
@@ -137,10 +137,10 @@ def laid_matmul(left: Laid, right: Laid, lengths: tuple[int, int, int], bits: in
 
 def _planes(x: Tensor, top: Tensor, bits: int, flag: Tensor) -> Tensor:
     """Cut a tensor of one exponent, told by ``top``: int8 ``[n (n + 1) / 2, *shape]``, nothing padded."""
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     flat = x.contiguous().view(1, -1)
-    planes = kernels_triton.cut(flat, top, bits, digit_count(bits), (1, x.numel()), flag)
+    planes = exact.cut(flat, top, bits, digit_count(bits), (1, x.numel()), flag)
     return planes.view(-1, *x.shape)
 
 
@@ -162,7 +162,7 @@ def multiply(left: Operand, right: Operand) -> Tensor:
     Returns:
         float32 ``[m, n]``.
     """
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     (rows, inner), (columns, others), count = left.shape, right.shape, digit_count(left.bits)
     assert (left.bits, inner) == (right.bits, others)
@@ -180,4 +180,4 @@ def multiply(left: Operand, right: Operand) -> Tensor:
         for start in range(0, a.shape[1], KARATSUBA_BLOCK):
             length = min(KARATSUBA_BLOCK, a.shape[1] - start)
             out += int8_product(a.narrow(1, start, length), b.narrow(0, start, length))
-    return kernels_triton.join(products, left.largest, right.largest, 2 * left.bits, count, (rows, columns))
+    return exact.join(products, left.largest, right.largest, 2 * left.bits, count, (rows, columns))

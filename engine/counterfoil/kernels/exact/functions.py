@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.base.cancel import check_cancelled
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices
 from counterfoil.kernels.exact.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.kernels.exact.elementwise import number
 from counterfoil.kernels.exact.single import from_float64
@@ -110,7 +109,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
         float32: every zero +0; infinities and NaN where the function has them, for the caller to allow or refuse.
     """
     given = _tensors(operands)
-    if not loops.reach(given[0].device):
+    if not devices.loops_reach(given[0].device):
         if kind in _SURE:
             return _SURE[kind](given[0])
         return round_function(kind, *approximated(kind, *operands))

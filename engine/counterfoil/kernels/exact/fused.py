@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices
 from counterfoil.kernels.cache import inlined, kernel
 from counterfoil.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits
 from counterfoil.kernels.exact import cuts
@@ -75,7 +74,7 @@ class Operand(Protocol):
 
 def takes(left: Tensor, right: Tensor, bits: int) -> bool:
     """Whether these kernels compute a product: on the CPU, of two or three digits."""
-    return loops.reach(left.device) and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
+    return devices.loops_reach(left.device) and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
 
 
 def exponent_of(x: Tensor) -> int:

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices
 from counterfoil.kernels.cache import inlined, kernel
 from counterfoil.kernels.cpu.bitcasts import as_bits
 from counterfoil.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
@@ -25,7 +24,7 @@ from counterfoil.kernels.exact.refusals import not_finite
 
 def takes(x: Tensor, summed: Sequence[int]) -> bool:
     """Whether these kernels sum a tensor over axes: on the CPU, kept and summed axes in turns, twice at most."""
-    if not loops.reach(x.device) or not x.numel() or not summed or not x.is_contiguous():
+    if not devices.loops_reach(x.device) or not x.numel() or not summed or not x.is_contiguous():
         return False
     return len(runs(x.shape, summed)) <= 4
 

@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import buffers, devices
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
 from counterfoil.kernels.exact.geometry import runs
@@ -91,7 +90,7 @@ def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantis
     """
     assert x.dtype == torch.float32, "values of the exact profiles are float32"
     assert 1 <= bits <= MOST_SUM_BITS
-    if loops.reach(x.device) and x.numel():
+    if devices.loops_reach(x.device) and x.numel():
         shared = {axis % x.dim() for axis in axes} if axes is not None else set(range(x.dim()))
         # Axes that share an exponent and come last: rows in memory.
         if shared == set(range(x.dim() - len(shared), x.dim())):
@@ -99,7 +98,7 @@ def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantis
                 turned = _quantise_rows(x.mT, bits, len(shared))
                 return Quantised(turned.values.mT, turned.exponents, bits)
             return _quantise_rows(x.contiguous(), bits, len(shared))
-    if loops.triton_reaches(x.device) and x.numel():
+    if devices.triton_reaches(x.device) and x.numel():
         found = _quantise_there(x, bits, range(x.dim()) if axes is None else [axis % x.dim() for axis in axes])
         if found is not None:
             return found
@@ -111,7 +110,7 @@ def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantis
 
 def _quantise_there(x: Tensor, bits: int, shared: Sequence[int]) -> Quantised | None:
     """Return Q_b(x) on a CUDA device, in two passes and without waiting; None where the axes alternate too often."""
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     if not x.is_contiguous() and x.dim() > 1 and x.mT.is_contiguous():
         turned = {x.dim() - 1: x.dim() - 2, x.dim() - 2: x.dim() - 1}
@@ -122,7 +121,7 @@ def _quantise_there(x: Tensor, bits: int, shared: Sequence[int]) -> Quantised | 
         return None
     x = x.contiguous()
     with flagged(x.device) as flag:
-        values, exponents = kernels_triton.quantise(x, lengths, kernels_triton.largest(x, lengths), bits, flag)
+        values, exponents = exact.quantise(x, lengths, exact.largest(x, lengths), bits, flag)
     shape = [1 if axis in shared else length for axis, length in enumerate(x.shape)]
     return Quantised(values, exponents.view(shape), bits)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.exact import fused_sums
 from counterfoil.kernels.exact.geometry import runs, windows, windows_over_one
 from counterfoil.kernels.exact.limits import sum_bits
@@ -42,7 +42,7 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
     if fused_sums.takes(x, summed):
         found = fused_sums.total(x, summed)
         return found.view(kept) if keepdim else found
-    if loops.triton_reaches(x.device) and x.numel() and summed and len(runs(x.shape, summed)) <= 4:
+    if devices.triton_reaches(x.device) and x.numel() and summed and len(runs(x.shape, summed)) <= 4:
         found = _total_there(x.contiguous(), summed, bits)
         return found.view(kept if keepdim else [n for axis, n in enumerate(x.shape) if axis not in summed])
     exact = quantise(x, bits, summed).values
@@ -52,11 +52,11 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
 
 def _total_there(x: Tensor, summed: Sequence[int], bits: int) -> Tensor:
     """Return the sums on a CUDA device, in two passes and without waiting: float32 ``[n]``."""
-    from counterfoil.kernels.cuda import exact as kernels_triton
+    from counterfoil.kernels.cuda import exact
 
     lengths = runs(x.shape, summed)
     with flagged(x.device) as flag:
-        return kernels_triton.total(x, lengths, kernels_triton.largest(x, lengths), bits, flag)
+        return exact.total(x, lengths, exact.largest(x, lengths), bits, flag)
 
 
 def running_total(x: Tensor, axis: int) -> Tensor:
@@ -105,7 +105,7 @@ def total_by_place(values: Tensor, places: Tensor, size: int, meeting: int, base
 
 def _counts(places: Tensor, size: int) -> Tensor:
     """How many values each place gets: int64 ``[size]``."""
-    if loops.reach(places.device):
+    if devices.loops_reach(places.device):
         return torch.bincount(places, minlength=size)
     # The library's function would wait for a device, to learn the largest place.
     counts = torch.zeros(size, dtype=torch.int64, device=places.device)

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, convolution_backward, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}

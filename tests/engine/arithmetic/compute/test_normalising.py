@@ -15,7 +15,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute import blocked
 from counterfoil.kernels.cpu import normalising
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from support.error_bounds import allowances, worst
 from support.operator_calls import ATEN, Call, operation_of, t
 

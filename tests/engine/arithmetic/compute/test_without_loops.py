@@ -16,7 +16,7 @@ from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.exact.products import Form
 from support.triton_device import ON_DEVICE
 
@@ -39,7 +39,7 @@ def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:
                     monkeypatch.setattr(module, attribute, refused)
                     count += 1
     monkeypatch.setattr("counterfoil.kernels.cpu.regions.Region.run", refused)
-    monkeypatch.setattr(loops, "reach", lambda device: False)
+    monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     return count
 
 
@@ -73,6 +73,6 @@ def test_no_compiled_loop_is_needed(monkeypatch: pytest.MonkeyPatch, precision: 
 
 def test_control_a_step_beside_the_cpu_calls_them(monkeypatch: pytest.MonkeyPatch) -> None:
     out_of_reach(monkeypatch)
-    monkeypatch.setattr(loops, "reach", lambda device: True)
+    monkeypatch.setattr(devices, "loops_reach", lambda device: True)
     with pytest.raises(Exception, match=r"compiled loop|cannot be computed"):
         step(ExactPrecision(20), ahead=False)

@@ -15,7 +15,7 @@ from torch import Tensor
 from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.grid.margin import Use, bounds_of, kinds_without_bound, margin_bits, site_margins
 from counterfoil.base.precision import Precision
-from counterfoil.operators import windows as sums
+from counterfoil.operators import sums
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 

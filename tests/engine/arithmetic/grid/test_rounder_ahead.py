@@ -25,8 +25,8 @@ from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil.base.errors import CounterfoilError, NonFiniteError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.kernels import devices as loops
-from counterfoil.kernels.cuda import exact as kernels_triton
+from counterfoil.kernels import devices
+from counterfoil.kernels.cuda import exact
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node, TensorType, Value
@@ -300,8 +300,8 @@ def test_an_exact_step_in_the_devices_kernels_is_the_same(
     found: list[Any] = []
     for kernels in both:
         if kernels.run_ahead:
-            monkeypatch.setattr(loops, "reach", lambda device: False)
-            monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+            monkeypatch.setattr(devices, "loops_reach", lambda device: False)
+            monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
         rounder: Any = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(KEY)
         interpreter = Interpreter(program, kernels.device, torch.float32, compute)
@@ -338,18 +338,18 @@ class Waits(TorchDispatchMode):
 def test_an_exact_step_waits_for_functions_alone(
     both: tuple[Kernels, Kernels], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loops, "reach", lambda device: False)
+    monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     program, precision = exact_program(), ExactPrecision(20)
     compute = exactly(Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA))
-    monkeypatch.setattr(loops, "triton_reaches", lambda device: True)
+    monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
     brought: list[int] = []
 
     def bracket(*arguments: Any) -> Any:
         brought.append(1)
         return kernel(*arguments)
 
-    kernel = kernels_triton.bracket
-    monkeypatch.setattr(kernels_triton, "bracket", bracket)
+    kernel = exact.bracket
+    monkeypatch.setattr(exact, "bracket", bracket)
     found = []
     for kernels in both:
         rounder: Any = arithmetic_of(precision).recorder(program, kernels)

@@ -10,17 +10,16 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.kernels import devices as loops
+from counterfoil.kernels import devices
 from counterfoil.kernels.exact import functions, truth
 from counterfoil.kernels.exact.bracket import bracketed, bracketed_by_torch
 from counterfoil.kernels.exact.functions import ERROR, FUNCTIONS, evaluate, round_function
 from counterfoil.kernels.exact.truth import correctly_rounded, power_is
-from counterfoil.operators.judging import elementwise
 from counterfoil.operators.judging.ieee import rounded
+from counterfoil.operators.pointwise.judge.singles import FUNCTION_KINDS
 from support.definite_reference import bits_of, same_bits
 
 MP = mpmath.MPContext()
@@ -75,7 +74,7 @@ def closeness(kind: str, *operands: Tensor) -> Tensor:
 
 
 def test_every_function_of_one_number_is_there() -> None:
-    assert set(OF_ONE) == set(elementwise.FUNCTIONS) - {"silu", "mish"}  # these two are composites
+    assert FUNCTIONS == FUNCTION_KINDS
 
 
 @pytest.mark.parametrize("kind", OF_ONE)
@@ -319,7 +318,7 @@ def test_what_no_proof_covers_stops(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_functions_that_need_no_exact_arithmetic(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.cat([arguments(kind, 3000, 8), torch.tensor([0.0, -0.0, 1.0, 4.0, 2.0**-149, 3.4e38, math.inf, -1.0])])
     wanted = evaluate(kind, x)
-    monkeypatch.setattr(loops, "reach", lambda device: False)
+    monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     monkeypatch.setattr(functions, "_decide", None)
     assert torch.equal(evaluate(kind, x).nan_to_num(7.5), wanted.nan_to_num(7.5))
     assert not torch.signbit(evaluate("sqrt", torch.tensor(-0.0)))
@@ -330,7 +329,7 @@ def test_midpoints_decide_between_two_inverse_roots(monkeypatch: pytest.MonkeyPa
     x = arguments("rsqrt", 3000, 9)
     wanted = evaluate("rsqrt", x)
     monkeypatch.setattr(functions, "ERROR", 2.0**-28)
-    monkeypatch.setattr(loops, "reach", lambda device: False)
+    monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     below, doubtful = bracketed_by_torch(torch.rsqrt(x.double()), 2.0**-28)
     assert len(doubtful) > 50
     assert same_bits(evaluate("rsqrt", x), wanted)
