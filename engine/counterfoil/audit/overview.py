@@ -23,7 +23,7 @@ from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import Progress
+from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.program.limits import Limits
@@ -40,7 +40,7 @@ def inspect(
     *,
     client_key: PublicKey | None = None,
     quick: bool = False,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from counterfoil.base import errors
 from counterfoil.base.calls import Call
-from counterfoil.base.errors import CounterfoilError, Role
+from counterfoil.base.errors import CounterfoilError, FileRole
 from counterfoil.base.sentence import say
 
 _ERRORS: dict[str, type[CounterfoilError]] = {
@@ -40,7 +40,7 @@ class Failure:
     sentence: str
     remedy: str = ""
     detail: str = ""
-    role: Role = "file"
+    role: FileRole = "file"
 
     @classmethod
     def of(cls, error: CounterfoilError) -> Self:
