@@ -1,4 +1,4 @@
-"""``python -m benchmarks.against``: one training, done in every way that can be run here, side by side.
+"""``python -m benchmarks against``: one training, done in every way that can be run here, side by side.
 
 Each way trains the same model from the same weights on the same rows with the same learning rates: ordinary PyTorch in
 float32, float64, bfloat16 (autocast) and torch's deterministic mode; Counterfoil's profiles, recorded and replayed; a
@@ -17,7 +17,6 @@ import argparse
 import importlib.machinery
 import importlib.util
 import json
-import os
 import pickle
 import statistics
 import subprocess
@@ -40,9 +39,11 @@ from torch.nn import functional
 
 from benchmarks.accuracy.tasks import adamw
 from benchmarks.cross_hardware.replays import SETTINGS
-from benchmarks.pages import markdown, origin
+from benchmarks.forms import Forms, peak_memory
+from benchmarks.pages import markdown, origin, write_between
 from benchmarks.paper_method import Hooks
 from benchmarks.plots import Bars, draw_bars
+from benchmarks.programs import command, environment
 from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
@@ -51,8 +52,6 @@ from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.precision import PROFILES, AnyPrecision, Precision, is_exact
-from counterfoil.benchmark.forms import Forms, peak_memory
-from counterfoil.benchmark.markers import write_between
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.kernels.exact.forms import sound_forms
 from counterfoil.kernels.exact.products import Form, matmul
@@ -424,10 +423,10 @@ def _audited(run: Path, job: Path, threads: int) -> str:
 
 
 def _child(*arguments: str, setting: str = "as it is") -> str:
-    command = [sys.executable, "-m", "benchmarks.against", "--child", *arguments]
+    child = command("against", "--child", *arguments)
     # Threads that wait sleep, so that a busy machine is no reason to wait long.
-    env = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", **SETTINGS.get(setting, {})}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    settings = environment(OMP_WAIT_POLICY="PASSIVE", **SETTINGS.get(setting, {}))
+    done = subprocess.run(child, env=settings, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{arguments}: {done.stderr}")
     return done.stdout.strip().splitlines()[-1]
@@ -577,9 +576,9 @@ def _keep(found: dict[str, Any], part: str, threads: int) -> None:
     RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure the parts that were asked for, keep them, and print all that is known."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks against", description=__doc__)
     parser.add_argument("--parts", nargs="*", choices=["times", "products", "bits", "memory"], default=[])
     parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
     parser.add_argument("--settings", nargs="*", choices=THREADS, default=list(THREADS), help="of bits")
@@ -589,7 +588,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a page whose part is replaced")
     parser.add_argument("--plot", type=Path, help="draw the times into this PNG file")
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.child:
         kind, *arguments = options.child
         if kind == "alone":
@@ -623,7 +622,3 @@ def main() -> None:
         write_between(options.write, "against", text)
     if options.plot:
         plot(found, options.plot)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Times matrix products of the exact profiles, in every form, against float32 and float64.
 
-``python -m benchmarks.exact_products`` prints ratios to ordinary float32 with one thread: the whole product
+``python -m benchmarks exact-products`` prints ratios to ordinary float32 with one thread: the whole product
 (quantising, multiplying, rounding) in each form that is sound on this machine. On a machine that does other work the
 figures say little: repeat until they stay.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -76,12 +76,12 @@ def show(title: str, found: dict[str, float]) -> None:
         print(f"  {name:32} {taken / found['float32']:6.2f}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks exact-products", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--shapes", type=int, default=len(SHAPES), help="how many of the shapes")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     torch.set_num_threads(chosen.threads)
     generator = torch.Generator().manual_seed(0)
     print(f"torch {torch.__version__}, {chosen.threads} threads; times by those of float32")
@@ -89,7 +89,3 @@ def main() -> None:
         a, b = torch.randn(m, k, generator=generator), torch.randn(k, n, generator=generator)
         show(f"{m} x {k} x {n}", seconds(calls_for(a, b), chosen.rounds))
     show("convolution and gradients", seconds(convolution_calls(), chosen.rounds))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.exact_training``: what a recorded step costs under each kind of profile, by float32 training.
+"""``python -m benchmarks exact-training``: what a recorded step costs under each kind of profile, by float32 training.
 
 In each round ordinary eager float32 training of a model and its recorded step under each profile run once, one after
 the other; processor time counts, so that other work on the machine shows less. The factor is that of the least times
@@ -12,7 +12,7 @@ import argparse
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,11 +20,11 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.forms import Forms
+from benchmarks.workloads import CPU, WORKLOADS
 from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.precision import PROFILES
-from counterfoil.benchmark.forms import Forms
-from counterfoil.benchmark.workloads import CPU, WORKLOADS
 
 ORDINARY = "ordinary float32"
 RECORDED = ("float64-24", "exact-20", "exact-13")
@@ -100,13 +100,13 @@ def _processor() -> str:
     return platform.machine()
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure the models that were asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.exact_training", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks exact-training", description=__doc__)
     parser.add_argument("models", nargs="*", metavar="model", help=f"some of {', '.join(MODELS)}; all by default")
     parser.add_argument("--rounds", type=int, default=7, help="rounds after warming up (default 7)")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     found = []
     for key in options.models or MODELS:
         found.append(measure(key, options.rounds, options.threads))
@@ -114,7 +114,3 @@ def main() -> None:
             f"{found[-1].model}: " + ", ".join(f"{name} {found[-1].factor(name):.2f}" for name in RECORDED), flush=True
         )
     print(f"\n{table(found, options.threads)}")
-
-
-if __name__ == "__main__":
-    main()

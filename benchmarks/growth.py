@@ -1,4 +1,4 @@
-"""``python -m benchmarks.growth``: how cost grows with batch, width, depth and steps, and with the size of a bundle.
+"""``python -m benchmarks growth``: how cost grows with batch, width, depth and steps, and with the size of a bundle.
 
 Each curve has the slope of the line through its logarithms: 1 is in proportion, 0 is constant. Times of a step are the
 least processor time of some rounds; those of whole runs and of bundles are by the clock. What is measured is kept in
@@ -18,8 +18,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.pages import markdown, origin
+from benchmarks.forms import Forms
+from benchmarks.pages import markdown, origin, write_between
 from benchmarks.plots import Curve, Panel, draw_panels
+from benchmarks.workloads import EagerStep, gpt2_of_size
 from counterfoil.arithmetic.grid.log import encode
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
@@ -28,9 +30,6 @@ from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.benchmark.forms import Forms
-from counterfoil.benchmark.markers import write_between
-from counterfoil.benchmark.workloads import EagerStep, gpt2_of_size
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
@@ -219,14 +218,14 @@ def _row(curve: Curve) -> list[str]:
     return [*ends, f"{curve.slope:.2f}"]
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure the parts that were asked for, keep them, and print all that is known."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks growth", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"some of {', '.join(PARTS)}; none only prints")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
     parser.add_argument("--write", type=Path, help="a page whose part is replaced")
     parser.add_argument("--plot", type=Path, help="draw the curves into this PNG file")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"origins": {}, "found": {}}
     for part in options.parts:
         kept["found"][part] = PARTS[part](options.threads)
@@ -239,7 +238,3 @@ def main() -> None:
         write_between(options.write, "growth", text)
     if options.plot:
         draw_panels(panels(kept["found"]), options.plot)
-
-
-if __name__ == "__main__":
-    main()

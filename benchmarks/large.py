@@ -6,7 +6,8 @@ step is computed: the state stays the initial one, which only a replay could tel
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -65,5 +66,10 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
     return folder / "large.cfoil"
 
 
-if __name__ == "__main__":
-    write_large_bundle(Path(sys.argv[1]), int(sys.argv[2]))
+def main(arguments: Sequence[str]) -> None:
+    """Write the bundle, beside its order."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks large", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("gigabytes", type=int)
+    options = parser.parse_args(arguments)
+    print(f"Wrote {write_large_bundle(options.folder, options.gigabytes)}.")

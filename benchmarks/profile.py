@@ -1,4 +1,4 @@
-"""``python -m benchmarks.profile [workload]``: where the time of a step goes, and how far it is from what it must take.
+"""``python -m benchmarks profile [workload]``: where the time of a step goes, and how far it is from what it must take.
 
 A few steps are recorded by the recorder and audited by the auditor, as everybody's are, with their bundle in a
 temporary folder. Meanwhile a timer interrupts the main thread a thousand times a second and notes which function it
@@ -18,7 +18,7 @@ import signal
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,16 +27,15 @@ from types import FrameType
 
 import torch
 
-from benchmarks.pages import markdown, origin
+from benchmarks.forms import Forms
+from benchmarks.pages import markdown, origin, write_between
+from benchmarks.workloads import WORKLOADS
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.benchmark.forms import Forms
-from counterfoil.benchmark.markers import write_between
-from counterfoil.benchmark.workloads import WORKLOADS
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.estimate import product_flops
@@ -387,16 +386,16 @@ def operator_table(samples: Samples, form: str, most: int = 20) -> str:
     return f"{form}, ms a step by operator kind:\n\n{markdown(['operator', 'in all', *parts], rows)}"
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Profile the workloads that were asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks profile", description=__doc__)
     parser.add_argument(
         "workloads", nargs="*", metavar="workload", help=f"some of {', '.join(WORKLOADS)}; all by default"
     )
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
     parser.add_argument("--operators", action="store_true", help="print a table by operator kind too")
     parser.add_argument("--write", type=Path, help="a page whose part profile-WORKLOAD is replaced")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     for key in options.workloads or WORKLOADS:
         found = profile(key, options.threads)
         text = f"{table(found)}\n\n{origin(options.threads)}"
@@ -406,7 +405,3 @@ def main() -> None:
                 print(f"{operator_table(samples, form)}\n", flush=True)
         if options.write:
             write_between(options.write, f"profile-{key}", text)
-
-
-if __name__ == "__main__":
-    main()

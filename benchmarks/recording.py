@@ -1,13 +1,10 @@
-"""What keeping every finished step on the disk costs, as a share of recording.
-
-Run: python -m benchmarks.recording FOLDER (an empty one on the disk to measure)
-"""
+"""``python -m benchmarks recording``: what keeping every finished step on the disk costs, as a share of recording."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +65,11 @@ def measure(folder: Path, draft: OrderDraft) -> tuple[float, float, int]:
     return seconds / len(events), spent / seconds, (folder / "run.cfoil").stat().st_size // len(events)
 
 
-if __name__ == "__main__":
-    target = Path(sys.argv[1])
+def main(arguments: Sequence[str]) -> None:
+    """Record each and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks recording", description=__doc__)
+    parser.add_argument("folder", type=Path, help="an empty one on the disk to measure")
+    target = parser.parse_args(arguments).folder
     print("| | a step | of it to keep it | kept for a step |")
     print("|---|---|---|---|")
     for name, draft in orders().items():

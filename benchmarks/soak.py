@@ -1,4 +1,4 @@
-"""``python -m benchmarks.soak``: record and audit very many steps of a tiny model; memory, files and time stay flat.
+"""``python -m benchmarks soak``: record and audit very many steps of a tiny model; memory, files and time stay flat.
 
 Both are done by a process of their own, which writes down every so many steps how long they took, how much memory it
 holds, and how many files it has open.
@@ -10,15 +10,16 @@ import argparse
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from benchmarks.programs import command, environment
 
 STEPS = 100_000
 _SAMPLES = 200
@@ -136,8 +137,8 @@ def soak(folder: Path, steps: int) -> dict[str, Samples]:
     """
     found = {}
     for phase in PHASES:
-        arguments = ["--phase", phase, "--folder", str(folder), "--steps", str(steps)]
-        subprocess.run([sys.executable, "-m", "benchmarks.soak", *arguments], check=True)
+        child = command("soak", "--phase", phase, "--folder", str(folder), "--steps", str(steps))
+        subprocess.run(child, env=environment(), check=True)
         found[phase] = np.load(folder / f"{phase}.npy")
     return found
 
@@ -173,24 +174,24 @@ def plot(found: dict[str, Samples], path: Path) -> None:
     layout.grab().save(str(path))
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run a soak, or one part of it; returns 1 if something is not flat."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks soak", description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--plot", type=Path, help="draw the samples into this PNG file")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--phase", choices=PHASES, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.phase:
-        steps = PHASES[arguments.phase](arguments.folder, arguments.steps)
-        np.save(arguments.folder / f"{arguments.phase}.npy", _sampled(steps, max(arguments.steps // _SAMPLES, 1)))
+    options = parser.parse_args(arguments)
+    if options.phase:
+        steps = PHASES[options.phase](options.folder, options.steps)
+        np.save(options.folder / f"{options.phase}.npy", _sampled(steps, max(options.steps // _SAMPLES, 1)))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        found = soak(Path(folder), arguments.steps)
+        found = soak(Path(folder), options.steps)
         size = (Path(folder) / "run.cfoil").stat().st_size
-    if arguments.plot:
-        plot(found, arguments.plot)
-    print(f"{arguments.steps:,} steps, run of {size / 2**20:.1f} MiB; Python {platform.python_version()}\n")
+    if options.plot:
+        plot(found, options.plot)
+    print(f"{options.steps:,} steps, run of {size / 2**20:.1f} MiB; Python {platform.python_version()}\n")
     print("| | ms per step | last quarter / first | bytes per step | more open files | most memory |")
     print("|---|---|---|---|---|---|")
     for phase, samples in found.items():
@@ -202,7 +203,3 @@ def main() -> int:
     faults = [f"{phase}: {fault}" for phase, samples in found.items() for fault in flatness(samples).faults]
     print("".join(f"\n- {fault}" for fault in faults))
     return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

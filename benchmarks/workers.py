@@ -1,4 +1,4 @@
-"""``python -m benchmarks.workers``: what workers gain on this machine, and what a segment costs them.
+"""``python -m benchmarks workers``: what workers gain on this machine, and what a segment costs them.
 
 An audit of one run without workers, with one worker process and with several, each with one thread. The time of the
 replay is taken from the first judged step to the last, so that the start of the processes is told apart from it.
@@ -10,6 +10,7 @@ import argparse
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,14 +67,14 @@ def recorded(folder: Path, segments: int, width: int) -> Path:
     return folder / "run.cfoil"
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Print a table."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--segments", type=int, default=40)
-    options.add_argument("--width", type=int, default=128)
-    options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    options.add_argument("--ray", help="address of a Ray cluster, or auto")
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks workers", description=__doc__)
+    parser.add_argument("--segments", type=int, default=40)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--ray", help="address of a Ray cluster, or auto")
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         run = recorded(Path(folder), chosen.segments, chosen.width)
         ways: dict[str, Workers | None] = {"no workers": None, "1 process": LocalWorkers(1)}
@@ -88,7 +89,3 @@ def main() -> None:
     for name, found in times.items():
         more = f"{1000 * (found.replay - alone) / chosen.segments:.1f} ms" if name.startswith("1 ") else "-"
         print(f"| {name} | {found.whole:.1f} s | {found.replay:.1f} s | {alone / found.replay:.2f} | {more} |")
-
-
-if __name__ == "__main__":
-    main()

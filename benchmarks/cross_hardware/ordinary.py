@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.accuracy.tasks import digits_task, gpt_task
 from benchmarks.accuracy.training import train_eagerly
+from benchmarks.cross_hardware.unrounded import root_of
 from counterfoil.base.digest import Digest
-from counterfoil.benchmark.crosshardware.ordinary import root_of
 
 _EAGER_STEPS = 10
 _TEXT = b"Two machines add the same numbers in another order. " * 80

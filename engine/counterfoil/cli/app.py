@@ -23,7 +23,6 @@ from counterfoil.base.raised import theirs, told
 from counterfoil.cli import terminal
 from counterfoil.cli.auditing import audit, merge
 from counterfoil.cli.delivery import verify_weights
-from counterfoil.cli.developer import bench_app, vectors
 from counterfoil.cli.differences import diff
 from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import Done, exit_code, show_error
@@ -65,8 +64,6 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "keygen": keygen,
     "gui": gui,
     "demo": demo,
-    "bench": bench_app,
-    "vectors": vectors,
 }
 _WITH_KEY = (
     "order", "sign-order", "train", "audit", "merge", "adjudicate", "export", "withdraw", "reply", "sign", "keygen",

@@ -254,7 +254,7 @@ class _Measuring(RecordingRounder):
     def _count(self, node: Node, exponent: int, own: Tensor) -> None:
         """Count values by the power of two, from 2^E downwards, within which a midpoint lies."""
         grid = self._grid(self._site, exponent)
-        biased = ((own.view(torch.int64) >> 52) & 0x7FF).clamp(min=grid.floor_exponent + FLOAT64_BIAS)
+        biased = ((own.view(torch.int64) >> 52) & 0x7FF).clamp(min=grid.floor_biased)
         quantum = torch.ldexp(torch.ones_like(own), biased - FLOAT64_BIAS - grid.significand_bits + 1)
         position = own / quantum
         distance = (0.5 - (position - position.round()).abs()).abs() * quantum
