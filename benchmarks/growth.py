@@ -35,7 +35,8 @@ from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 
 RESULTS = Path(__file__).with_name("growth.json")
 ROUNDS = 5

@@ -42,7 +42,8 @@ from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Program, node_values
 from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 
 INTERVAL = 0.001
 """Seconds between two looks."""
@@ -68,7 +69,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "",
         "compute",
     ),
-    ("grid/(scale|magnitude|infinities|margin|known)|cpu/formulas", "", "scale rules"),
+    ("grid/(scale|magnitude|infinities|margin|known)|cpu/(formulas|measuring)", "", "scale rules"),
     ("grid/rounder", "_scales|measured", "scale rules"),
     ("kernels/.*/rounding|grid/rounder", "fingerprint|mix|watch", "fingerprints"),
     ("grid/unrounded", "", "fingerprints"),

@@ -13,8 +13,9 @@ from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
 from counterfoil.training.recording import Recording
+from counterfoil.training.recordingevents import StepRecorded
 from counterfoil_resources.digits import load_digits
 
 

@@ -100,7 +100,8 @@ def _sampled(steps: Iterator[int], every: int) -> Samples:
 def _recorded(folder: Path, steps: int) -> Iterator[int]:
     from counterfoil.signing.keys import generate_key, load_private_key
     from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-    from counterfoil.training.recorder import StepRecorded, record
+    from counterfoil.training.recorder import record
+    from counterfoil.training.recordingevents import StepRecorded
 
     table = synthetic_table(256, 4, 0)
     draft = order_logistic(table.features, table.labels, steps=steps, batch_size=8, checkpoint_every=1000)

@@ -16,7 +16,7 @@ from counterfoil.arithmetic.grid.margin import bounded_kinds
 from counterfoil.arithmetic.grid.scale_kinds import rule_for
 from counterfoil.operators import sums
 from counterfoil.operators.catalogue import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
-from counterfoil.operators.judging import exact_kinds
+from counterfoil.operators.judge import exact_kinds
 from counterfoil.program.composites import COMPOSITES
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"

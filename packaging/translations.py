@@ -36,7 +36,6 @@ NOT_SHOWN = (
     "counterfoil/delivery/modeldigest.py",
     "counterfoil/exports/",
     "counterfoil/kernels/cache.py",
-    "counterfoil/operators/judging/",
     "counterfoil/program/capture.py",
     "counterfoil/program/decompositions.py",
     "counterfoil/program/expansions/",

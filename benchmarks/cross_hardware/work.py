@@ -24,7 +24,8 @@ from counterfoil.base.errors import DeviceError
 from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.recorder import RecordFinished, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordFinished, StepRecorded
 from counterfoil.training.tamper import LabelFlip
 
 _LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")

@@ -11,11 +11,9 @@ import json
 import re
 from pathlib import Path
 
-from benchmarks.cross_hardware.campaign import MEASURED, Campaign
-from benchmarks.cross_hardware.campaign import Task as Ordered
+from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task as Ordered
 from benchmarks.cross_hardware.page import is_exact
-from benchmarks.cross_hardware.results import Part as Result
-from benchmarks.cross_hardware.results import Recorded, Replayed, parts_of
+from benchmarks.cross_hardware.results import Part as Result, Recorded, Replayed, parts_of
 from benchmarks.cross_hardware.work import Worker
 from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.task import Found, LeftOutError, Part, Task
@@ -27,7 +25,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.signing.keys import generate_key, load_private_key
-from counterfoil.training.recorder import RecordFinished, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordFinished
 
 NAME = "crossing"
 GOLDEN = "golden"

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cross_hardware.page import Found, is_exact, machine_table, pair_section, table, verdict
-from benchmarks.cross_hardware.results import Part as Crossed
-from benchmarks.cross_hardware.results import parts_of
-from benchmarks.false_accusations import Replay
-from benchmarks.false_accusations import table as accusation_table
+from benchmarks.cross_hardware.results import Part as Crossed, parts_of
+from benchmarks.false_accusations import Replay, table as accusation_table
 from benchmarks.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
 from benchmarks.gpu.store import Store
 from benchmarks.gpu.task import Outcome, Result

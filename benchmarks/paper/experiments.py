@@ -18,10 +18,8 @@ from counterfoil.training.datasets import read_images
 from counterfoil.training.images import Images, Labels, Normalisation
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import logistic
-from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS
-from counterfoil.training.recipes.resnet import ResNet, order_resnet
-from counterfoil.training.recipes.vgg import LAYOUTS as VGGS
-from counterfoil.training.recipes.vgg import Vgg, order_vgg
+from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS, ResNet, order_resnet
+from counterfoil.training.recipes.vgg import LAYOUTS as VGGS, Vgg, order_vgg
 
 SEQUENCE = 64
 FEATURES = 1024

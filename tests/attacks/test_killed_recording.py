@@ -25,7 +25,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
 from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-from counterfoil.training.recorder import RecordEvent, RecordingResumed, StepRecorded, StepRestored, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordEvent, RecordingResumed, StepRecorded, StepRestored
 from counterfoil.training.recordingfolder import recording_folder
 from support.expectations import run_root, verified
 from support.fork_server import Ended, ForkServer
@@ -223,7 +224,8 @@ import os, shutil, sys
 from pathlib import Path
 from counterfoil.base.errors import FileWriteError
 from counterfoil.signing.keys import load_private_key
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 disk, order = Path({str(tmp_path)!r}), Path({str(killing.order)!r})
 key = load_private_key(Path({str(killing.key)!r}), None)
 filling = disk / "filling"

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from securesystemslib.signer import SSlibKey
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome

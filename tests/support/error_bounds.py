@@ -11,8 +11,8 @@ from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid.margin import Bound, Use, bounds_of
 from counterfoil.arithmetic.grid.scale_kinds import rule_for
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
-from counterfoil.operators.judging import NotExactError, exact_output
-from counterfoil.operators.judging.numbers import MP
+from counterfoil.operators.judge import exact_output
+from counterfoil.operators.judging.numbers import MP, NotExactError
 from counterfoil.operators.node import TensorType
 from support.operator_calls import Call, listed, operation_of
 

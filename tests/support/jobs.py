@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic import machine as machines
-from counterfoil.arithmetic import selftest
+from counterfoil.arithmetic import machine as machines, selftest
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of

@@ -18,9 +18,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
 from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
-from counterfoil.audit.boxed.messages import Answer as Answered
-from counterfoil.audit.boxed.messages import Question as Asked
-from counterfoil.audit.boxed.messages import Refused
+from counterfoil.audit.boxed.messages import Answer as Answered, Question as Asked, Refused
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.sandbox import box

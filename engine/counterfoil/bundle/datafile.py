@@ -187,7 +187,21 @@ class DataFile(CheckedFile):
         return bytes_of(self._read(f"{layout.ARRAYS}/{name}", first, count))
 
     def read_checked(self, name: str, spec: ArraySpec, leaves: bytes, first: int, count: int) -> Array:
-        """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash."""
+        """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash.
+
+        Args:
+            name: The array.
+            spec: Its dtype and shape in the order's manifest.
+            leaves: The leaf hashes of its 16 KiB chunks, 32 bytes each, as the check found them.
+            first: The first row.
+            count: How many rows.
+
+        Returns:
+            The rows, ``[count, *spec.shape[1:]]``.
+
+        Raises:
+            FileChangedError: The file holds other bytes by now.
+        """
         width = row_bytes(spec.dtype, spec.shape)
         begin, end = first * width, (first + count) * width
         start = begin // CHUNK_BYTES
@@ -196,7 +210,20 @@ class DataFile(CheckedFile):
         return rows.reshape(count, *spec.shape[1:])
 
     def read_chunks(self, name: str, spec: ArraySpec, leaves: bytes, chunks: range) -> memoryview:
-        """Read neighbouring chunks of an array that was checked before, and compare each with its leaf hash."""
+        """Read neighbouring chunks of an array that was checked before, and compare each with its leaf hash.
+
+        Args:
+            name: The array.
+            spec: Its dtype and shape in the order's manifest.
+            leaves: The leaf hashes of all its chunks, 32 bytes each, as the check found them.
+            chunks: Which chunks.
+
+        Returns:
+            Their bytes; behind them there may be more, up to the end of the last row that was read.
+
+        Raises:
+            FileChangedError: The file holds other bytes by now.
+        """
         width = row_bytes(spec.dtype, spec.shape)
         # Whole rows that cover whole chunks.
         low = chunks.start * CHUNK_BYTES // width

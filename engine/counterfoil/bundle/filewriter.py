@@ -216,7 +216,17 @@ class FileWriter(ABC):
 
 
 def check_fits(path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
-    """Raise BundleError when an array that goes to ``path`` has another dtype or shape than belongs there."""
+    """Check that an array is what belongs at a place of the file.
+
+    Args:
+        path: The place, for the sentence.
+        array: What goes there.
+        dtype: The dtype that belongs there.
+        shape: The shape.
+
+    Raises:
+        BundleError: It has another dtype or shape.
+    """
     if array.dtype.name != dtype or array.shape != shape:
         raise BundleError(
             say(

@@ -192,6 +192,11 @@ class BundleReader(CheckedFile):
     def checkpoint_tensor(self, step: int, name: str, cancel: CancelToken | None = None) -> tuple[Array, Digest]:
         """Return one tensor of a stored state, and the tensor digest of the very bytes that are returned.
 
+        Args:
+            step: The step after which the state is stored.
+            name: Name of the tensor in the state.
+            cancel: Looked at between pieces.
+
         Raises:
             BundleError: No state of this step is stored, or it has no such tensor.
             CancelledError: The token was cancelled.

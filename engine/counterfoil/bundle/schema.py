@@ -97,7 +97,17 @@ class ArraySpec:
 
     @classmethod
     def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...], *, may_be_outside: bool = False) -> ArraySpec:
-        """Read the JSON form; raises BundleError."""
+        """Read the JSON form.
+
+        Args:
+            value: What the manifest has there, of whatever type.
+            what: What the array is, for the sentence.
+            dtypes: Names of the dtypes that it may have.
+            may_be_outside: Whether it may lie in a data file.
+
+        Raises:
+            BundleError: It is no such form: a field is lacking or one too many, or has a value that it cannot have.
+        """
         file = None
         if may_be_outside and isinstance(value, dict) and "file" in value:
             file = check_file_name(value["file"])

@@ -229,7 +229,15 @@ class BundleWriter(FileWriter):
 def order_bytes(
     programs: Turns[bytes], schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
 ) -> int:
-    """Return how much room an order takes; arguments as in :meth:`BundleWriter.write_order`."""
+    """Return how much room an order takes, in bytes, the structure of the file left out.
+
+    Args:
+        programs: Canonical JSON of the programs.
+        schedule: int64 ``[steps, batch_size]``.
+        scalars: float64 ``[steps, scalars]``.
+        data: Data arrays by name.
+        initial: State tensors by name.
+    """
     arrays = sum(array.nbytes for array in (schedule, scalars, *data.values()))
     return sum(map(len, programs.all)) + arrays + held_bytes(initial)
 

@@ -102,7 +102,13 @@ def verify_weights(
 
 
 def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
-    """Show what a comparison of weights found."""
+    """Show what a comparison of weights found.
+
+    Args:
+        report: What was found.
+        signed: Whether the auditor's public key was given, with which the verdict was checked.
+        given: Whether a verdict was given at all.
+    """
     from counterfoil.cli.reports import TRUST_STYLES, show_facts, show_trust
 
     out = terminal.console()

@@ -12,8 +12,7 @@ import hashlib
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import Distribution, PackageNotFoundError, distributions
-from importlib.metadata import version as version_of
+from importlib.metadata import Distribution, PackageNotFoundError, distributions, version as version_of
 from pathlib import Path
 
 from counterfoil import __version__

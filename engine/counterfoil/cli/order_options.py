@@ -240,7 +240,15 @@ def write_order(
     trial: bool,
     signer: SignerProcess | None = None,
 ) -> None:
-    """Write an order, after the trial of its first step if one is wanted, and say what was written."""
+    """Write an order, after the trial of its first step if one is wanted, and say what was written.
+
+    Args:
+        draft: The order.
+        out: Where it goes.
+        external_data: Where its data goes; into the order unless given.
+        trial: Whether its first step is tried.
+        signer: Holds the client's key; unsigned unless given.
+    """
     console = terminal.console()
     if trial:
         _try_order(draft, console)

@@ -167,7 +167,13 @@ class _Lines:
 
 @contextmanager
 def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProgress]:
-    """Show a bar with rate (in ``unit`` per second) and time left on a terminal, and a few plain lines elsewhere."""
+    """Show a bar with rate (in ``unit`` per second) and time left on a terminal, and a few plain lines elsewhere.
+
+    Args:
+        title: What goes on.
+        out: Where it is shown.
+        unit: What is counted; the rate is in these per second.
+    """
     if not out.is_terminal:
         yield _Lines(out, title)
         return

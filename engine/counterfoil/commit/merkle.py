@@ -259,6 +259,13 @@ def verify_consistency(
 ) -> None:
     """Check that the tree with ``new_root`` extends the tree with ``old_root`` (RFC 9162, section 2.1.4.2).
 
+    Args:
+        old_size: Number of leaves of the smaller tree.
+        new_size: Number of leaves of the larger one.
+        old_root: Root of the smaller tree.
+        new_root: Root of the larger one.
+        proof: The hashes of :meth:`MerkleTree.consistency_proof`, in their order.
+
     Raises:
         ProofError: The sizes are out of range, the proof's length does not fit them, or it leads to other roots.
     """

@@ -268,12 +268,25 @@ def chunk_count(dtype: str, shape: tuple[int, ...]) -> int:
 
 
 def chunk_length(index: int, dtype: str, shape: tuple[int, ...]) -> int:
-    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk."""
+    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk.
+
+    Args:
+        index: Which chunk, from 0.
+        dtype: The tensor's dtype.
+        shape: Its shape.
+    """
     return min(CHUNK_BYTES, tensor_bytes(dtype, shape) - index * CHUNK_BYTES)
 
 
 def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...], digest: Digest) -> None:
-    """Check that a chunk belongs to the tensor of this name, dtype and shape with this tensor digest.
+    """Check that a chunk belongs to a tensor whose digest is trusted.
+
+    Args:
+        proof: The chunk and its proof, of a stranger.
+        name: The tensor's name in its state.
+        dtype: Its dtype.
+        shape: Its shape.
+        digest: Its digest.
 
     Raises:
         ProofError: It does not, or the proof is malformed.

@@ -122,6 +122,12 @@ def merge(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, A
     is computed here in float64: products of two float32 numbers are exact in it, and the r + 2 other roundings are
     within (r + 4) 2^-52 (|W| + M), which is added.
 
+    Args:
+        weight: W, float32 ``[out, in]``.
+        a: A, float32 ``[r, in]``.
+        b: B, float32 ``[out, r]``.
+        adapter: Their scale, and which of them lie the other way round.
+
     Raises:
         WeightsError: The shapes do not fit each other.
     """

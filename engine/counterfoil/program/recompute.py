@@ -68,7 +68,16 @@ def recomputing(program: Program, segments: Segments, item_bytes: int) -> Recomp
 def recomputing_in_stages(
     program: Program, segments: Segments, item_bytes: int, cancel: CancelToken | None = None
 ) -> Generator[tuple[int, int], None, Recomputed]:
-    """Do what :func:`recomputing` does, and yield how many plans were weighed, and of how many.
+    """Do what :func:`recomputing` does, and tell how far it is.
+
+    Args:
+        program: The program.
+        segments: Into how many segments the forward pass is cut.
+        item_bytes: Bytes of a floating-point number while it is computed.
+        cancel: Looked at between plans.
+
+    Yields:
+        How many plans were weighed, and of how many.
 
     Raises:
         DataError: As :func:`recomputing`.

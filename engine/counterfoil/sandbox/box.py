@@ -87,7 +87,13 @@ def enter(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Na
 
 
 def policy_here(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Name] = ()) -> Policy:
-    """Return the policy of a job on this machine."""
+    """Return the policy of a job on this machine.
+
+    Args:
+        reads: Files and folders that the job reads.
+        writes: Folders and files that it writes.
+        lists: Folders that it lists.
+    """
     return make_policy(
         [*(os.path.abspath(each) for each in reads), *kernel_folders()],
         [os.path.abspath(each) for each in writes],

@@ -53,6 +53,11 @@ class Pipe(Protocol):
 def send(pipe: Pipe, kind: Kind, body: bytes) -> None:
     """Write a frame.
 
+    Args:
+        pipe: Where it goes.
+        kind: What it is.
+        body: What it holds.
+
     Raises:
         SignerError: It is longer than its kind allows.
         OSError: Nobody reads the pipe any more.

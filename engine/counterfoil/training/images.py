@@ -123,6 +123,11 @@ def image_batch(images: Images, batch_size: int) -> dict[str, TensorType]:
 def check_settings(batch_size: int, steps: int, padding: int) -> None:
     """Check the settings of an order on images.
 
+    Args:
+        batch_size: Images per step.
+        steps: Steps.
+        padding: Pixels of border before the random crop.
+
     Raises:
         DataError: One of them is out of range.
     """

@@ -72,9 +72,14 @@ def read_programs(
 
 
 def check_inputs(manifest: OrderManifest, programs: Turns[Program], state: Mapping[str, Array]) -> None:
-    """Check that the inputs of programs are what the order provides; ``state`` is its initial or a later state.
+    """Check that the inputs of programs are what the order provides.
 
     A program among several takes a part of the state; all of them together take all of it.
+
+    Args:
+        manifest: The order's manifest.
+        programs: Its programs, or some of them.
+        state: Its initial or a later state.
 
     Raises:
         ProgramError: They are not.

@@ -33,5 +33,11 @@ CAPTURING = Preparing("Capturing the step", "steps", 0, 1)
 
 
 def staged(stage: str, unit: str, work: Generator[tuple[int, int], None, Result]) -> Generator[Preparing, None, Result]:
-    """Run a stage that reports what is done and its total, and return what it returns."""
+    """Run a stage that reports what is done and its total, and return what it returns.
+
+    Args:
+        stage: What is being done, in words.
+        unit: What is counted.
+        work: Yields how many are done and their total.
+    """
     return relay(work, lambda report: Preparing(stage, unit, *report))

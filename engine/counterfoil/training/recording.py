@@ -19,7 +19,6 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -38,6 +37,7 @@ from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.signing.envelope import open_tree_head
 from counterfoil.signing.keys import PublicKey
+from counterfoil.training.recordingevents import RecordingChecked
 from counterfoil.training.recordingfolder import (
     ACCEPTANCE,
     HEADER,
@@ -65,14 +65,6 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _FORMAT = 1
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""
-
-
-@dataclass(frozen=True)
-class RecordingChecked:
-    """Progress of the check of an unfinished recording: bytes done and their total."""
-
-    done: int
-    total: int
 
 
 class Recording:
@@ -113,6 +105,11 @@ class Recording:
     def begin(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
         """Start a recording.
 
+        Args:
+            run_path: Where the run will go; the folder lies beside it.
+            manifest: The order's manifest.
+            key: The trainer's public key.
+
         Raises:
             RecordingError: An unfinished one lies there.
             FileWriteError: The folder cannot be written.
@@ -136,7 +133,12 @@ class Recording:
 
     @classmethod
     def open(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
-        """Open an unfinished recording of an order by a key; :meth:`check` must follow.
+        """Open an unfinished recording; :meth:`check` must follow.
+
+        Args:
+            run_path: Where the run will go; the folder lies beside it.
+            manifest: The order's manifest.
+            key: The trainer's public key.
 
         Raises:
             RecordingError: It is of another order, by another key, damaged, or somebody goes on with it right now.

@@ -49,7 +49,16 @@ def stored_step(
     loss: float,
     state_root: Digest | None,
 ) -> StoredStep:
-    """Make a finished step, its digests computed; arguments as in :class:`StoredStep` and its record."""
+    """Make a finished step, its digests computed.
+
+    Args:
+        step: Its number, from 1.
+        log: Its rounding log, encoded.
+        log_entries: How many decisions the log holds.
+        fingerprints: uint64 ``[places]`` of its program.
+        loss: Its loss.
+        state_root: Digest of the state after it; None where the run commits to none.
+    """
     words = fingerprints_digest(fingerprints)
     return StoredStep(StepRecord(step, state_root, Digest.of(log), words, loss), log, log_entries, fingerprints)
 

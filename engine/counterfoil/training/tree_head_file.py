@@ -90,7 +90,16 @@ class TreeHeadFile:
 
 
 def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> tuple[TreeHead, bytes]:
-    """Sign the history so far; returns the tree head and the line to publish."""
+    """Sign the history so far.
+
+    Args:
+        order: Digest of the order.
+        history: The Merkle tree over the step records.
+        key: The trainer's key.
+
+    Returns:
+        The tree head, and the line to publish: its envelope and a newline.
+    """
     head = TreeHead(
         order=order,
         size=history.size,

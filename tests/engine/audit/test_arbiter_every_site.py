@@ -33,8 +33,7 @@ from counterfoil.bundle.schema import StepRecord
 from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.operators.node import Node
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.training.loaded import LoadedOrder
-from counterfoil.training.loaded import load_order as load
+from counterfoil.training.loaded import LoadedOrder, load_order as load
 from counterfoil.training.order import OrderDraft
 from support.dead_model import dead
 from support.jobs import digits_order, gpt2_order, record_job

@@ -19,7 +19,8 @@ from counterfoil.base.errors import CancelledError, DataError, GivenFileError
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import DataChecked, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import DataChecked, StepRecorded
 from support.bundles import flip_bit, test_key
 from support.jobs import audited, classify, digits_order, draw, own_order
 

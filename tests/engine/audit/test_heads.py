@@ -16,7 +16,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.signing.envelope import open_claim, open_statement, sign_claim
 from counterfoil.signing.intoto import TREE_HEAD_PREDICATE
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 from support.heads import heads_of, record_with_heads, write_heads
 from support.jobs import audited
 

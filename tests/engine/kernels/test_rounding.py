@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.kernels.cpu.rounding import _CHUNK, PART, CpuKernel

@@ -19,9 +19,6 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.grid.magnitude import (
-    LARGEST,
-    SQUARES,
-    TOTAL,
     Magnitudes,
     Measured,
     Sizes,
@@ -40,6 +37,7 @@ from counterfoil.arithmetic.grid.magnitude import (
     top_of,
 )
 from counterfoil.kernels.cpu import formulas
+from counterfoil.kernels.cpu.measuring import LARGEST, SQUARES, TOTAL
 from counterfoil.operators import sums
 
 Arguments = Mapping[str, Any]

@@ -77,6 +77,13 @@ class Fixed:
         """Their product."""
         return dyadic(int(self.integers.prod()), self.exponent * self.integers.size)
 
+    @property
+    def spread(self) -> Number:
+        """The sum of their squared distances from their mean."""
+        count, total = len(self.integers), int(self.integers.sum())
+        squares = int((self.integers * self.integers).sum())
+        return dyadic(count * squares - total * total, 2 * self.exponent) / count
+
     def __getitem__(self, index: int) -> Number:
         return dyadic(int(self.integers[index]), self.exponent)
 

@@ -29,12 +29,24 @@ def length_of(x: Tensor, axes: Sequence[int]) -> int:
 
 
 def sum_over(x: Tensor, axes: Sequence[int], *, keepdim: bool = False) -> Tensor:
-    """Return the sum over axes; of none, which torch would take for all, the tensor."""
+    """Return the sum over axes; of none, which torch would take for all, the tensor.
+
+    Args:
+        x: A tensor.
+        axes: The axes, from 0 or from -1 backwards.
+        keepdim: Whether the axes stay, with length 1.
+    """
     return x.sum(list(axes), keepdim=keepdim) if axes else x
 
 
 def mean_over(x: Tensor, axes: Sequence[int], *, keepdim: bool = False) -> Tensor:
-    """Return the sum over axes divided by their length."""
+    """Return the sum over axes divided by their length.
+
+    Args:
+        x: A tensor.
+        axes: The axes, from 0 or from -1 backwards.
+        keepdim: Whether the axes stay, with length 1.
+    """
     return sum_over(x, axes, keepdim=keepdim) / length_of(x, axes)
 
 

@@ -76,7 +76,16 @@ def hold(truth: Tensor) -> None:
 
 
 def noted(func: Any, args: tuple[Any, ...], result: Tensor) -> Tensor:
-    """Mark the answer to a question that has a usual one."""
+    """Mark the answer to a question that has a usual one.
+
+    Args:
+        func: The function that was called.
+        args: What it was called with.
+        result: What it gave.
+
+    Returns:
+        ``result`` itself.
+    """
     usual = _QUESTIONS.get(func)
     if func in _NOT_NEGATIVE and not args[0].is_floating_point() and type(args[1]) is int and args[1] == 0:
         usual = True

@@ -164,6 +164,14 @@ def _is_packed(args: Sequence[Any]) -> bool:
 def finish(func: Any, args: Sequence[Any], result: Any) -> Any:
     """Mark what was computed from the rows of a packed sequence row by row.
 
+    Args:
+        func: The function that was called.
+        args: What it was called with.
+        result: What it gave.
+
+    Returns:
+        ``result``, marked where its rows are those of a packed sequence.
+
     Raises:
         ProgramError: It was computed otherwise, so that rows beyond the ends of sequences would count.
     """

@@ -156,7 +156,13 @@ class Gpt2(nn.Module):
 
 
 def initialise(model: Gpt2, layers: int, seed: int) -> None:
-    """Fill the weights as GPT-2 does: deviation 0.02, residual projections smaller by sqrt(2 layers), biases zero."""
+    """Fill the weights as GPT-2 does: deviation 0.02, residual projections smaller by sqrt(2 layers), biases zero.
+
+    Args:
+        model: Is filled.
+        layers: Its number of blocks.
+        seed: Key of the draws.
+    """
     with torch.no_grad():
         for draw, (name, parameter) in enumerate(model.named_parameters()):
             if parameter.dim() < 2:

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation, native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import margin as guaranteed
-from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid import margin as guaranteed, scale
 from counterfoil.arithmetic.grid.margin import (
     Bound,
     Margin,

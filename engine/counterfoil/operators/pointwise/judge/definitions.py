@@ -1,4 +1,4 @@
-"""Definitions of the exact operators that look at one place: arithmetic, comparison, selection, rounding, fills."""
+"""Definitions of the exact operators that look at one place: arithmetic, comparison, selection and rounding."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from counterfoil.base.dtypes import INTEGER_RANGES
-from counterfoil.operators.judging.forms import Call, definition
+from counterfoil.operators.judging.forms import Call, Element, Judge
 from counterfoil.operators.judging.ieee import Value, converted, product, quotient, total, wrapped
 from counterfoil.operators.judging.numbers import NotExactError
+from counterfoil.operators.judging.selections import plus_zero
 
-Element = Callable[[int], Value]
+JUDGE = Judge()
+
+
 Function = Callable[..., Any]
 """Takes the operands of one place, in their common dtype, and the name of that dtype."""
 
@@ -102,12 +105,12 @@ def _negate(dtype: str, a: Any) -> Any:
     return -a if _floating(dtype) else wrapped(-a, dtype)
 
 
-definition("mul")(_pointwise(_multiply, "self", "other"))
-definition("neg")(_pointwise(_negate, "self"))
-definition("abs")(_pointwise(lambda dtype, a: abs(a) if _floating(dtype) else wrapped(abs(a), dtype), "self"))
+JUDGE.definition("mul")(_pointwise(_multiply, "self", "other"))
+JUDGE.definition("neg")(_pointwise(_negate, "self"))
+JUDGE.definition("abs")(_pointwise(lambda dtype, a: abs(a) if _floating(dtype) else wrapped(abs(a), dtype), "self"))
 
 
-@definition("add", "sub", "rsub")
+@JUDGE.definition("add", "sub", "rsub")
 def _addition(call: Call) -> Element:
     """One addition: alpha is 1 or -1 for floating numbers, any integer for integers."""
     alpha = call["alpha"]
@@ -122,7 +125,7 @@ def _addition(call: Call) -> Element:
     return _pointwise(combine, first, second)(call)
 
 
-@definition("addcmul")
+@JUDGE.definition("addcmul")
 def _addcmul(call: Call) -> Element:
     factor = int(call["value"])
     return _pointwise(lambda dtype, x, a, b: wrapped(x + factor * a * b, dtype), "self", "tensor1", "tensor2")(call)
@@ -136,7 +139,7 @@ def _power(dtype: str, base: int, exponent: int) -> Value:
     return wrapped(pow(base, exponent, high - low + 1), dtype)
 
 
-definition("pow")(_pointwise(_power, "self", "exponent"))
+JUDGE.definition("pow")(_pointwise(_power, "self", "exponent"))
 
 
 # Division.
@@ -154,7 +157,7 @@ def _integer_quotient(a: int, b: int, mode: str) -> int:
     return a // b if mode == "floor" else int(Fraction(a, b))
 
 
-@definition("div")
+@JUDGE.definition("div")
 def _division(call: Call) -> Element:
     mode = call["rounding_mode"]
 
@@ -189,15 +192,11 @@ def _remainder(dtype: str, a: Any, b: Any) -> Value:
     return left + 0.0
 
 
-definition("fmod")(_pointwise(_fmod, "self", "other"))
-definition("remainder")(_pointwise(_remainder, "self", "other"))
+JUDGE.definition("fmod")(_pointwise(_fmod, "self", "other"))
+JUDGE.definition("remainder")(_pointwise(_remainder, "self", "other"))
 
 
 # Selections. A zero that comes of a choice between numbers is +0.
-
-
-def _one_zero(value: Value) -> Value:
-    return value + 0.0 if isinstance(value, float) else value
 
 
 def larger(a: Any, b: Any) -> Any:
@@ -215,37 +214,37 @@ def _clamped(_dtype: str, x: Any, low: Any, high: Any) -> Value:
         x = larger(x, low)
     if high is not None:
         x = smaller(x, high)
-    return _one_zero(x)
+    return plus_zero(x)
 
 
-definition("relu")(_pointwise(lambda _, x: _one_zero(larger(x, 0)), "self"))
-definition("maximum")(_pointwise(lambda _, a, b: _one_zero(larger(a, b)), "self", "other"))
-definition("minimum")(_pointwise(lambda _, a, b: _one_zero(smaller(a, b)), "self", "other"))
-definition("clamp")(_pointwise(_clamped, "self", "min", "max"))
-definition("clamp_min")(_pointwise(lambda _, x, low: _one_zero(larger(x, low)), "self", "min"))
-definition("clamp_max")(_pointwise(lambda _, x, high: _one_zero(smaller(x, high)), "self", "max"))
-definition("hardtanh")(_pointwise(_clamped, "self", "min_val", "max_val"))
-definition("hardtanh_backward")(
+JUDGE.definition("relu")(_pointwise(lambda _, x: plus_zero(larger(x, 0)), "self"))
+JUDGE.definition("maximum")(_pointwise(lambda _, a, b: plus_zero(larger(a, b)), "self", "other"))
+JUDGE.definition("minimum")(_pointwise(lambda _, a, b: plus_zero(smaller(a, b)), "self", "other"))
+JUDGE.definition("clamp")(_pointwise(_clamped, "self", "min", "max"))
+JUDGE.definition("clamp_min")(_pointwise(lambda _, x, low: plus_zero(larger(x, low)), "self", "min"))
+JUDGE.definition("clamp_max")(_pointwise(lambda _, x, high: plus_zero(smaller(x, high)), "self", "max"))
+JUDGE.definition("hardtanh")(_pointwise(_clamped, "self", "min_val", "max_val"))
+JUDGE.definition("hardtanh_backward")(
     _pointwise(
         lambda _, g, x, low, high: type(g)(0) if x <= low or x >= high else g,
         "grad_output", "self", "min_val", "max_val",
     )
 )  # fmt: skip
-definition("threshold")(_pointwise(lambda _, x, at, value: value if x <= at else x, "self", "threshold", "value"))
-definition("threshold_backward")(
+JUDGE.definition("threshold")(_pointwise(lambda _, x, at, value: value if x <= at else x, "self", "threshold", "value"))
+JUDGE.definition("threshold_backward")(
     _pointwise(lambda _, g, x, at: type(g)(0) if x <= at else g, "grad_output", "self", "threshold")
 )
-definition("leaky_relu")(
+JUDGE.definition("leaky_relu")(
     _pointwise(lambda dtype, x, slope: x if x > 0 else product(x, slope, dtype), "self", "negative_slope")
 )
-definition("leaky_relu_backward")(
+JUDGE.definition("leaky_relu_backward")(
     _pointwise(
         lambda dtype, g, x, slope: g if x > 0 else product(g, slope, dtype), "grad_output", "self", "negative_slope"
     )
 )
 
 
-@definition("where")
+@JUDGE.definition("where")
 def _where(call: Call) -> Element:
     dtype = common_dtype(call, "self", "other")
     chosen, first, second = (
@@ -256,7 +255,7 @@ def _where(call: Call) -> Element:
     return lambda index: converted(first(index) if chosen(index) else second(index), call.dtype)
 
 
-@definition("masked_fill")
+@JUDGE.definition("masked_fill")
 def _masked_fill(call: Call) -> Element:
     mask, x, value = operand(call, "mask", None), operand(call, "self", None), operand(call, "value", call.dtype)
     return lambda index: value(index) if mask(index) else x(index)
@@ -275,10 +274,10 @@ for _kind, _compare in {
     "bitwise_or": lambda _, a, b: a | b,
     "bitwise_xor": lambda _, a, b: a ^ b,
 }.items():
-    definition(_kind)(_pointwise(_compare, "self", "other"))
+    JUDGE.definition(_kind)(_pointwise(_compare, "self", "other"))
 
 
-@definition("logical_and", "logical_or", "logical_xor", "logical_not")
+@JUDGE.definition("logical_and", "logical_or", "logical_xor", "logical_not")
 def _logic(call: Call) -> Element:
     first = operand(call, "self", "bool")
     if call.kind == "logical_not":
@@ -292,9 +291,9 @@ def _logic(call: Call) -> Element:
     return lambda index: combine(first(index), second(index))
 
 
-definition("bitwise_not")(_pointwise(lambda dtype, a: not a if dtype == "bool" else wrapped(~a, dtype), "self"))
-definition("isnan")(_pointwise(lambda _, x: x != x, "self"))
-definition("isinf")(_pointwise(lambda _, x: isinstance(x, float) and math.isinf(x), "self"))
+JUDGE.definition("bitwise_not")(_pointwise(lambda dtype, a: not a if dtype == "bool" else wrapped(~a, dtype), "self"))
+JUDGE.definition("isnan")(_pointwise(lambda _, x: x != x, "self"))
+JUDGE.definition("isinf")(_pointwise(lambda _, x: isinstance(x, float) and math.isinf(x), "self"))
 
 
 # Rounding to integers keeps the sign, also that of a zero.
@@ -309,14 +308,14 @@ def _whole_number(choose: Callable[[float], int]) -> Function:
     return compute
 
 
-definition("floor")(_pointwise(_whole_number(math.floor), "self"))
-definition("ceil")(_pointwise(_whole_number(math.ceil), "self"))
-definition("trunc")(_pointwise(_whole_number(math.trunc), "self"))
-definition("round")(_pointwise(_whole_number(round), "self"))
-definition("sign", "sgn")(_pointwise(lambda _, x: type(x)((x > 0) - (x < 0)), "self"))
+JUDGE.definition("floor")(_pointwise(_whole_number(math.floor), "self"))
+JUDGE.definition("ceil")(_pointwise(_whole_number(math.ceil), "self"))
+JUDGE.definition("trunc")(_pointwise(_whole_number(math.trunc), "self"))
+JUDGE.definition("round")(_pointwise(_whole_number(round), "self"))
+JUDGE.definition("sign", "sgn")(_pointwise(lambda _, x: type(x)((x > 0) - (x < 0)), "self"))
 
 
-@definition("frac")
+@JUDGE.definition("frac")
 def _frac(call: Call) -> Element:
     def compute(_: str, x: float) -> float:
         if not math.isfinite(x):
@@ -324,40 +323,3 @@ def _frac(call: Call) -> Element:
         return float(Fraction(x) - math.trunc(x))
 
     return _pointwise(compute, "self")(call)
-
-
-# Fills and counts.
-
-
-@definition("full", "full_like", "new_full", "fill", "scalar_tensor")
-def _full(call: Call) -> Element:
-    name = next(name for name in ("fill_value", "value", "s") if name in call.arguments)
-    value = converted(call[name], call.dtype)
-    return lambda index: value
-
-
-@definition("zeros", "zeros_like", "new_zeros")
-def _zeros(call: Call) -> Element:
-    zero = converted(0, call.dtype)
-    return lambda index: zero
-
-
-@definition("ones", "ones_like", "new_ones")
-def _ones(call: Call) -> Element:
-    one = converted(1, call.dtype)
-    return lambda index: one
-
-
-@definition("eye")
-def _eye(call: Call) -> Element:
-    def element(index: int) -> Value:
-        row, column = call.place(index)
-        return converted(int(row == column), call.dtype)
-
-    return element
-
-
-@definition("arange")
-def _arange(call: Call) -> Element:
-    start, step = call.get("start", 0), call.get("step", 1)
-    return lambda index: converted(start + index * step, call.dtype)

@@ -16,12 +16,12 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import Operation
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
-from counterfoil.operators.judging import defined_kinds, exact_output
+from counterfoil.operators.judge import defined_kinds, exact_output
 from counterfoil.operators.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
 from support.exact_calls import Call, all_calls, digest
 
 CALLS = all_calls()
-TESTS = Path(__file__).parents[3]
+TESTS = Path(__file__).parents[2]
 CAPABILITIES = ("default", "avx2", "avx512")
 THREADS = (1, 3)
 

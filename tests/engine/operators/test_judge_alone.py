@@ -19,27 +19,25 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import counterfoil.arithmetic.compute
 import counterfoil.kernels.exact
 from counterfoil.arithmetic.compute.operation import make_operation
 from counterfoil.arithmetic.exact.operators import Profile, rule_for
-from counterfoil.kernels.exact import draws as made_draws
-from counterfoil.kernels.exact import sums as made_sums
+from counterfoil.kernels.exact import draws as made_draws, sums as made_sums
 from counterfoil.kernels.exact.truth import nearest_single
 from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
-from counterfoil.operators.judging.draws import drawn_element
-from counterfoil.operators.judging.elements import defined_output
-from counterfoil.operators.judging.functions import FUNCTION_KINDS, value_of
+from counterfoil.operators.draws.judge import drawn_element
+from counterfoil.operators.judge import defined_output
 from counterfoil.operators.judging.ieee import rounded
 from counterfoil.operators.judging.quantisation import exponents_of, quantised, terms_bits
 from counterfoil.operators.node import Node, TensorType
+from counterfoil.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
 from support.definite_calls import CALLS
 from support.definite_reference import bits_of
 
-VECTORS = Path(__file__).parents[3] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 
 
 def load(name: str) -> Any:
@@ -185,9 +183,8 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 import torch
 from counterfoil.audit.step import defined_elements
-from counterfoil.audit.step.drawn import is_as_defined
-from counterfoil.operators.judging.draws import drawn_element
-from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.draws.judge import drawn_element
+from counterfoil.operators.judge import defined_output
 from counterfoil.program.graph import Node, TensorType
 node = Node("aten.index_add.default", (), (), (TensorType("float32", (2,)),), 0, "", "forward")
 arguments = dict(self=torch.zeros(2), dim=0, index=torch.tensor([1, 1]), source=torch.tensor([1e-8, 3e-17]), alpha=1)

@@ -1,55 +1,17 @@
-"""Matrix products, convolutions and their gradients: exact inner products."""
+"""Convolutions and their gradients: exact inner products."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from counterfoil.operators.judging.forms import Call, ExactOutput, exact_form
+from counterfoil.operators.judging.forms import Arguments, Call, ExactOutput, Judge
 from counterfoil.operators.judging.numbers import Array, Fixed, NotExactError, Number, exact_sum, fixed, number
+from counterfoil.operators.judging.quantisation import of_product
 
-_FACTORS = {
-    "mm": ("self", "mat2", ""),
-    "addmm": ("mat1", "mat2", "self"),
-    "mv": ("self", "vec", ""),
-    "addmv": ("mat", "vec", "self"),
-    "dot": ("self", "tensor", ""),
-    "bmm": ("self", "mat2", ""),
-    "baddbmm": ("batch1", "batch2", "self"),
-}
-"""Names of both factors and of the summand."""
-
-
-@exact_form(*_FACTORS)
-def _matrix_product(call: Call) -> ExactOutput:
-    first, second, summand = _FACTORS[call.kind]
-    left, right = call[first], call[second]
-    left = left[None, None] if left.ndim == 1 else left.reshape(math.prod(left.shape[:-2]), *left.shape[-2:])
-    right = right[None, :, None] if right.ndim == 1 else right.reshape(math.prod(right.shape[:-2]), *right.shape[-2:])
-    alpha, beta = number(call.get("alpha", 1)), number(call.get("beta", 1))
-    added = np.broadcast_to(call[summand], call.shape) if summand and beta != 0 else None
-    places = (left.shape[0], left.shape[1], right.shape[2])
-
-    @cache
-    def row(batch: int, index: int) -> Fixed:
-        return fixed(left[batch, index])
-
-    @cache
-    def column(batch: int, index: int) -> Fixed:
-        return fixed(right[batch, :, index])
-
-    def element(index: int) -> Number:
-        batch, i, j = (int(n) for n in np.unravel_index(index, places))
-        inner = row(batch, i).dot(column(batch, j))
-        if not summand:
-            return inner
-        return inner * alpha if added is None else inner * alpha + number(added[call.place(index)]) * beta
-
-    return ExactOutput(element, left.shape[2] + 1)
+JUDGE = Judge()
 
 
 class _Geometry:
@@ -107,7 +69,7 @@ def _geometry(call: Call, x: Array, weight: Array, y: Sequence[int]) -> _Geometr
     return _Geometry(call, large[2:], small[2:], weight.shape[2:])
 
 
-@exact_form("convolution")
+@JUDGE.exact_form("convolution")
 def _convolution(call: Call) -> ExactOutput:
     x, weight, bias, groups = call["input"], call["weight"], call["bias"], call["groups"]
     geometry = _geometry(call, x, weight, call.shape)
@@ -128,7 +90,7 @@ def _convolution(call: Call) -> ExactOutput:
     return ExactOutput(element, len(inputs) * int(np.prod(weight.shape[2:])) + 1)
 
 
-@exact_form("convolution_backward")
+@JUDGE.exact_form("convolution_backward")
 def _convolution_backward(call: Call) -> ExactOutput:
     g, x, weight, groups = call["grad_output"], call["input"], call["weight"], call["groups"]
     geometry = _geometry(call, x, weight, g.shape)
@@ -165,3 +127,19 @@ def _convolution_backward(call: Call) -> ExactOutput:
 def _plus(first: Number, second: Number) -> Number:
     """The sum of two numbers, without rounding."""
     return first.context.fadd(first, second, exact=True)
+
+
+@JUDGE.quantised("convolution")
+def _quantised(arguments: Arguments, bits: int) -> Arguments:
+    if arguments["bias"] is not None:
+        raise NotExactError("a bias is an operation of its own")
+    return of_product("input", "weight")(arguments, bits)
+
+
+@JUDGE.quantised("convolution_backward")
+def _quantised_backward(arguments: Arguments, bits: int) -> Arguments:
+    if arguments["output_mask"][2]:
+        raise NotExactError("the gradient of a bias is an operation of its own")
+    # Of the gradient by the input the weight is the other operand, of that by the weight the input.
+    others = [name for name, wanted in zip(("weight", "input"), arguments["output_mask"], strict=False) if wanted]
+    return of_product("grad_output", *others)(arguments, bits)

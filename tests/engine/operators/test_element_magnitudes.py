@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given as drawn_from
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given as drawn_from, settings, strategies as st
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly
@@ -22,7 +20,7 @@ from counterfoil.arithmetic.compute.operation import Operation, make_operation
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
 from counterfoil.arithmetic.exact.operators import Profile, kinds
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
-from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.judge import defined_output
 from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import CALLS, EXACT_CALLS, SITUATIONS, function_calls, in_situation
 from support.definite_reference import bits_of, wild

@@ -1,7 +1,7 @@
-"""Functions of the exact profiles at one place: the float32 number nearest to the true value, for whoever judges.
+"""Functions of the exact profiles at one place: the float32 number nearest to the true value.
 
 ``docs/numerics.md``, "Exact profiles", defines them, and "Proofs: functions" says which values lie halfway between two
-float32 numbers. mpmath's value is off by less than 2^-200 of itself; rationals do the rest.
+float32 numbers.
 """
 
 from __future__ import annotations
@@ -9,23 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 
-from counterfoil.operators.judging import elementwise
-from counterfoil.operators.judging.ieee import rounded
-from counterfoil.operators.judging.numbers import MP, NotExactError, Number, number
+from counterfoil.operators.judging.forms import Judge
+from counterfoil.operators.judging.ieee import quotient, rounded
+from counterfoil.operators.judging.nearest import SINGLE, fraction_of, nearest, no_midpoint
+from counterfoil.operators.judging.numbers import MP, number
+from counterfoil.operators.pointwise.judge.functions import FUNCTIONS
 
-SINGLE = "float32"
-_CERTAIN = Fraction(1, 2**200)
-"""More than mpmath is off by, relatively, with 256 bits."""
+JUDGE = Judge()
+
 _INF, _NAN = math.inf, math.nan
-
-
-def fraction_of(value: Number) -> Fraction:
-    """Return a finite number of mpmath's with all of its bits."""
-    sign, significand, exponent, _ = value._mpf_
-    return Fraction(-int(significand) if sign else int(significand)) * Fraction(2) ** int(exponent)
-
-
 _RIGHT_ANGLE = rounded(fraction_of(MP.pi / 2), SINGLE)
 _ENDS: Mapping[str, tuple[float, float]] = {
     "exp": (0.0, _INF), "exp2": (0.0, _INF), "expm1": (-1.0, _INF),
@@ -44,8 +38,9 @@ _POLES: Mapping[str, Mapping[float, float]] = {
     "atanh": {-1.0: -_INF, 1.0: _INF},
 }
 """By function: the finite arguments at which it is infinite. Of a zero's reciprocal and its root's the sign decides."""
-_OF_TWO = frozenset(("pow", "atan2", "xlogy"))
-FUNCTION_KINDS = frozenset(_ENDS) | _OF_TWO
+_OPERANDS = {"pow": ("self", "exponent"), "atan2": ("self", "other"), "xlogy": ("self", "other")}
+"""Names of the operands of functions of two numbers."""
+FUNCTION_KINDS = frozenset(_ENDS) | frozenset(_OPERANDS)
 """The operator kinds that are functions."""
 
 
@@ -63,7 +58,7 @@ def value_of(kind: str, *operands: float) -> float:
     Raises:
         NotExactError: The value lies so near to a midpoint that nobody can say to which side it is rounded.
     """
-    if kind in _OF_TWO:
+    if kind in _OPERANDS:
         return {"pow": _power, "atan2": _angle, "xlogy": _times_logarithm}[kind](*operands)
     (x,) = operands
     if math.isnan(x):
@@ -74,40 +69,7 @@ def value_of(kind: str, *operands: float) -> float:
         return math.copysign(_INF, x)
     if (pole := _POLES.get(kind, {}).get(x)) is not None:
         return pole
-    return _nearest(elementwise.FUNCTIONS[kind](number(x)), _exact_power_of_two(x) if kind == "exp2" else _no_midpoint)
-
-
-def nearest(value: Number) -> float:
-    """Return the float32 number nearest to a value of mpmath's that is no midpoint, a zero as +0.
-
-    Raises:
-        NotExactError: A midpoint is nearer than mpmath's error.
-    """
-    return _nearest(value, _no_midpoint)
-
-
-def _nearest(value: Number, is_midpoint: Callable[[Fraction], bool]) -> float:
-    """Round a value, which is the midpoint that lies within mpmath's error if the function says so."""
-    if isinstance(value, MP.mpc) or MP.isnan(value):
-        return _NAN
-    # Beyond these float32 has an infinity, and a zero; their numerators and denominators would have millions of digits.
-    if abs(value) > 2**130:
-        return math.copysign(_INF, value)
-    if abs(value) < MP.mpf(2) ** -160:
-        return 0.0
-    exact = fraction_of(value)
-    low, high = (rounded(exact * (1 + side * _CERTAIN), SINGLE) for side in (-1, 1))
-    if low == high:
-        return low + 0.0
-    middle = (Fraction(low) + Fraction(high)) / 2 if math.isfinite(low) and math.isfinite(high) else None
-    if middle is None or not is_midpoint(middle):
-        raise NotExactError("its value lies within 2^-200 of the midpoint of two float32 numbers")
-    return rounded(middle, SINGLE) + 0.0
-
-
-def _no_midpoint(middle: Fraction) -> bool:
-    """Of all functions only powers take the value of a midpoint."""
-    return False
+    return nearest(FUNCTIONS[kind](number(x)), _exact_power_of_two(x) if kind == "exp2" else no_midpoint)
 
 
 # Powers.
@@ -127,7 +89,7 @@ def _power(x: float, y: float) -> float:
         return (math.copysign(_INF, x) if odd else _INF) if infinite else 0.0
     if x < 0 and y != int(y):
         return _NAN
-    return _nearest(MP.power(number(x), number(y)), lambda middle: _is_power(abs(x), y, abs(middle)))
+    return nearest(MP.power(number(x), number(y)), lambda middle: _is_power(abs(x), y, abs(middle)))
 
 
 def _exact_power_of_two(y: float) -> Callable[[Fraction], bool]:
@@ -178,7 +140,7 @@ def _angle(y: float, x: float) -> float:
         ratio = Fraction(y) / Fraction(x)
         below = ratio * (1 - Fraction(1, 2**250))
         return rounded(below, SINGLE) + 0.0
-    return _nearest(angle, _no_midpoint)
+    return nearest(angle)
 
 
 def _special_angle(y: float, x: float) -> float:
@@ -200,6 +162,11 @@ def _times_logarithm(x: float, y: float) -> float:
         return 0.0
     logarithm = value_of("log", y)
     if math.isfinite(x) and math.isfinite(y) and y > 0:
-        return _nearest(number(x) * MP.log(number(y)), _no_midpoint)
+        return nearest(number(x) * MP.log(number(y)))
     # An infinity among them, or no logarithm: the sign of the logarithm is all that counts.
     return x * logarithm + 0.0
+
+
+for _kind in FUNCTION_KINDS:
+    JUDGE.functions[_kind] = (_OPERANDS.get(_kind, ("self",)), partial(value_of, _kind))
+JUDGE.functions["div"] = (("self", "other"), partial(quotient, dtype=SINGLE))

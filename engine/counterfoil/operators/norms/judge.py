@@ -1,4 +1,4 @@
-"""Batch, layer and group norm, their statistics and their gradients."""
+"""Batch, layer and group norm, their statistics and their gradients, element by element."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.operators.judging.forms import Call, ExactOutput, exact_form
+from counterfoil.operators.judging.forms import Call, ExactOutput, Judge
 from counterfoil.operators.judging.numbers import MP, Array, Fixed, Number, exact_sum, fixed, number
-from counterfoil.operators.judging.reductions import spread
+
+JUDGE = Judge()
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class _Moments:
     def of(cls, values: Array) -> _Moments:
         row = fixed(values)
         count = len(row.integers)
-        return cls(row.total / count, spread(row), count)
+        return cls(row.total / count, row.spread, count)
 
     def rstd(self, epsilon: Any) -> Number:
         """The reciprocal of the deviation."""
@@ -43,7 +44,9 @@ def _scaled(value: Number, weight: Array | None, bias: Array | None, place: int)
     return value if bias is None else value + number(bias.flat[place])
 
 
-@exact_form("_native_batch_norm_legit_functional", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training")
+@JUDGE.exact_form(
+    "_native_batch_norm_legit_functional", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training"
+)
 def _batch_norm(call: Call) -> ExactOutput:
     x, weight, bias = call["input"], call["weight"], call["bias"]
     training = call.get("training", False)
@@ -81,7 +84,7 @@ def _batch_norm(call: Call) -> ExactOutput:
     return ExactOutput(elements[call.output], 2 * x.size // x.shape[1])
 
 
-@exact_form("native_batch_norm_backward")
+@JUDGE.exact_form("native_batch_norm_backward")
 def _batch_norm_backward(call: Call) -> ExactOutput:
     g, x, weight = call["grad_out"], call["input"], call["weight"]
 
@@ -131,7 +134,7 @@ class _GradientSums:
         return self.rstd * (g - (self.total + along) / self.count)
 
 
-@exact_form("native_layer_norm", "native_group_norm")
+@JUDGE.exact_form("native_layer_norm", "native_group_norm")
 def _row_norm(call: Call) -> ExactOutput:
     x, weight, bias = call["input"], call["weight"], call["bias"]
     count, factor_of = _rows(call)
@@ -159,7 +162,7 @@ def _rows(call: Call) -> tuple[int, Callable[[Any], Any]]:
     return channels // int(call["group"]) * positions, lambda index: index // positions % channels
 
 
-@exact_form("native_layer_norm_backward", "native_group_norm_backward")
+@JUDGE.exact_form("native_layer_norm_backward", "native_group_norm_backward")
 def _row_norm_backward(call: Call) -> ExactOutput:
     g, x, weight = call["grad_out"].reshape(-1), call["input"].reshape(-1), call["weight"]
     mean, rstd = call["mean"].reshape(-1), call["rstd"].reshape(-1)

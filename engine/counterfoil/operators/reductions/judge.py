@@ -1,18 +1,32 @@
-"""Sums, means, products, variances, norms, the softmax family and losses."""
+"""Operators over axes, element by element: sums, spreads, norms and the softmax family; extremes and sorts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import numpy as np
 
-from counterfoil.operators.judging.forms import FUNCTION_COST, Call, ExactOutput, axes_of, exact_form, rows_over
-from counterfoil.operators.judging.numbers import MP, Array, Fixed, Number, dyadic, exact_dot, exact_sum, fixed, number
+from counterfoil.operators.judging.forms import (
+    FUNCTION_COST,
+    Arguments,
+    Call,
+    Element,
+    ExactOutput,
+    Judge,
+    axes_of,
+    rows_over,
+)
+from counterfoil.operators.judging.ieee import Value, converted
+from counterfoil.operators.judging.numbers import MP, Array, Number, dyadic, exact_dot, exact_sum, fixed, number
+from counterfoil.operators.judging.quantisation import array_of, shared, terms_bits
+from counterfoil.operators.judging.selections import first_extreme, plus_zero
+
+JUDGE = Judge()
 
 
-@exact_form("sum", "mean")
+@JUDGE.exact_form("sum", "mean")
 def _sum(call: Call) -> ExactOutput:
     x = call["self"]
     rows = rows_over(x, axes_of(call.get("dim"), x.ndim))
@@ -24,7 +38,7 @@ def _sum(call: Call) -> ExactOutput:
     return ExactOutput(element, rows.shape[1])
 
 
-@exact_form("cumsum")
+@JUDGE.exact_form("cumsum")
 def _cumsum(call: Call) -> ExactOutput:
     x = call["self"]
     axis = axes_of(call["dim"], x.ndim)
@@ -39,21 +53,14 @@ def _cumsum(call: Call) -> ExactOutput:
     return ExactOutput(element, x.shape[axis[0]] if axis else 1)
 
 
-@exact_form("prod")
+@JUDGE.exact_form("prod")
 def _prod(call: Call) -> ExactOutput:
     x = call["self"]
     rows = rows_over(x, axes_of(call.get("dim"), x.ndim))
     return ExactOutput(lambda index: fixed(rows[index]).product, 20 * rows.shape[1])
 
 
-def spread(row: Fixed) -> Number:
-    """Sum of the squared distances from the mean."""
-    count, total = len(row.integers), int(row.integers.sum())
-    squares = int((row.integers * row.integers).sum())
-    return dyadic(count * squares - total * total, 2 * row.exponent) / count
-
-
-@exact_form("var", "std", "var_mean")
+@JUDGE.exact_form("var", "std", "var_mean")
 def _var(call: Call) -> ExactOutput:
     x = call["self"]
     rows = rows_over(x, axes_of(call["dim"], x.ndim))
@@ -63,13 +70,13 @@ def _var(call: Call) -> ExactOutput:
         row = fixed(rows[index])
         if call.output == 1:
             return row.total / rows.shape[1]
-        variance = spread(row) / (rows.shape[1] - number(correction))
+        variance = row.spread / (rows.shape[1] - number(correction))
         return MP.sqrt(variance) if call.kind == "std" else variance
 
     return ExactOutput(element, 2 * rows.shape[1])
 
 
-@exact_form("linalg_vector_norm", "norm")
+@JUDGE.exact_form("linalg_vector_norm", "norm")
 def _norm(call: Call) -> ExactOutput:
     x = call["self"]
     given = call["ord"] if call.kind == "linalg_vector_norm" else call["p"]
@@ -109,7 +116,7 @@ class _Exponentials:
         return top + MP.log(MP.fsum(MP.exp(number(value) - top) for value in values))
 
 
-@exact_form("logsumexp")
+@JUDGE.exact_form("logsumexp")
 def _logsumexp(call: Call) -> ExactOutput:
     x = call["self"]
     exponentials = _Exponentials(rows_over(x, axes_of(call["dim"], x.ndim)))
@@ -124,7 +131,7 @@ def _row_of(call: Call, x: Array, index: int) -> int:
     return int(np.ravel_multi_index(place, shape)) if shape else 0
 
 
-@exact_form("_softmax", "_safe_softmax", "_log_softmax")
+@JUDGE.exact_form("_softmax", "_safe_softmax", "_log_softmax")
 def _softmax(call: Call) -> ExactOutput:
     x = np.atleast_1d(call["self"])
     exponentials = _Exponentials(rows_over(x, axes_of(call["dim"], x.ndim)))
@@ -139,7 +146,7 @@ def _softmax(call: Call) -> ExactOutput:
     return ExactOutput(element, exponentials.cost)
 
 
-@exact_form("_softmax_backward_data", "_log_softmax_backward_data")
+@JUDGE.exact_form("_softmax_backward_data", "_log_softmax_backward_data")
 def _softmax_backward(call: Call) -> ExactOutput:
     g, y = np.atleast_1d(call["grad_output"]), np.atleast_1d(call["output"])
     axes = axes_of(call["dim"], g.ndim)
@@ -158,79 +165,52 @@ def _softmax_backward(call: Call) -> ExactOutput:
     return ExactOutput(element, g_rows.shape[1] + FUNCTION_COST)
 
 
-def _squared(difference: Number, _: Call) -> Number:
-    return difference * difference
+@JUDGE.definition("max", "min", "amax", "amin", "argmax", "argmin")
+def _extreme(call: Call) -> Element:
+    """A zero is +0; of equal elements, zeros of both signs among them, the position is the first one's."""
+    x, dim = call["self"], call.get("dim")
+    sign = 1 if call.kind.endswith("max") else -1
+    rows = rows_over(x, axes_of(dim, x.ndim))
+    wants_position = call.kind.startswith("arg") or call.output == 1
+    known: dict[int, int] = {}
+
+    def element(index: int) -> Value:
+        row = rows[index].tolist()
+        if index not in known:
+            known[index] = first_extreme(row, sign)
+        return known[index] if wants_position else plus_zero(converted(row[known[index]], call.dtype))
+
+    return element
 
 
-def _smooth_l1(difference: Number, call: Call) -> Number:
-    size, beta = abs(difference), number(call["beta"])
-    return size * size / (2 * beta) if size < beta else size - beta / 2
+@JUDGE.definition("any", "all")
+def _quantified(call: Call) -> Element:
+    x, dim = call["self"], call.get("dim")
+    rows = rows_over(x, axes_of(dim, x.ndim))
+    decide: Callable[[Iterable[object]], bool] = any if call.kind == "any" else all
+    return lambda index: converted(decide(value != 0 for value in rows[index].tolist()), call.dtype)
 
 
-def _huber(difference: Number, call: Call) -> Number:
-    size, delta = abs(difference), number(call["delta"])
-    return size * size / 2 if size <= delta else delta * (size - delta / 2)
-
-
-_DISTANCES = {"mse_loss": _squared, "smooth_l1_loss": _smooth_l1, "huber_loss": _huber}
-
-
-@exact_form(*_DISTANCES, "binary_cross_entropy")
-def _elementwise_loss(call: Call) -> ExactOutput:
+@JUDGE.definition("sort")
+def _sort(call: Call) -> Element:
+    """Stable; what is no number is larger than all; a zero is +0."""
     x = call["self"]
-    target = np.broadcast_to(call["target"], x.shape)
-    weight = call.get("weight")
-    weights = None if weight is None else np.broadcast_to(weight, x.shape)
-
-    def term(index: int) -> Number:
-        one, other = number(x.flat[index]), number(target.flat[index])
-        if call.kind != "binary_cross_entropy":
-            return _DISTANCES[call.kind](one - other, call)
-        loss = (other - 1) * _bounded_log(1 - one) - other * _bounded_log(one)
-        return loss if weights is None else loss * number(weights.flat[index])
-
-    return _reduced(call, term, x.size)
-
-
-def _bounded_log(value: Number) -> Number:
-    """The logarithm, but no less than -100, as binary cross entropy has it."""
-    return MP.mpf(-100) if value == 0 else max(MP.log(value), MP.mpf(-100))
+    axis = call["dim"] % x.ndim if x.ndim else 0
+    moved = np.moveaxis(np.atleast_1d(x), axis, -1)
+    result = np.empty(moved.shape, np.int64 if call.output else x.dtype)
+    for place in np.ndindex(*moved.shape[:-1]):
+        row = moved[place].tolist()
+        # What is no number is not even equal to itself, so it must not be compared.
+        keys = [(value != value, 0.0 if value != value else value) for value in row]
+        order = sorted(range(len(row)), key=keys.__getitem__, reverse=bool(call["descending"]))
+        result[place] = order if call.output else [plus_zero(row[i]) for i in order]
+    flat = np.moveaxis(result, -1, axis).reshape(-1)
+    return lambda index: flat[index].item()
 
 
-def _reduced(call: Call, term: Callable[[int], Number], count: int) -> ExactOutput:
-    if call["reduction"] == 0:
-        return ExactOutput(term, FUNCTION_COST)
-
-    def element(_: int) -> Number:
-        total = MP.fsum(term(index) for index in range(count))
-        return total / count if call["reduction"] == 1 else total
-
-    return ExactOutput(element, count * FUNCTION_COST)
-
-
-@exact_form("nll_loss_forward", "nll_loss2d_forward")
-def _nll_loss(call: Call) -> ExactOutput:
-    x, target, weight = call["self"], call["target"], call["weight"]
-    # [rows, classes]: classes are axis 1, or the only one.
-    rows = np.moveaxis(x, 1, -1).reshape(-1, x.shape[1]) if x.ndim > 1 else x.reshape(1, -1)
-    labels = target.reshape(-1)
-    counted = labels != call["ignore_index"]
-    kept, chosen = np.flatnonzero(counted), labels[counted]
-    weights = np.ones(len(chosen)) if weight is None else weight[chosen]
-
-    def single(index: int) -> Number:
-        label = int(labels[index])
-        if label == call["ignore_index"]:
-            return MP.zero
-        return -number(rows[index, label]) * (1 if weight is None else number(weight[label]))
-
-    def element(index: int) -> Number:
-        if call["reduction"] == 0:
-            return MP.zero if call.output == 1 else single(index)
-        total = fixed(weights).total
-        if call.output == 1:
-            return total
-        loss = -fixed(rows[kept, chosen]).dot(fixed(weights))
-        return loss / total if call["reduction"] == 1 else loss
-
-    return ExactOutput(element, len(labels))
+@JUDGE.quantised("sum", "cumsum")
+def _over_axes(arguments: Arguments, bits: int) -> Arguments:
+    """Of a sum over axes those that are added to one result have one, and n is their number; a running sum is alike."""
+    x = array_of(arguments["self"])
+    axes = axes_of(arguments.get("dim"), x.ndim)
+    return {**arguments, "self": shared(x, terms_bits(math.prod(x.shape[axis] for axis in axes)), axes)}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.operators.catalogue import classify
-from counterfoil.operators.judging import exact_output
+from counterfoil.operators.judge import exact_output
 from support.boundary_calls import MOODS, boundary_calls, fuzzed_names
 from support.error_bounds import HARMLESS, rounded_names, worst
 from support.operator_calls import listed, operation_of

@@ -5,10 +5,16 @@ It shares no code with what makes it (an import contract holds that); ``docs/num
 
 from __future__ import annotations
 
-from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
-from counterfoil.operators.judging.functions import nearest
-from counterfoil.operators.judging.numbers import MP, Number
+import numpy as np
+import numpy.typing as npt
 
+from counterfoil.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil.operators.judging.nearest import nearest
+from counterfoil.operators.judging.numbers import MP, Number
+from counterfoil.operators.node import Node
+
+_MOST_ELEMENTS = 1024
+"""Elements that are drawn again: a quarter of a second."""
 _MASK = 0xFFFFFFFF
 
 
@@ -36,6 +42,23 @@ def drawn_element(operator: str, index: int, *, seed: int, step: int, draw: int)
     first, second = (_between_0_and_1(word) for word in (words[:2] if place < 2 else words[2:]))
     radius, turn = MP.sqrt(-2 * MP.log(first)), 2 * MP.pi * second
     return nearest(radius * (MP.sin(turn) if place % 2 else MP.cos(turn)))
+
+
+def is_as_defined(node: Node, own: npt.NDArray[np.float64], seed: int, step: int) -> bool:
+    """Compare elements of a draw with what integers and 256 bits make of them.
+
+    Args:
+        node: The random operator.
+        own: float64 ``[n]``: what this machine drew there.
+        seed: The order's seed.
+        step: The step.
+    """
+    draw = node.args[1]
+    assert isinstance(draw, int)
+    indices = np.unique(np.linspace(0, max(len(own) - 1, 0), min(len(own), _MOST_ELEMENTS)).astype(np.int64))
+    return all(
+        own[index] == drawn_element(node.operator, int(index), seed=seed, step=step, draw=draw) for index in indices
+    )
 
 
 def _between_0_and_1(word: int) -> Number:
