@@ -97,9 +97,10 @@ class TestTaken:
         assert captured(lambda: torch.rand(()) + 1).program
 
     def test_generators_go_on_as_if_nothing_had_happened(self) -> None:
+        model = nn.Linear(3, 2)
         before = random.getstate(), np.random.get_state()[2], torch.get_rng_state()
         clock = time.time
-        captured(lambda: torch.rand(()) + 1)
+        capture(model, objective(lambda: torch.rand(()) + 1), Sgd(), BATCH)
         assert random.getstate() == before[0]
         assert np.random.get_state()[2] == before[1]
         assert torch.equal(torch.get_rng_state(), before[2])
