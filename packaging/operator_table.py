@@ -11,9 +11,7 @@ from typing import Any
 import torch
 
 from counterfoil.arithmetic.exact.operators import kinds
-from counterfoil.arithmetic.grid import scale
 from counterfoil.arithmetic.grid.margin import bounded_kinds
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
 from counterfoil.operators import sums
 from counterfoil.operators.catalogue import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.operators.judge import exact_kinds
@@ -22,7 +20,6 @@ from counterfoil.program.composites import COMPOSITES
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
 _DECOMPOSED = {f"{overload.namespace}.{overload._opname}.{overload._overloadname}" for overload in COMPOSITES}
-_RULES = {id(scale.rule(name)): name for name in scale.rule_names()}
 
 
 def _literal(value: Any) -> str:
@@ -46,12 +43,6 @@ def arguments(name: str) -> str:
         default = f"={_literal(argument.default_value)}" if argument.has_default_value() else ""
         shown.append(f"{argument.name}{default}")
     return ", ".join(shown)
-
-
-def _rule(entry: Operator) -> str:
-    """The name of the scale rule."""
-    rule = rule_for(entry)
-    return _RULES.get(id(rule)) or rule.__name__.strip("_")
 
 
 def _class(name: str) -> tuple[str, Operator]:
@@ -103,7 +94,7 @@ def table() -> str:
             f"`{name.removeprefix('aten.')}`",
             f"`{arguments(name)}`",
             words,
-            _rule(entry) if rounded else "",
+            entry.scale,
             _decides(name),
             ("yes" if entry.kind in bounded else "no") if rounded else "",
             _own_form(entry) if rounded else "",

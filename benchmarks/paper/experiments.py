@@ -15,7 +15,7 @@ from torch.nn import functional
 from benchmarks.workloads import CPU, STEPS, EagerStep, eager_step, public_gpt2, sgd
 from counterfoil.base.errors import DataError
 from counterfoil.training.datasets import read_images
-from counterfoil.training.images import Images, Labels, Normalisation
+from counterfoil.training.images import Labels, Normalisation, Pixels
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import logistic
 from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS, ResNet, order_resnet
@@ -57,7 +57,7 @@ class Experiment:
     smallest: int
 
 
-def _images(batch: int, folder: Path | None) -> tuple[Images, Labels]:
+def _images(batch: int, folder: Path | None) -> tuple[Pixels, Labels]:
     if folder is not None:
         found = read_images(folder)
         if found.images.shape[1:] != (3, 32, 32) or len(found.images) < batch:
@@ -69,7 +69,7 @@ def _images(batch: int, folder: Path | None) -> tuple[Images, Labels]:
     return rng.integers(0, 256, (batch, 3, 32, 32)).astype(np.uint8), rng.integers(0, 10, batch)
 
 
-def _classifier(model: nn.Module, images: Images, labels: Labels, rate: float) -> EagerStep:
+def _classifier(model: nn.Module, images: Pixels, labels: Labels, rate: float) -> EagerStep:
     x, y = Normalisation.of(images)(torch.from_numpy(images)), torch.from_numpy(labels)
     return eager_step(sgd(model, rate), lambda: functional.cross_entropy(model(x), y))
 

@@ -31,7 +31,7 @@ ENGINE = Path(counterfoil.__file__).parent
         ("arithmetic/compute/prepared.py", "Prepared.advance", "dispatch"),
         ("arithmetic/compute/interpreter.py", "Interpreter.execute", "dispatch"),
         ("arithmetic/compute/interpreter.py", "_Step.load", "state and copies"),
-        ("arithmetic/grid/scale.py", "anything", "scale rules"),
+        ("arithmetic/grid/scales/norms.py", "anything", "scale rules"),
         ("kernels/cpu/regions.py", "Region.run", ""),
         ("arithmetic/grid/tiles.py", "sweep", "chains: compute and rounding in one sweep"),
         ("arithmetic/compute/blocked.py", "anything", "compute"),

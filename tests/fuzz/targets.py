@@ -62,7 +62,7 @@ from counterfoil.delivery.tensorfile import open_tensors
 from counterfoil.delivery.verification import verify_weights
 from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
-from counterfoil.signer.frames import Kind, receive_body, receive_kind
+from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.envelope import open_claim
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
@@ -315,14 +315,14 @@ class Corpus:
         statement = preview_verdict(verified_report(), datetime(2026, 1, 1, tzinfo=UTC))
         frames = b"".join(
             kind.value + len(body).to_bytes(4, "big") + body
-            for kind, body in ((Kind.PASSPHRASE, b"secret"), (Kind.STATEMENT, statement))
+            for kind, body in ((FrameKind.PASSPHRASE, b"secret"), (FrameKind.STATEMENT, statement))
         )
 
         def hear(data: bytes) -> Any:
             pipe, gate, heard = io.BytesIO(data), Gate(Purpose.AUDIT, self.key.public), []
             while (kind := receive_kind(pipe)) is not None:
                 heard.append((kind, receive_body(pipe, kind)))
-                if kind is Kind.STATEMENT:
+                if kind is FrameKind.STATEMENT:
                     gate.check(heard[-1][1])
             return tuple(heard)
 

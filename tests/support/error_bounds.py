@@ -9,7 +9,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid.margin import Bound, Use, bounds_of
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from counterfoil.operators.judge import exact_output
 from counterfoil.operators.judging.numbers import MP, NotExactError
@@ -37,7 +37,7 @@ def described(value: Any) -> Any:
 def allowances(call: Call, arguments: dict[str, Any], outputs: list[Any]) -> list[float | None]:
     """For each output the error that its bound allows; None for one that is not looked at."""
     entry = classify(call[0], alpha=0.3)
-    scales = rule_for(entry)(arguments, outputs)
+    scales = scale_rule(entry)(arguments, outputs)
     types = {key: described(value) for key, value in arguments.items()}
     bounds = bounds_of(Use(entry.kind, types, [described(output) for output in outputs]))
     found: list[float | None] = []

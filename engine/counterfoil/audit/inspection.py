@@ -41,13 +41,13 @@ from counterfoil.base.plaintext import quoted
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import Progress
+from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.commit.merkle import MerkleTree
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.program.estimate import estimate
-from counterfoil.program.limits import Estimate, Limits, largest
+from counterfoil.program.limits import Estimate, Limits, largest_estimate
 from counterfoil.program.recompute import computed_again
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.signing.consent import (
@@ -206,7 +206,7 @@ def _stages(
     heads: str | os.PathLike[str] | None,
     cancel: CancelToken | None,
     limits: Limits | None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Iterator[None]:
     """Make the checks; yields after those that read little, and after each that may read much."""
     reader = inspection.reader
@@ -406,7 +406,7 @@ def _check_program(
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
     item_bytes = TORCH_DTYPES[order.manifest.precision.compute].itemsize
-    inspection.estimate = largest([estimate(program, item_bytes, cancel) for program in order.programs.all])
+    inspection.estimate = largest_estimate([estimate(program, item_bytes, cancel) for program in order.programs.all])
     inspection.repeated_operators = sum(map(computed_again, order.programs.all))
     nodes = [node for program in order.programs.all for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):
@@ -500,7 +500,7 @@ def _check_commitments(
 
 
 def _check_states(
-    inspection: Inspection, found: str, cancel: CancelToken | None, progress: Progress | None
+    inspection: Inspection, found: str, cancel: CancelToken | None, progress: OnProgress | None
 ) -> tuple[CheckState, str]:
     """Compare every stored state with its state root, which the run root covers; raises CommitmentError."""
     steps = inspection.reader.checkpoint_steps()
@@ -544,7 +544,7 @@ def inspect(
     *,
     client_key: PublicKey | None = None,
     quick: bool = False,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, ProofError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import Turns
 from counterfoil.bundle import layout
-from counterfoil.bundle.checked import Array, CheckedFile
+from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import DIGEST_BYTES
 from counterfoil.base.dtypes import tensor_bytes
@@ -21,7 +22,7 @@ from counterfoil.base.errors import BundleError, CommitmentError, GivenFileError
 from counterfoil.base.plaintext import quoted
 from counterfoil.base.sentence import say
 from counterfoil.bundle import layout
-from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, bytes_of, row_bytes
+from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, bytes_of, row_bytes
 from counterfoil.bundle.hdf5.format import DTYPES
 from counterfoil.bundle.kind import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest

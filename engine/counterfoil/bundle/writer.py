@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.dtypes import DATA_DTYPES, STATE_DTYPES
 from counterfoil.base.errors import BundleError
 from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
-from counterfoil.bundle.filewriter import Array, FileWriter, check_fits, held_bytes
+from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import OrderManifest, check_name
 

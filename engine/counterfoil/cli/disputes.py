@@ -11,7 +11,7 @@ import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import SELF_SIGNED, Done
+from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -103,8 +103,8 @@ def adjudicate(
             sign_verdict(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict, console)
     if trust.trainer is TrainerTrust.AUDITOR:
         reports.show_self_signed(terminal.console(stderr=True))
-        raise Done(SELF_SIGNED)
-    raise Done(report.outcome.exit_code)
+        raise ExitWith(SELF_SIGNED)
+    raise ExitWith(report.outcome.exit_code)
 
 
 def referee(
@@ -197,4 +197,4 @@ def _compare(
         jsonform.print_json(report)
     else:
         reports.show_panel(console, report)
-    raise Done(report.outcome.exit_code)
+    raise ExitWith(report.outcome.exit_code)

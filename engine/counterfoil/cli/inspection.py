@@ -9,7 +9,7 @@ import typer
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import Done
+from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -73,7 +73,7 @@ def inspect(
         reports.show_summary(terminal.console(), summary)
     states = {check.state for check in summary.checks}
     outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
-    raise Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
+    raise ExitWith((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
 
 
 def plan(

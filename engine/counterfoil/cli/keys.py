@@ -11,7 +11,7 @@ from rich.console import Console
 from counterfoil.base.errors import CounterfoilError, SignerError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
@@ -55,7 +55,7 @@ def open_verdict_key(verdict: Path | None, key: Path | None, about: Path, force:
     if verdict is None or key is None:
         drop_passphrase()
         return None
-    check_target(verdict, force)
+    check_writable(verdict, force)
     return open_key(key, "audit", about)
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,9 +20,6 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from counterfoil.base.plaintext import SENTENCE_CHARACTERS, one_line
-
-if TYPE_CHECKING:
-    pass
 
 PLAIN_WIDTH = 110
 """Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""

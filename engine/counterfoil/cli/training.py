@@ -21,7 +21,7 @@ from counterfoil.cli.options import (
     ThreadsOption,
 )
 from counterfoil.cli.places import READS, WRITES
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
 
@@ -56,7 +56,7 @@ def calibrate(
     Example: counterfoil calibrate job.cfoil --out calibrated.cfoil
     """
     if out is not None:
-        check_target(out, force)
+        check_writable(out, force)
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
         from counterfoil.program.limits import limits_for
@@ -91,7 +91,7 @@ def calibrate(
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
-HeadsOption = Annotated[
+PublishedHeadsOption = Annotated[
     Path | None,
     WRITES,
     typer.Option(
@@ -100,7 +100,7 @@ HeadsOption = Annotated[
         show_default=False,
     ),
 ]
-ResumeOption = Annotated[
+ResumeRecordingOption = Annotated[
     bool,
     typer.Option(
         "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
@@ -114,11 +114,11 @@ def train(
     out: OutOption,
     key: KeyOption,
     data: DataOption = None,
-    heads: HeadsOption = None,
+    heads: PublishedHeadsOption = None,
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
-    resume: ResumeOption = False,
+    resume: ResumeRecordingOption = False,
     fresh: FreshOption = False,
     allow_large: AllowLargeOption = False,
     force: ForceOption = False,
@@ -136,10 +136,10 @@ def train(
 
     published = has_published(out)
     written = Written(out)
-    check_target(out, force or (resume and written.has(out)))
+    check_writable(out, force or (resume and written.has(out)))
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
-        check_target(heads, force or (resume and published))
+        check_writable(heads, force or (resume and published))
     signing_key = open_key(key, "train")
     console = terminal.console()
     if fresh and published:

@@ -54,7 +54,7 @@ def node_hash(left: Digest, right: Digest) -> Digest:
     return Digest.of(NODE_PREFIX + left.value + right.value)
 
 
-def split(size: int) -> int:
+def left_leaves(size: int) -> int:
     """Return the number of leaves in the left child: the largest power of two smaller than ``size`` (at least 2)."""
     return 1 << ((size - 1).bit_length() - 1)
 
@@ -160,7 +160,7 @@ class MerkleTree:
         first, last, known = 0, self.size - 1, True
         old_last = old_size - 1
         while old_last < last:
-            middle = first + split(last - first + 1)
+            middle = first + left_leaves(last - first + 1)
             if old_last < middle:
                 proof.append(self.node(middle, last))
                 last = middle - 1
@@ -335,7 +335,7 @@ def first_difference(trainer: MerkleTree, replay: MerkleTree) -> tuple[int | Non
     if compare(first, last):
         return None, tuple(path)
     while first < last:
-        middle = first + split(last - first + 1)
+        middle = first + left_leaves(last - first + 1)
         if compare(first, middle - 1):
             compare(middle, last)
             first = middle
@@ -365,7 +365,7 @@ def descent_to(
         raise ProofError(say("The inclusion proof is not as long as the Merkle tree is high."))
     spans = [(0, size - 1)]
     while (first := spans[-1][0]) < (last := spans[-1][1]):
-        middle = first + split(last - first + 1)
+        middle = first + left_leaves(last - first + 1)
         spans.append((first, middle - 1) if index < middle else (middle, last))
     nodes = [MerkleComparison(*spans.pop(), trainer, replay)]
     rows = [nodes]

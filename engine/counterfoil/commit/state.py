@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.dtypes import TENSOR_DTYPES, tensor_bytes
 from counterfoil.base.errors import DataError, ProofError
@@ -31,7 +32,6 @@ _BLOCK_CHUNKS = 256
 _BLOCK_BYTES = _BLOCK_CHUNKS * CHUNK_BYTES  # What one thread hashes at a time; less is not worth a thread.
 _WORKERS = min(8, os.cpu_count() or 1)
 
-Array = NDArray[np.generic]
 Leaves = NDArray[np.uint8]
 """Leaf hashes, uint8 ``[n, 32]``."""
 Piece = tuple[memoryview, Leaves]

@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.errors import WeightsError
 from counterfoil.base.sentence import say
 from counterfoil.delivery.applied import ForwardPass
 from counterfoil.program.graph import Program
 
-Array = NDArray[Any]
 _LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")
 _NAMED = re.compile(r"\.lora_([AB])\.(?!weight$)[^.]+")
 _WRAPPED = ".base_layer."
@@ -112,7 +110,7 @@ def find_adapters(programs: Sequence[Program], named: Mapping[str, tuple[str, st
     return found
 
 
-def merge(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, Array]:
+def merged_weight(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, Array]:
     """Return W + scale B A and how far a merge in float32 may lie from it, both float64 of the shape of W.
 
     Let u = 2^-24, r the rank, g = (r + 2) u / (1 - (r + 2) u) and M = |scale| |B| |A|, element by element. A merge

@@ -34,6 +34,7 @@ class Trait(Enum):
     INTEGERS = "rounded for floating-point numbers, and defined for integers, modulo 2^n"
     MAKES = "has no tensor argument: it must be told the device, and the dtype that the program gives it"
     OTHER_ORDER = "gives the same elements in another order, or several times"
+    LAST_BIT = "its last bit is a library's own, whatever the order of what is added"
     RELABELS = "gives the elements another shape; torch's own refuses strides that need a copy, or shows them"
     SAME_ORDER = "gives the same elements in the same (C) order"
     WRITES = "writes the elements of a tensor into another of the same dtype"
@@ -90,7 +91,7 @@ def exact(reason: str, names: str, *traits: Trait, **more: Any) -> Iterator[Oper
 
 
 def rounded(scale: str, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
-    """Declare rounded operators of one scale rule (:mod:`counterfoil.arithmetic.grid.scale` derives each)."""
+    """Declare rounded operators of one scale rule (:mod:`counterfoil.arithmetic.grid.scales` derives each)."""
     reason = "computed by a library whose last bits depend on the hardware"
     return _declared(names, OperatorClass.ROUNDED, reason, traits, {"scale": scale, **more})
 

@@ -267,7 +267,7 @@ class _Step:
 
         replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
         attributed = self.location.attribute_forward(model)
-        with attributed, whereabouts.Lines(_label_line), PhiloxDropout(), Substitutes(self.decisions):
+        with attributed, whereabouts.LineLabels(_label_line), PhiloxDropout(), Substitutes(self.decisions):
             loss, after = functional_call(Step(), replaced, ())
         _check_loss(loss)
         # The next part starts from the values of the buffers, not from how they came about.
@@ -382,7 +382,7 @@ def _trace(
             sdpa_kernel(SDPBackend.MATH),
             _without_onednn(),
             _without_validation(),
-            mixed.left_out(autocast_too=ignore_autocast),
+            mixed.without_mixed_precision(autocast_too=ignore_autocast),
             counting_draws(),
             called_directly(),
         ):
@@ -398,19 +398,19 @@ def _trace(
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
             f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
-            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy=remedies.for_decision(error),
             detail=str(error),
         ) from error
     except UnsupportedOperatorException as error:
         raise ProgramError(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured"
-            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy="Express it with operators of the allow-list (counterfoil/operators/catalogue.py).",
         ) from error
     except NoFormError as error:
         raise ProgramError(
-            f"{location.sentence} {error.sentence}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{location.sentence} {error.sentence}{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy=error.remedy,
         ) from error
     except CounterfoilError:
@@ -420,7 +420,7 @@ def _trace(
         theirs(error)
         raise ProgramError(
             f"{location.sentence} failed while the step was captured: {told(error)}"
-            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),
         ) from error

@@ -27,6 +27,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, CounterfoilError, DataError
 from counterfoil.base.generators import finish
@@ -40,7 +41,6 @@ from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
-from counterfoil.training.loaded import Array
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Rows, check_dtype, read_rows

@@ -40,7 +40,7 @@ def fan_in_uniform(model: nn.Module, seed: int) -> None:
                     draw += 1
 
 
-def normal(shape: tuple[int, ...], deviation: float, seed: int, draw: int) -> Tensor:
+def nearly_normal(shape: tuple[int, ...], deviation: float, seed: int, draw: int) -> Tensor:
     """Draw nearly normal numbers: the sum of twelve uniform ones, less six (Irwin-Hall), times ``deviation``.
 
     Unlike Box-Muller it needs no logarithm or cosine, so every machine gives the same bits.

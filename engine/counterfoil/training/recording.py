@@ -48,7 +48,7 @@ from counterfoil.training.recordingfolder import (
     clear,
     in_use,
     is_unfinished,
-    reading,
+    reading_recording,
     recording_folder,
 )
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
@@ -147,7 +147,7 @@ class Recording:
         folder = recording_folder(run_path)
         header = _encode_header(manifest, key)
         check_files(folder)
-        with reading(folder):
+        with reading_recording(folder):
             found = (folder / HEADER).read_bytes()
         if found != header:
             raise _other_header(folder, found, manifest, key)
@@ -181,7 +181,7 @@ class Recording:
             FileReadError: The system fails to read it.
         """
         path = self.folder / ACCEPTANCE
-        with reading(path):
+        with reading_recording(path):
             return path.read_bytes() if path.exists() else None
 
     def keep_acceptance(self, envelope: bytes) -> None:
@@ -191,7 +191,7 @@ class Recording:
     @property
     def size_bytes(self) -> int:
         """How much room it takes so far; raises FileReadError."""
-        with reading(self.folder):
+        with reading_recording(self.folder):
             return sum(path.stat().st_size for path in self.folder.iterdir())
 
     def check(self, cancel: CancelToken | None = None) -> Generator[RecordingChecked, None, MerkleFrontier]:
@@ -211,7 +211,7 @@ class Recording:
         """
         history = MerkleFrontier()
         history.append(leaf_hash(StepRecord(0, self._manifest.initial_root, None, None, None).to_bytes()))
-        with reading(self.folder):
+        with reading_recording(self.folder):
             total = sum(path.stat().st_size for path in self.folder.glob("steps-*"))
         done = end = shown = 0
         file = 1
@@ -311,7 +311,7 @@ class Recording:
         """
         path = self._state_path(step)
         arrays = {}
-        with reading(path), path.open("rb") as file:
+        with reading_recording(path), path.open("rb") as file:
             whole = os.fstat(file.fileno()).st_size == sum(array.nbytes for array in initial.values())
             for name in sorted(initial) if whole else ():
                 array = np.empty(initial[name].shape, initial[name].dtype.newbyteorder("<"))
@@ -394,7 +394,7 @@ class Recording:
 
     def _step_files(self) -> list[int]:
         """The first steps of the files of steps, ascending."""
-        with reading(self.folder):
+        with reading_recording(self.folder):
             return sorted(int(path.name.removeprefix("steps-")) for path in self.folder.glob("steps-" + "[0-9]" * 8))
 
     def _read(self, first: int) -> Iterator[tuple[StoredStep, int, int, Digest]]:
@@ -404,7 +404,7 @@ class Recording:
         number = max((file for file in files if file <= first), default=0)
         while number in files:
             file, path = number, self._steps_path(number)
-            with reading(path), path.open("rb") as opened:
+            with reading_recording(path), path.open("rb") as opened:
                 size, position = os.fstat(opened.fileno()).st_size, 0
                 for step, position, seal in read_steps(opened, size, self._first_seal(file)):
                     committed = step.record.state_root is not None
@@ -433,7 +433,7 @@ class Recording:
 
     def _read_heads(self, key: PublicKey) -> None:
         path = self.folder / HEADS
-        with reading(path):
+        with reading_recording(path):
             data = path.read_bytes() if path.exists() else b""
         # The last line is torn when its writing was stopped; it was not published then.
         self.published = data[: data.rfind(b"\n") + 1]

@@ -33,7 +33,7 @@ from counterfoil.arithmetic.compute.operation import Compute, Operation, native,
 from counterfoil.arithmetic.compute.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.arithmetic.compute.rewriting import VARIANTS, rewritten
 from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.catalogue import OperatorClass, Trait
 
 PERTURBATIONS = ("reversed", "split", "jitter", "rewritten")
 """One of each sort; calibration measures with these."""
@@ -127,8 +127,8 @@ class _Perturbation:
             return native(operation, args, kwargs)
         form = operation.own_form(args, kwargs)
         result = self._changed(operation, args, kwargs) if form is None else form(self._piece)
-        elementwise = entry.scale in ("output", "terms")
-        return result if self.jitter is None or not elementwise else _jittered(result, self.jitter)
+        last_bits = Trait.LAST_BIT in entry.traits
+        return result if self.jitter is None or not last_bits else _jittered(result, self.jitter)
 
     def _changed(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         kind = operation.node.entry.kind

@@ -35,7 +35,7 @@ from counterfoil.arithmetic.grid.rounder import (
     Watched,
     place_keys,
 )
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.counts import Counts
@@ -225,7 +225,7 @@ class _RoundingAhead(_Ahead):
         self._margins = site_margins(program, precision)
 
     def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
-        scales = rule_for(node.entry)(arguments(), outputs)
+        scales = scale_rule(node.entry)(arguments(), outputs)
         result: Outputs = []
         for position, (output, described) in enumerate(zip(outputs, node.outputs, strict=True)):
             if output is None or described is None or not described.floating:

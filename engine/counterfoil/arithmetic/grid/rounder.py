@@ -19,8 +19,8 @@ from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.magnitude import using
 from counterfoil.arithmetic.grid.margin import Margin, site_margins
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.scale import Scale
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
+from counterfoil.arithmetic.grid.scales.shared import Scale
 from counterfoil.arithmetic.grid.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DIVERGED, NonFiniteError
@@ -354,7 +354,7 @@ class Rounder(Fingerprinting):
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
-        rule = rule_for(node.entry)
+        rule = scale_rule(node.entry)
         self._known.meet(node.numbers, arguments)
         with self._measuring:
             scales, passing = _numbers(rule(arguments, outputs), node.floating), False

@@ -34,7 +34,7 @@ from counterfoil.kernels.cpu.rounding import (
     rounded_element,
 )
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.program.chains import Chain, Code, Instruction
+from counterfoil.program.chains import Chain, ChainStep, Code
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
@@ -303,7 +303,7 @@ _NO_ENTRIES = np.zeros((0, 0), np.int64)
 _CAPACITY, _INSTRUCTIONS, _WIDTHS, _GIVEN, _FOUND, _LOG, _ENTRIES, _WORDS = 7, 8, 9, 10, 18, 23, 28, 29
 
 
-def _listed(instructions: Sequence[Instruction]) -> npt.NDArray[np.int64]:
+def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
     """Return instructions as int64 ``[n, 5]``."""
     rows = [(int(one.code), one.target, one.first, one.second, one.third) for one in instructions]
     return np.array(rows, np.int64).reshape(-1, 5)

@@ -19,7 +19,7 @@ from counterfoil.audit.values.report import AuditReport, Kept
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base import errors
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, Role
+from counterfoil.base.errors import CounterfoilError, FileRole
 from counterfoil.base.sentence import say
 from counterfoil.program.limits import Limits
 
@@ -48,7 +48,7 @@ class Failure:
     sentence: str
     remedy: str = ""
     detail: str = ""
-    role: Role = "file"
+    role: FileRole = "file"
 
     @classmethod
     def of(cls, error: CounterfoilError) -> Self:

@@ -39,7 +39,7 @@ FACTS = (
     *exact("fills with a constant", "scalar_tensor.default", Trait.MAKES, fills=0),
     *exact(COUNTS, "arange.default arange.start arange.start_step", Trait.MAKES),
     *rounded(
-        "overlap",
+        "magnitudes",
         """
         unfold_backward.default reflection_pad1d_backward.default reflection_pad2d_backward.default
         replication_pad1d_backward.default replication_pad2d_backward.default col2im.default

@@ -57,28 +57,48 @@ FACTS = (
         "fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar",
         decides=(0, 1),
     ),
+    # Library functions: relative to the result.
     *rounded(
         "output",
         """
         exp.default exp2.default expm1.default log.default log2.default log10.default log1p.default sin.default
         cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default tanh.default
-        asinh.default acosh.default atanh.default erf.default erfc.default sigmoid.default logit.default
-        rsqrt.default sqrt.default reciprocal.default div.Tensor div.Scalar atan2.default xlogy.Tensor silu.default
-        gelu.default mish.default elu.default celu.default selu.default softplus.default
+        asinh.default acosh.default atanh.default erf.default erfc.default rsqrt.default sqrt.default
+        reciprocal.default div.Tensor div.Scalar atan2.default
     """,
+        Trait.LAST_BIT,
     ),
-    *rounded("output", "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS),
-    *rounded("terms", "addcmul.default", Trait.INTEGERS),
+    *rounded("output", "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS, Trait.LAST_BIT),
+    # Functions made of them: relative to the result, which has no cancellation.
+    *rounded(
+        "output",
+        "sigmoid.default silu.default xlogy.Tensor elu.default celu.default selu.default",
+        Trait.LAST_BIT,
+    ),
+    *rounded("output", "glu.default"),
+    *rounded("output", "softplus.default", Trait.LAST_BIT),
+    *rounded("output", "mish.default", Trait.LAST_BIT),
+    # Functions with cancellation: relative to arguments and result together.
+    *rounded("inputs", "gelu.default", Trait.LAST_BIT),
+    *rounded("inputs", "logit.default", Trait.LAST_BIT),
+    *rounded("inputs", "logaddexp.default"),
+    # A few terms.
+    *rounded("terms", "addcmul.default", Trait.INTEGERS, Trait.LAST_BIT),
     *rounded(
         "terms",
         "addcdiv.default lerp.Tensor lerp.Scalar add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
+        Trait.LAST_BIT,
     ),
+    # Gradients: products and quotients alone, and correctly rounded differences, are relative to the result.
     *rounded(
-        "inputs",
-        """
-        tanh_backward.default sigmoid_backward.default silu_backward.default gelu_backward.default
-        mish_backward.default elu_backward.default softplus_backward.default logit_backward.default glu.default
-        glu_backward.default _prelu_kernel.default _prelu_kernel_backward.default logaddexp.default
-    """,
+        "output",
+        "sigmoid_backward.default logit_backward.default _prelu_kernel.default _prelu_kernel_backward.default",
     ),
+    *rounded("gradient", "tanh_backward.default"),
+    *rounded("gradient", "softplus_backward.default"),
+    *rounded("gate_gradient", "silu_backward.default"),
+    *rounded("gate_gradient", "mish_backward.default"),
+    *rounded("gelu_backward", "gelu_backward.default"),
+    *rounded("glu_backward", "glu_backward.default"),
+    *rounded("elu_backward", "elu_backward.default"),
 )

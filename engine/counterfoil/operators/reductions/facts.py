@@ -7,7 +7,7 @@ FACTS = (
     *exact(SELECTS, "max.dim min.dim argmax.default argmin.default sort.stable", decides=(0, 1)),
     *exact(COMPARES_OR_LOGIC, "any.default any.dim any.dims all.default all.dim", decides=(0, 1)),
     *exact(COUNTS, "cumsum.default"),
-    *rounded("output", "_softmax.default _safe_softmax.default"),
+    *rounded("output", "_softmax.default _safe_softmax.default", Trait.LAST_BIT),
     *rounded("inputs", "_log_softmax.default logsumexp.default"),
     *rounded("sum", "sum.default sum.dim_IntList", Trait.INTEGERS),
     *rounded("mean", "mean.default mean.dim"),

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation, native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import margin as guaranteed, scale
+from counterfoil.arithmetic.grid import margin as guaranteed
 from counterfoil.arithmetic.grid.margin import (
     Bound,
     Margin,
@@ -27,7 +27,7 @@ from counterfoil.arithmetic.grid.margin import (
     margin_bits,
     site_margins,
 )
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import RULES, scale_rule
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import BundleError
 from counterfoil.base.precision import PROFILES, Precision
@@ -762,7 +762,7 @@ def worst_share(check: Check) -> float:
     computed = [outputs] + [listed(perturbed(p)(operation, list(args), dict(kwargs))) for p in PERTURBATIONS]
     # An operator that may also be exact is looked at in its rounded form.
     entry = classify(name, alpha=0.3)
-    scales = rule_for(entry)(named, outputs)
+    scales = scale_rule(entry)(named, outputs)
     types = {key: described(value) for key, value in named.items()}
     bounds = bounds_of(Use(entry.kind, types, [described(output) for output in outputs]))
     worst = 0.0
@@ -836,7 +836,7 @@ def test_control_a_scale_that_forgets_cancelled_terms_breaks_the_bound(monkeypat
     x = make("cancelling", 60)
     check = call("sum.default", x, want=lambda: [np.array(exact(x).sum(), object)])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.rule_for", lambda entry: scale.rule("output"))
+    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: RULES["output"])
     assert worst_share(check) > 1.0
 
 
@@ -899,7 +899,7 @@ def test_gelu_and_logit_stay_within_the_margin_of_every_mode(name: str, where: s
     (output,) = listed(native(make_operation(node), [x], {}))
     error = max(each(lambda a, b: abs(a - b), exact(output), each(UNARY[name][0], exact(x))))
     arguments = {"self": x}
-    for rule, holds in ((rule_for(node.entry), True), (scale.rule("output"), False)):
+    for rule, holds in ((scale_rule(node.entry), True), (RULES["output"], False)):
         (size,) = rule(arguments, [output])
         tau = 2.0 ** (math.frexp(float(size))[1] - 1 - margin.bits)
         assert (error <= 0.375 * tau) is holds, "the control is the rule that was"
@@ -911,7 +911,7 @@ def test_control_the_usual_scale_of_gelu_breaks_it_where_all_arguments_are_negat
     x = -6.0 - make("plain", 40).abs()
     check = call("gelu.default", x, want=lambda: [each(UNARY["gelu"][0], exact(x))])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.rule_for", lambda entry: scale.rule("output"))
+    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: RULES["output"])
     assert worst_share(check) > 1.0
 
 
