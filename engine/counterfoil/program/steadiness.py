@@ -25,7 +25,7 @@ from torch.fx.node import map_arg
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.program import whereabouts
-from counterfoil.program.whereabouts import bracketed
+from counterfoil.program.whereabouts import in_brackets
 
 _SEED = 0x5EED
 """Seeds the generators before the second capture; any other number than what they held will do."""
@@ -96,7 +96,7 @@ def check_drew_nothing(before: Mapping[str, Any], again: Callable[[], object]) -
     moved = [name for name in before if now[name] != before[name]]
     if moved:
         raise ProgramError(
-            f"The step draws random numbers from {' and '.join(moved)}{bracketed(_where_moved(again))}. Captured once, "
+            f"The step draws random numbers from {' and '.join(moved)}{in_brackets(_where_moved(again))}. Captured once, "
             "they would be the same in every step.",
             remedy=_REMEDY,
         )
@@ -118,7 +118,7 @@ def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str) -> None:
         return
     line = (node.meta.get(key) or ("",))[-1]
     raise ProgramError(
-        f"The step is another one when it is captured a second time{bracketed(line)}: it hangs on a clock, on random "
+        f"The step is another one when it is captured a second time{in_brackets(line)}: it hangs on a clock, on random "
         "numbers of another library than torch, or on how often it ran.",
         remedy=_REMEDY,
     )
