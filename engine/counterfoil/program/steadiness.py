@@ -96,8 +96,8 @@ def check_drew_nothing(before: Mapping[str, Any], again: Callable[[], object]) -
     moved = [name for name in before if now[name] != before[name]]
     if moved:
         raise ProgramError(
-            f"The step draws random numbers from {' and '.join(moved)}{in_brackets(_where_moved(again))}. Captured once, "
-            "they would be the same in every step.",
+            f"The step draws random numbers from {' and '.join(moved)}{in_brackets(_where_moved(again))}. Captured "
+            "once, they would be the same in every step.",
             remedy=_REMEDY,
         )
 
