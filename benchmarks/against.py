@@ -44,7 +44,7 @@ from benchmarks.plots import Bars, draw_bars
 from benchmarks.products import measure_products, product_table
 from benchmarks.programs import command, environment
 from benchmarks.sessions import audited, key_in
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.values.outcome import Outcome

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from benchmarks.pages import markdown
 from benchmarks.timing import rounds_of
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.exact.forms import sound_forms

@@ -16,7 +16,8 @@ from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Train
 from benchmarks.sessions import audited
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
+from counterfoil.audit.adjudicator import adjudicate
+from counterfoil.audit.values.adjudication import AdjudicationFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DeviceError

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from benchmarks.imitations import imitated
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, RecordingError, TargetExistsError
