@@ -44,7 +44,7 @@ from benchmarks.pages import markdown, origin, write_between
 from benchmarks.paper_method import Hooks
 from benchmarks.plots import Bars, draw_bars
 from benchmarks.programs import command, environment
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.session import run_audit

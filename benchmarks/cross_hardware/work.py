@@ -15,8 +15,9 @@ from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Train
 from benchmarks.cross_hardware.unrounded import unrounded
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
+from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.session import run_audit
+from counterfoil.audit.values.adjudication import AdjudicationFinished
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.digest import Digest

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, RecordingError, TargetExistsError

@@ -22,7 +22,7 @@ from counterfoil.arithmetic.compute.operation import Compute, native
 from counterfoil.arithmetic.compute.perturbed import exactly_perturbed, perturbed
 from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.chains import run_chain
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.kernels import buffers
 from counterfoil.program.estimate import least_memory

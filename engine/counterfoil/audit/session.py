@@ -12,7 +12,7 @@ from counterfoil.arithmetic.compute.perturbed import perturbed
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
-from counterfoil.audit.inspection import Inspection, make_checks, read_client_order, recorded
+from counterfoil.audit.inspection import Inspection, make_checks, recorded
 from counterfoil.audit.keeping import (
     Basis,
     Keeper,
@@ -26,6 +26,7 @@ from counterfoil.audit.parts.crew import patience_for
 from counterfoil.audit.parts.helpers import open_helpers
 from counterfoil.audit.parts.result import Identity
 from counterfoil.audit.segments import Replay
+from counterfoil.audit.signatures import read_client_order
 from counterfoil.audit.step.replayer import (
     step_replayer,
 )

@@ -312,7 +312,7 @@ def _replay_part(request: AuditRequest, path: Path) -> Outcome:
             try:
                 event = next(replaying)
             except StopIteration as end:
-                segments = end.value
+                segments = end.value.segments
                 break
             if event.done == 0:
                 bar.start(event.total)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest

@@ -23,8 +23,8 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.compute.prepared import Round
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import Kernels, step_key
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import run_selftest

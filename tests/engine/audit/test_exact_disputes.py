@@ -21,7 +21,8 @@ from counterfoil.arithmetic.compute.operation import Compute, Operation
 from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.arithmetic.grid import unrounded
 from counterfoil.audit import adjudicator, session
-from counterfoil.audit.inspection import open_inspection, summarise
+from counterfoil.audit.inspection import open_inspection
+from counterfoil.audit.overview import summarise
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.step.defined_elements import same_value, spacing

@@ -18,8 +18,9 @@ from counterfoil.arithmetic import machine, selftest
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog, decode
-from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, step_key
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
 from counterfoil.audit.session import imitated_audit, run_audit
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed

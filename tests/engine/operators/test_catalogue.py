@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from counterfoil.arithmetic.compute.blocked import FORMS
 from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify, is_allowed
 
@@ -76,6 +77,13 @@ def test_every_rounded_entry_names_a_scale_rule_and_every_other_a_reason(name):
             assert entry.scale in {*RULES, MAGNITUDES}
         else:
             assert entry.scale == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rounded_entry_has_an_error_bound_and_one_with_long_sums_a_form(name):
+    entry = classify(name, alpha=3)
+    assert (entry.bound is not None) == (entry.operator_class is OperatorClass.ROUNDED)
+    assert (entry.longest is not None) == (entry.kind in FORMS)
 
 
 def test_every_scale_rule_has_an_operator():

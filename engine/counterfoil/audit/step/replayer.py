@@ -15,9 +15,10 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, Unfit, Watched, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Kernels, Observation, Unfit, Watched, step_key
+from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.values.events import Event, OperatorDone

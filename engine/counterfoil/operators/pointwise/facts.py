@@ -1,6 +1,8 @@
 """What is known of each operator: operators that work on each element alone, and their gradients."""
 
+from counterfoil.operators.bounds import FUNCTION, constant
 from counterfoil.operators.facts import COMPARES_OR_LOGIC, ONE_OPERATION, SELECTS, Trait, exact, rounded
+from counterfoil.operators.pointwise import bounds
 
 FACTS = (
     *exact(ONE_OPERATION, "mul.Tensor mul.Scalar neg.default abs.default"),
@@ -60,6 +62,7 @@ FACTS = (
     # Library functions: relative to the result.
     *rounded(
         "output",
+        constant(FUNCTION),
         """
         exp.default exp2.default expm1.default log.default log2.default log10.default log1p.default sin.default
         cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default tanh.default
@@ -68,37 +71,42 @@ FACTS = (
     """,
         Trait.LAST_BIT,
     ),
-    *rounded("output", "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS, Trait.LAST_BIT),
+    *rounded(
+        "output", constant(FUNCTION), "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS, Trait.LAST_BIT
+    ),
     # Functions made of them: relative to the result, which has no cancellation.
     *rounded(
         "output",
+        constant(FUNCTION + 8),
         "sigmoid.default silu.default xlogy.Tensor elu.default celu.default selu.default",
         Trait.LAST_BIT,
     ),
-    *rounded("output", "glu.default"),
-    *rounded("output", "softplus.default", Trait.LAST_BIT),
-    *rounded("output", "mish.default", Trait.LAST_BIT),
+    *rounded("output", constant(FUNCTION + 8), "glu.default"),
+    *rounded("output", bounds.softplus, "softplus.default", Trait.LAST_BIT),
+    *rounded("output", constant(4 * FUNCTION), "mish.default", Trait.LAST_BIT),
     # Functions with cancellation: relative to arguments and result together.
-    *rounded("inputs", "gelu.default", Trait.LAST_BIT),
-    *rounded("inputs", "logit.default", Trait.LAST_BIT),
-    *rounded("inputs", "logaddexp.default"),
+    *rounded("inputs", constant(FUNCTION + 16), "gelu.default", Trait.LAST_BIT),
+    *rounded("inputs", constant(3 * FUNCTION), "logit.default", Trait.LAST_BIT),
+    *rounded("inputs", constant(3 * FUNCTION + 16, 1.5), "logaddexp.default"),
     # A few terms.
-    *rounded("terms", "addcmul.default", Trait.INTEGERS, Trait.LAST_BIT),
+    *rounded("terms", constant(6), "addcmul.default", Trait.INTEGERS, Trait.LAST_BIT),
     *rounded(
         "terms",
+        constant(6),
         "addcdiv.default lerp.Tensor lerp.Scalar add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
         Trait.LAST_BIT,
     ),
     # Gradients: products and quotients alone, and correctly rounded differences, are relative to the result.
     *rounded(
         "output",
+        constant(8),
         "sigmoid_backward.default logit_backward.default _prelu_kernel.default _prelu_kernel_backward.default",
     ),
-    *rounded("gradient", "tanh_backward.default"),
-    *rounded("gradient", "softplus_backward.default"),
-    *rounded("gate_gradient", "silu_backward.default"),
-    *rounded("gate_gradient", "mish_backward.default"),
-    *rounded("gelu_backward", "gelu_backward.default"),
-    *rounded("glu_backward", "glu_backward.default"),
-    *rounded("elu_backward", "elu_backward.default"),
+    *rounded("gradient", constant(8), "tanh_backward.default"),
+    *rounded("gradient", constant(FUNCTION + 16), "softplus_backward.default"),
+    *rounded("gate_gradient", constant(2 * FUNCTION + 16), "silu_backward.default"),
+    *rounded("gate_gradient", constant(10 * FUNCTION), "mish_backward.default"),
+    *rounded("gelu_backward", constant(2 * FUNCTION + 16), "gelu_backward.default"),
+    *rounded("glu_backward", constant(2 * FUNCTION + 16), "glu_backward.default"),
+    *rounded("elu_backward", bounds.elu_backward, "elu_backward.default"),
 )
