@@ -489,6 +489,7 @@ def _restore(
     """
     manifest, record = executor.order.manifest, finished.record
     program, arithmetic = executor.order.programs.of(record.step), arithmetic_of(manifest.precision)
+    # With its own log a step comes out the same on other hardware too (docs/numerics.md, "Two theorems").
     rounder = arithmetic.replayer(program, kernels)
     rounder.follow(step_key(manifest.digest, record.step), arithmetic.decode_log(program, finished.log))
     result = yield from executor.execute(record.step, state, rounder)
