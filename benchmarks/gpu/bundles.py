@@ -49,7 +49,7 @@ exit $failed
 """
 
 
-def gather(settings: Settings, title: str) -> int:
+def gather(settings: Settings) -> int:
     """Collect what the device has recorded so far, and say how to replay it; returns the number of runs.
 
     Raises:
@@ -76,7 +76,7 @@ def gather(settings: Settings, title: str) -> int:
         digest = Digest.of((tuned / "tuned.cfoil").read_bytes()).hex
         listed["runs/fine-tuning.cfoil"] = {"job": "fine-tuning", "sha256": digest}
     if listed:
-        readme = _README.format(title=title, script=SCRIPT)
+        readme = _README.format(title=settings.about["title"], script=SCRIPT)
         for file, text in (
             ("README.md", readme),
             (SCRIPT, _SCRIPT),

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Outcome, Result
 from benchmarks.cross_hardware.page import Found, is_exact, machine_table, pair_section, verdict
 from benchmarks.cross_hardware.results import Part as Crossed, parts_of
 from benchmarks.false_accusations import Replay, table as accusation_table
 from benchmarks.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
-from benchmarks.gpu.store import Store
-from benchmarks.gpu.task import Outcome, Result
 from benchmarks.pages import duration, markdown, size, write_between
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole

@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.__main__ import main
+from benchmarks.campaign.runner import Summary
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Outcome, Result, Task
 from benchmarks.cross_hardware.results import (
     Machine as CampaignMachine,
     Ordered,
@@ -25,12 +28,9 @@ from benchmarks.cross_hardware.results import (
 )
 from benchmarks.false_accusations import Replay
 from benchmarks.forms import Forms
-from benchmarks.gpu import larger, page, runner
-from benchmarks.gpu.parts import NAMES, PARTS, tasks
-from benchmarks.gpu.runner import Summary, run
-from benchmarks.gpu.settings import Scale, Settings, source_tree
-from benchmarks.gpu.store import Store
-from benchmarks.gpu.task import Outcome, Result, Task
+from benchmarks.gpu import larger, page, parts
+from benchmarks.gpu.parts import NAMES, PARTS, measure, tasks
+from benchmarks.gpu.settings import Scale, Settings
 
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.cancel import CancelToken
@@ -71,7 +71,7 @@ def test_what_is_done_is_kept_and_not_done_again(tmp_path: Path, capsys: pytest.
 
 def test_every_task_has_a_name_of_its_own_that_a_file_can_have(settings: Settings) -> None:
     for scale in Scale:
-        keys = [task.key for task in tasks(replace(settings, scale=scale, device="cuda:0", source=source_tree()))]
+        keys = [task.key for task in tasks(replace(settings, scale=scale, device="cuda:0"))]
         assert len(set(keys)) == len(keys)
         assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-") for _, name in keys)
         assert {part for part, _ in keys} == set(NAMES)
@@ -79,13 +79,13 @@ def test_every_task_has_a_name_of_its_own_that_a_file_can_have(settings: Setting
 
 
 def test_settings_go_to_a_process_and_back(settings: Settings) -> None:
-    for one in (settings, replace(settings, source=Path("tree"), threads=3, scale=Scale.FULL, device="cuda:0")):
+    for one in (settings, replace(settings, threads=3, scale=Scale.FULL, device="cuda:0")):
         assert Settings.from_json(one.to_json()) == one
 
 
 def test_without_the_device_nothing_begins(settings: Settings) -> None:
     with pytest.raises(DeviceError):
-        run(replace(settings, device="cuda:77"), minutes=1)
+        measure(replace(settings, device="cuda:77"), minutes=1)
     assert not settings.out.exists()
 
 
@@ -119,9 +119,9 @@ class Pretended:
         self.said: list[str] = []
 
     def run(self, todo: Sequence[Task], minutes: float = 1.0, workers: int = 1, **others: object) -> Summary:
-        self._patch.setattr(runner, "tasks", lambda _settings, _names: list(todo))
+        self._patch.setattr(parts, "tasks", lambda _settings, _names: list(todo))
         self._journal.write_text("")
-        return run(self.settings, minutes=minutes, workers=workers, say=self.said.append, **others)  # type: ignore[arg-type]
+        return measure(self.settings, minutes=minutes, workers=workers, say=self.said.append, **others)  # type: ignore[arg-type]
 
     @property
     def journal(self) -> list[str]:

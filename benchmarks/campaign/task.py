@@ -1,13 +1,12 @@
-"""The smallest piece of work whose result is kept, and the parts that consist of such pieces."""
+"""The smallest piece of work whose result is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from benchmarks.gpu.settings import Settings
 from counterfoil.base.errors import CounterfoilError
 
 
@@ -25,6 +24,7 @@ class Task:
         seconds: How long it is expected to take.
         limit: Seconds after which its process is ended.
         alone: Whether nothing else may run beside it, because it is timed.
+        variables: What its process has in its environment beside what this one has.
     """
 
     part: str
@@ -32,6 +32,7 @@ class Task:
     seconds: float
     limit: float
     alone: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -97,20 +98,3 @@ class Result:
     def key(self) -> tuple[str, str]:
         """The task's."""
         return self.part, self.task
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the whole.
-
-    Attributes:
-        name: Its name.
-        title: What it does, in words.
-        tasks: Returns its tasks, the most valuable first.
-        do: Does the task of a name, in a process of its own.
-    """
-
-    name: str
-    title: str
-    tasks: Callable[[Settings], Sequence[Task]]
-    do: Callable[[Settings, str], Found]
