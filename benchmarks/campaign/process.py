@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO
 
 import counterfoil
-from benchmarks.campaign.task import Found, LeftOutError, Outcome, Result, Task
+from benchmarks.campaign.task import Ended, Found, LeftOutError, Result, Task
 from benchmarks.programs import environment
 from counterfoil.base.errors import CounterfoilError
 
@@ -70,7 +70,7 @@ class Process:
         assert self._child.stdout is not None
         for line in self._child.stdout:
             value = json.loads(line)
-            self._answers.put((self, Result(**{**value, "outcome": Outcome(value["outcome"])})))
+            self._answers.put((self, Result(**{**value, "outcome": Ended(value["outcome"])})))
         self._answers.put((self, None))
 
     def begin(self, task: Task) -> None:
@@ -101,7 +101,7 @@ class Process:
                 stream.close()
 
 
-def ended_early(task: Task, outcome: Outcome, seconds: float, said: str) -> Result:
+def ended_early(task: Task, outcome: Ended, seconds: float, said: str) -> Result:
     """Return the result of a task that gave none."""
     return _dated(Result(task.part, task.name, outcome, said, round(seconds, 2)))
 
@@ -118,13 +118,13 @@ def perform(do: Do, part: str, name: str) -> Result:
     begun = time.perf_counter()
     try:
         found = do(part, name)
-        result = Result(part, name, Outcome.DONE, found.said, 0.0, found.values, list(found.strange))
+        result = Result(part, name, Ended.DONE, found.said, 0.0, found.values, list(found.strange))
     except LeftOutError as error:
-        result = Result(part, name, Outcome.LEFT_OUT, error.sentence, 0.0)
+        result = Result(part, name, Ended.LEFT_OUT, error.sentence, 0.0)
     except Exception as error:
         said = error.sentence if isinstance(error, CounterfoilError) else f"{type(error).__name__}: {error}"
         detail = "".join(traceback.format_exc()[-3000:])
-        result = Result(part, name, Outcome.FAILED, said[:1000], 0.0, detail=detail)
+        result = Result(part, name, Ended.FAILED, said[:1000], 0.0, detail=detail)
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

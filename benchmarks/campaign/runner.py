@@ -12,13 +12,13 @@ from itertools import count
 
 from benchmarks.campaign.process import Answers, Process, ended_early
 from benchmarks.campaign.store import Store
-from benchmarks.campaign.task import Outcome, Result, Task
+from benchmarks.campaign.task import Ended, Result, Task
 from benchmarks.pages import duration
 from counterfoil.base.cancel import CancelToken
 
 Say = Callable[[str], None]
 _LOOK_SECONDS = 0.2
-_SETTLED = (Outcome.DONE,)
+_SETTLED = (Ended.DONE,)
 """Outcomes after which a task is not done again."""
 
 
@@ -41,7 +41,7 @@ class Summary:
         failed = [
             f"{result.part}, {result.task}: {result.outcome.value}: {result.said}"
             for result in self.results
-            if result.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)
+            if result.outcome in (Ended.FAILED, Ended.TIMED_OUT)
         ]
         return [*found, *failed]
 
@@ -169,10 +169,8 @@ class _Run:
             self._drop(process)
             if task is None:
                 return
-            result = ended_early(
-                task, Outcome.FAILED, seconds, "Its process ended: the folder 'logs' has what it said."
-            )
-        elif result.outcome is Outcome.FAILED:
+            result = ended_early(task, Ended.FAILED, seconds, "Its process ended: the folder 'logs' has what it said.")
+        elif result.outcome is Ended.FAILED:
             # An error on a GPU may leave it useless to the process that made it.
             self._drop(process)
         assert task is not None
@@ -188,7 +186,7 @@ class _Run:
             if process.seconds > task.limit:
                 self._drop(process)
                 said = f"It took more than {duration(task.limit)}."
-                self._keep(ended_early(task, Outcome.TIMED_OUT, process.seconds, said))
+                self._keep(ended_early(task, Ended.TIMED_OUT, process.seconds, said))
             elif self._seconds_left() <= 0:
                 self._drop(process)
                 self._say(f"{task.part}, {task.name}: ended, the time is over")
@@ -203,7 +201,7 @@ class _Run:
         share = sum(map(self._expects, self._left)) / self._workers
         alone = sum(self._expects(task) for task in self._left if task.alone)
         about = min(max(share, alone), max(self._seconds_left(), 0.0))
-        mark = "" if result.outcome is Outcome.DONE else f"{result.outcome.value}: "
+        mark = "" if result.outcome is Ended.DONE else f"{result.outcome.value}: "
         of = "" if math.isinf(self._until) else f" of {duration(self._until - self._begun)}"
         left = f"about {duration(about)} left{of}" if waiting else "nothing is left"
         self._say(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.campaign.task import Outcome, Result
+from benchmarks.campaign.task import Ended, Result
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
 
@@ -66,7 +66,7 @@ class Store:
     def _read(self) -> Iterator[Result]:
         for path in sorted((self.folder / "results").glob("*/*.json")):
             value = json.loads(path.read_text(encoding="utf-8"))
-            yield Result(**{**value, "outcome": Outcome(value["outcome"])})
+            yield Result(**{**value, "outcome": Ended(value["outcome"])})
 
     @staticmethod
     def _write(path: Path, value: object) -> None:

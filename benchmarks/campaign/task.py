@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from counterfoil.base.errors import CounterfoilError
+
+
+def slug(name: str) -> str:
+    """Return a name as a part of a file name."""
+    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 class LeftOutError(CounterfoilError):
@@ -55,7 +61,7 @@ class Found:
     strange: tuple[str, ...] = ()
 
 
-class Outcome(StrEnum):
+class Ended(StrEnum):
     """How a task ended."""
 
     DONE = "done"
@@ -84,7 +90,7 @@ class Result:
 
     part: str
     task: str
-    outcome: Outcome
+    outcome: Ended
     said: str
     seconds: float
     values: dict[str, Any] = field(default_factory=dict)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from benchmarks.campaign.task import Found, Task
-from benchmarks.cross_hardware.campaign import slug
+from benchmarks.campaign.task import Found, Task, slug
 from benchmarks.false_accusations import Machine, Replay, record_honestly, replay
 from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings

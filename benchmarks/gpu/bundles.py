@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from benchmarks.cross_hardware.campaign import Task
+from benchmarks.cross_hardware.campaign import Training
 from benchmarks.cross_hardware.results import Recorded, parts_of
 from benchmarks.gpu.crossing import HOST, campaign
 from benchmarks.gpu.finetuning import FOLDER as FINE_TUNING
@@ -59,10 +59,10 @@ def gather(settings: Settings) -> int:
     listed: dict[str, dict[str, str]] = {}
     for part in parts_of(shared.folder / "results"):
         if isinstance(part, Recorded) and part.machine != HOST:
-            task, kind = Task(part.job, part.profile, part.tampered), "tampered" if part.tampered else "runs"
-            file = f"{task.name}.cfoil"
-            _place(shared.run(part.machine, task), folder / kind / file)
-            _place(shared.order(task), folder / "orders" / file)
+            training, kind = Training(part.job, part.profile, part.tampered), "tampered" if part.tampered else "runs"
+            file = f"{training.name}.cfoil"
+            _place(shared.run(part.machine, training), folder / kind / file)
+            _place(shared.order(training), folder / "orders" / file)
             listed[f"{kind}/{file}"] = {
                 "job": part.job,
                 "profile": part.profile,

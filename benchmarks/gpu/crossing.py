@@ -11,7 +11,7 @@ import json
 import re
 
 from benchmarks.campaign.task import Found, LeftOutError, Task
-from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task as Ordered
+from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Training
 from benchmarks.cross_hardware.page import is_exact
 from benchmarks.cross_hardware.results import Part as Result, Recorded, Replayed, parts_of
 from benchmarks.cross_hardware.work import Worker
@@ -68,7 +68,7 @@ def _profiles(settings: Settings) -> list[tuple[str, str]]:
 
 
 def _name(job: str, profile: str) -> str:
-    return Ordered(job, profile).order_name
+    return Training(job, profile).order_name
 
 
 def _first(settings: Settings) -> list[Task]:
