@@ -15,9 +15,9 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, step_key
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest

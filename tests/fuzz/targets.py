@@ -21,10 +21,11 @@ from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import keeping
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
-from counterfoil.audit.inspection import Inspection, check_claim, make_checks
+from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.published_heads import read_tree_heads
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil.audit.step.replayer import read_log
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport

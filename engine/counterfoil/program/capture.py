@@ -44,6 +44,13 @@ from counterfoil.program.lowering import changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
+from counterfoil.program.steadiness import (
+    at_another_moment,
+    check_drew_nothing,
+    check_same,
+    generators_kept,
+    positions,
+)
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -108,8 +115,8 @@ def capture(
         ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
 
     Raises:
-        ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
-            what cannot be captured; the message names the module.
+        ProgramError: The step uses an operator outside the allow-list, values decide its control flow, it holds what
+            cannot be captured, or it is not the same at another moment; the message names the module, or the line.
         DataError: The model's tensors have a dtype that a bundle cannot hold, or the batch cannot be split.
     """
     held = _hold(model, rule)
@@ -117,14 +124,35 @@ def capture(
     inputs = held.inputs()
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
-    location = _Location()
-    decisions = Decisions(location.at_line, held.storages)
-    step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, location, decisions)
     steady = {*held.frozen, *held.buffers}
-    graph, names = _trace(
-        step, inputs, held.state, steady, location, decisions, exact=exact, ignore_autocast=ignore_autocast
+
+    def trace(*, again: bool = True) -> _Traced:
+        location = _Location()
+        decisions = Decisions(location.at_line, held.storages)
+        step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, location, decisions)
+        return _trace(
+            step,
+            inputs,
+            held.state,
+            steady,
+            location,
+            decisions,
+            exact=exact,
+            ignore_autocast=ignore_autocast,
+            again=again,
+        )
+
+    with generators_kept():
+        before = positions()
+        traced = trace(again=False)
+        check_drew_nothing(before, trace)
+        with at_another_moment():
+            check_same(traced.written, trace().written, _META_KEY)
+    decisions = traced.decisions
+    assert traced.pure is not None
+    program, constants = lower(
+        traced.pure, tuple(inputs), traced.names, _META_KEY, _DTYPE_NAMES, held.storages, single=exact
     )
-    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, held.storages, single=exact)
     for name in sorted(decisions.relied_on & set(program.updates)):
         raise ProgramError(
             f"The step decides control flow or a shape by the values of the buffer {name!r}, and changes them.",
@@ -305,6 +333,23 @@ def _check_loss(loss: Any) -> None:
         raise ProgramError("The objective does not depend on any parameter of the model.")
 
 
+@dataclass(frozen=True)
+class _Traced:
+    """A step that was traced.
+
+    Attributes:
+        written: As it is written, with what it changes in place.
+        pure: Without mutations; None where it was traced only to be compared.
+        names: Names of the state that it gives, in their order.
+        decisions: What it decided by values.
+    """
+
+    written: torch.fx.GraphModule
+    pure: torch.fx.Graph | None
+    names: list[str]
+    decisions: Decisions
+
+
 def _trace(
     step: Callable[[list[Tensor]], tuple[Tensor, dict[str, Tensor]]],
     inputs: list[Input],
@@ -315,7 +360,8 @@ def _trace(
     *,
     exact: bool,
     ignore_autocast: bool,
-) -> tuple[torch.fx.Graph, list[str]]:
+    again: bool,
+) -> _Traced:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
     impure = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
@@ -348,7 +394,7 @@ def _trace(
             ]
             with fx_traceback.preserve_node_meta():
                 traced = make_fx(flat, decomposition_table=impure)(*examples)
-                pure = make_fx(_functional(traced), decomposition_table=pure_ones)(*examples)
+                pure = None if again else make_fx(_functional(traced), decomposition_table=pure_ones)(*examples).graph
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
             f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
@@ -378,7 +424,7 @@ def _trace(
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),
         ) from error
-    return pure.graph, names
+    return _Traced(traced, pure, names, decisions)
 
 
 @contextmanager

@@ -39,6 +39,11 @@ def _sort(code: CodeType) -> str:
     return found
 
 
+def is_inner(code: CodeType) -> bool:
+    """Whether code is torch's, or of the capture, and not the client's or of a library that it uses."""
+    return _sort(code) != "client"
+
+
 def client_frame() -> FrameType | None:
     """Return the innermost frame that is neither torch's nor of the capture, or None in a backward pass."""
     frame: FrameType | None = sys._getframe(1)

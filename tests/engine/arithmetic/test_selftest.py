@@ -21,7 +21,7 @@ from counterfoil.arithmetic import knownproducts, machine, selftest
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.grid import tiles
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.errors import DeviceError

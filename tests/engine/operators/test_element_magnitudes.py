@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from hypothesis import given as drawn_from, settings, strategies as st
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.operation import Operation, make_operation
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
