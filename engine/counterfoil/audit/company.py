@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TypeVar
 
 from counterfoil.audit.keeping import Keeper, KeptAudit, misfit
-from counterfoil.audit.known import Ledger, LogFollowed, SegmentJudged, TakenUp
+from counterfoil.audit.known import Ledger, SegmentJudged, Trouble
 from counterfoil.audit.parts.check import unfit
 from counterfoil.audit.parts.crew import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers
@@ -48,7 +48,7 @@ class Company:
         self._ledger = ledger
         self._keeper = keeper
         if replay.sites is not None:
-            ledger.note(LogFollowed(replay.sites.nothing))
+            ledger.note(replay.sites.nothing)
 
     def restore(self, kept: KeptAudit) -> Iterator[Event]:
         """Take over what an earlier audit kept, and report it again.
@@ -72,7 +72,7 @@ class Company:
             yield DivergenceMeasured(divergence.step, divergence.all_tensors(self._replay.shapes))
         if kept.dispute is not None:
             yield DisputeLocated(kept.dispute)
-        self._ledger.note(TakenUp(kept.judged))
+        self._ledger.learn(judged=kept.judged)
         assert self._keeper is not None
         assert self._keeper.kept is not None
         yield ProgressRestored(self._keeper.kept, len(rows))
@@ -117,9 +117,8 @@ class Company:
             raise error
         # It comes last, so that it hides nothing.
         if self._ledger.known.miscount is not None:
-            refusal = self._ledger.known.miscount.refusal()
-            self._ledger.check(CheckNumber.LOG, CheckState.FAILED, refusal.sentence)
-            raise refusal
+            self._ledger.check(CheckNumber.LOG, CheckState.FAILED, self._ledger.known.miscount.sentence)
+            raise self._ledger.known.miscount
 
     def _chosen(self, first: int, end: int | None) -> Iterator[Segment]:
         """Yield the chosen segments, counted from 0, from one on to before another."""
@@ -140,7 +139,8 @@ class Company:
         found = yield from helpers.result(part.number)
         if isinstance(found, Missing) and found.left_out:
             yield from self._replay.leave_out(part)
-            self._ledger.note(SegmentJudged(part.number, None, found.why))
+            self._ledger.note(Trouble(not_replayed=found.why))
+            self._ledger.note(SegmentJudged(part.number, None))
             return
         if isinstance(found, Missing) or self._unfit(found.result, part):
             if isinstance(found, Missing):

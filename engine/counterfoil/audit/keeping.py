@@ -12,7 +12,7 @@ import hashlib
 import io
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,6 +22,7 @@ import msgspec
 
 from counterfoil.audit.known import Judged, Known
 from counterfoil.audit.values.report import Kept
+from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Spans
 from counterfoil.audit.values.steptable import packed_steps
 from counterfoil.base.digest import Digest
@@ -94,25 +95,19 @@ class Basis:
 
     @classmethod
     def of(
-        cls,
-        *,
-        file: Digest,
-        order: Digest,
-        run_root: Digest,
-        environment: Mapping[str, str],
-        segments: SegmentRequest,
-        continue_after_dispute: bool,
+        cls, request: AuditRequest, file: Digest, order: Digest, run_root: Digest, machine: tuple[tuple[str, str], ...]
     ) -> Basis:
         """Return the basis of an audit on a machine with this environment; the number of threads does not matter."""
+        environment = dict(machine)
         return cls(
-            file=file,
-            order=order,
-            run_root=run_root,
-            counterfoil=environment["counterfoil"],
-            torch=environment["torch"],
-            device=f"{environment['device']}: {environment['device_title']}, {environment['cpu_capability']}",
-            segments=segments,
-            continue_after_dispute=continue_after_dispute,
+            file,
+            order,
+            run_root,
+            environment["counterfoil"],
+            environment["torch"],
+            f"{environment['device']}: {environment['device_title']}, {environment['cpu_capability']}",
+            request.segments,
+            request.continue_after_dispute,
         )
 
     @property

@@ -35,7 +35,6 @@ from counterfoil.base.errors import (
     CancelledError,
     CommitmentError,
     CounterfoilError,
-    FileChangedError,
     NonFiniteError,
     ProgramError,
     RefusedError,
@@ -115,35 +114,10 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True)
-class Miscount:
-    """A step of which the file says that its log has another number of entries than it has.
-
-    Attributes:
-        step: The first such step.
-        said: What the file says, which nothing signed binds.
-        entries: What the log has.
-    """
-
-    step: int
-    said: int
-    entries: int
-
-    def refusal(self) -> CommitmentError:
-        """The refusal of the file; nobody signed that number, so it accuses nobody."""
-        sentence = say(
-            "The file says that the rounding log of step {0} has {1} entries, and the log itself, which the "
-            "trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not "
-            "recorded by Counterfoil.",
-            self.step,
-            self.said,
-            self.entries,
-        )
-        return CommitmentError(sentence, remedy=say("Ask the trainer for the file again."))
-
-
-@dataclass(frozen=True)
 class Trouble:
     """What kept segments from being judged; it does not keep the others, and ends the audit when these are judged.
+
+    Troubles can be added up.
 
     Attributes:
         damaged: Steps whose stored state is not the one that the run commits to.
@@ -157,8 +131,16 @@ class Trouble:
     no_result: NonFiniteError | ProgramError | None = None
     not_replayed: str = ""
 
+    def __add__(self, other: Trouble) -> Trouble:
+        return Trouble(
+            tuple(dict.fromkeys((*self.damaged, *other.damaged))),
+            (*self.unreached, *other.unreached),
+            self.no_result or other.no_result,
+            self.not_replayed or other.not_replayed,
+        )
+
     def __bool__(self) -> bool:
-        return bool(self.damaged or self.no_result or self.not_replayed)
+        return self != Trouble()
 
     def error(self) -> CounterfoilError | None:
         """What the audit ends with; None where there was no trouble."""
@@ -219,7 +201,8 @@ class Known:
         judged: What was judged of the chosen segments.
         evidence: What a dispute capsule about the dispute would hold.
         trouble: What kept segments from being judged.
-        miscount: A log that the file is wrong about.
+        miscount: Why the file is refused that says of a log that it has another number of entries than it has, in the
+            first step in which it does; nothing signed binds that number, so it accuses nobody.
         error: What ended the audit early; None where nothing did.
     """
 
@@ -234,7 +217,7 @@ class Known:
     judged: Judged = field(default_factory=Judged)
     evidence: CapsuleContents | None = None
     trouble: Trouble = field(default_factory=Trouble)
-    miscount: Miscount | None = None
+    miscount: CommitmentError | None = None
     error: CounterfoilError | None = None
 
     @property
@@ -255,46 +238,14 @@ class Known:
 
 
 @dataclass(frozen=True)
-class OrderGiven:
-    """The client's own order was read."""
+class Learned:
+    """Something is known now, once and for all; or it is not after all.
 
-    digest: Digest
+    Attributes:
+        fields: Attributes of :class:`Known`, by name.
+    """
 
-
-@dataclass(frozen=True)
-class FileHashed:
-    """The whole file was read: whatever is judged from here on is what the verdict names."""
-
-    digest: Digest
-
-
-@dataclass(frozen=True)
-class FileOpened:
-    """Checks 1 to 6 begin; the inspection fills while they are made."""
-
-    inspection: Inspection
-
-
-@dataclass(frozen=True)
-class DeviceOpened:
-    """This machine is set up for the replay of a run with such steps."""
-
-    environment: tuple[tuple[str, str], ...]
-    steps: StepTable
-
-
-@dataclass(frozen=True)
-class TakenUp:
-    """An earlier audit judged so much, and its rows are in the table already."""
-
-    judged: Judged
-
-
-@dataclass(frozen=True)
-class LogFollowed:
-    """The log of matching steps was followed; what that showed, for each rounding site."""
-
-    account: Account
+    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -305,151 +256,79 @@ class DecisionsOmitted:
 
 
 @dataclass(frozen=True)
-class EvidenceGathered:
-    """What the dispute rests on."""
-
-    evidence: CapsuleContents | None
-
-
-@dataclass(frozen=True)
-class StateDamaged:
-    """The state that is stored after a step is not the one that the run commits to."""
-
-    step: int
-
-
-@dataclass(frozen=True)
-class StateMissing:
-    """There is no state from which these steps could be replayed."""
-
-    steps: range
-
-
-@dataclass(frozen=True)
-class NoResult:
-    """A step came to no result here, and accuses nobody."""
-
-    error: NonFiniteError | ProgramError
-
-
-@dataclass(frozen=True)
 class SegmentJudged:
     """A segment is judged.
 
     Attributes:
         number: Its number.
         where: Who replayed it, and where; None where nobody did.
-        why: Why nobody did, as a sentence.
     """
 
     number: int
     where: Where | None
-    why: str = ""
 
 
 @dataclass(frozen=True)
 class TimePassed:
-    """The replay took so much longer."""
+    """The replay took so many seconds more."""
 
     seconds: float
 
 
-@dataclass(frozen=True)
-class Ended:
-    """The audit ends; what ended it early, if anything did."""
-
-    error: CounterfoilError | None
-
-
-Fact = (
-    OrderGiven
-    | FileHashed
-    | FileOpened
-    | DeviceOpened
-    | TakenUp
-    | LogFollowed
-    | DecisionsOmitted
-    | EvidenceGathered
-    | StateDamaged
-    | StateMissing
-    | NoResult
-    | SegmentJudged
-    | TimePassed
-    | Ended
-)
-"""What an audit comes to know and says nobody at once."""
+Fact = Learned | Account | DecisionsOmitted | SegmentJudged | TimePassed | Trouble
+"""What an audit comes to know and says nobody at once. An account is that of steps which match, for each of them."""
 
 
 def fold(known: Known, event: Event | Fact) -> Known:
     """Return what is known after an event. Those that only say where the replay stands change nothing."""
     match event:
-        case OrderGiven(digest):
-            return replace(known, client_order=digest)
-        case FileHashed(digest):
-            return replace(known, bundle_digest=digest)
-        case FileOpened(inspection):
-            return replace(known, inspection=inspection)
-        case DeviceOpened(environment, steps):
-            return replace(known, environment=environment, steps=steps)
+        case Learned(fields):
+            return replace(known, **fields)
         case AuditStarted(checks=checks, sample=sample):
             return replace(known, started=True, checks=checks, judged=changed(known.judged, sample=sample))
         case CheckChanged(check):
             return replace(known, checks=tuple(check if one.number is check.number else one for one in known.checks))
         case StepReplayed(row):
             return _with_row(known, row)
-        case EvidenceGathered(evidence):
-            return replace(known, evidence=evidence)
-        case StateDamaged() | StateMissing() | NoResult():
-            return replace(known, trouble=_more_trouble(known.trouble, event))
-        case SegmentJudged(where=None, why=why):
-            trouble = replace(known.trouble, not_replayed=known.trouble.not_replayed or why)
-            judged = changed(known.judged, segments=known.judged.segments + 1)
-            return replace(known, trouble=trouble, judged=judged)
-        case Ended(error):
-            # A verdict on a file that changed would name one that is no more.
-            named = None if isinstance(error, FileChangedError) else known.bundle_digest
-            return replace(known, error=error, bundle_digest=named)
+        case Trouble():
+            return replace(known, trouble=known.trouble + event)
     return replace(known, judged=_judging(known.judged, event))
 
 
 def _judging(judged: Judged, event: Event | Fact) -> Judged:
     match event:
-        case TakenUp(earlier):
-            return earlier
         case DivergenceMeasured(step, tensors):
             return changed(judged, divergences=(*judged.divergences, Divergence.of(step, tensors)))
         case DisputeLocated(dispute):
             return changed(judged, dispute=dispute)
         case DecisionsOmitted(step):
             return changed(judged, omissions=(*judged.omissions, step))
-        case LogFollowed(account):
-            total = judged.account + account
+        case Account():
+            total = judged.account + event
             return changed(judged, steering_steps=total.steps, steering_sums=total.sums)
-        case SegmentJudged(number, where) if where is not None:
-            replayed_at = with_segment(judged.replayed_at, number, where)
-            return changed(judged, segments=judged.segments + 1, replayed_at=replayed_at)
+        case SegmentJudged(number, where):
+            at = judged.replayed_at if where is None else with_segment(judged.replayed_at, number, where)
+            return changed(judged, segments=judged.segments + 1, replayed_at=at)
         case TimePassed(seconds):
             return changed(judged, seconds=judged.seconds + seconds)
     return judged
 
 
 def _with_row(known: Known, row: StepRow) -> Known:
-    said = int(known.steps.column("log_entries")[row.step - 1])
+    said = known.steps.column("log_entries").item(row.step - 1)
     known.steps.put([row])
     miscount = known.miscount
     if miscount is None and row.replay_leaf is not None and row.log_entries != said:
-        miscount = Miscount(row.step, said, row.log_entries)
+        sentence = say(
+            "The file says that the rounding log of step {0} has {1} entries, and the log itself, which the "
+            "trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not "
+            "recorded by Counterfoil.",
+            row.step,
+            said,
+            row.log_entries,
+        )
+        miscount = CommitmentError(sentence, remedy=say("Ask the trainer for the file again."))
     return replace(known, step=row.step, miscount=miscount)
-
-
-def _more_trouble(trouble: Trouble, event: StateDamaged | StateMissing | NoResult) -> Trouble:
-    match event:
-        case StateDamaged(step):
-            return trouble if step in trouble.damaged else replace(trouble, damaged=(*trouble.damaged, step))
-        case StateMissing(steps):
-            return replace(trouble, unreached=(*trouble.unreached, *steps))
-        case NoResult(error):
-            return replace(trouble, no_result=trouble.no_result or error)
 
 
 Said = TypeVar("Said", bound=Event | Fact)
@@ -470,6 +349,10 @@ class Ledger:
         """Fold an event into what is known, and return it, to be said."""
         self.known = fold(self.known, event)
         return event
+
+    def learn(self, **fields: object) -> None:
+        """Note what is known now, by attributes of :class:`Known`."""
+        self.note(Learned(fields))
 
     def check(self, number: CheckNumber, state: CheckState, detail: str = "") -> CheckChanged:
         """Note how a check stands."""

@@ -12,16 +12,7 @@ import torch
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import Inspection
-from counterfoil.audit.known import (
-    DecisionsOmitted,
-    Divergence,
-    EvidenceGathered,
-    Ledger,
-    LogFollowed,
-    NoResult,
-    StateDamaged,
-    StateMissing,
-)
+from counterfoil.audit.known import DecisionsOmitted, Divergence, Ledger, Trouble
 from counterfoil.audit.parts.check import SignedStep
 from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.parts.work import Opened
@@ -122,7 +113,7 @@ class SegmentReplay:
             leaf, counts = Digest(step.leaf), step.counted
             yield self._note(self._row(step.step, StepMatch.MATCH, leaf, step.loss, counts, step.seconds))
         if self.sites is not None:
-            self._note(LogFollowed(Account(self.sites.steps(range(part.first, part.last + 1)), result.sums)))
+            self._note(Account(self.sites.steps(range(part.first, part.last + 1)), result.sums))
         # What is stored after it lies in the audit's own file, so nobody needs to be believed about it.
         if (yield from self._stored(part.last)) is not None:
             yield self._note(DivergenceMeasured(part.last, Divergence(part.last, ()).all_tensors(self.shapes)))
@@ -178,7 +169,7 @@ class SegmentReplay:
             ahead = self._steps.look_ahead(outcome, self._records[step + 1], following)
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH and self.sites is not None:
-            self._note(LogFollowed(self.sites.account(step, outcome.counts)))
+            self._note(self.sites.account(step, outcome.counts))
         self._ahead = ahead if match is StepMatch.MATCH else None
         yield self._judged(step, match, outcome, begun)
         # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
@@ -217,7 +208,7 @@ class SegmentReplay:
             look = self._look_of(step, (yield from look_at_end(self._steps, record, chain.state, logs, theirs)))
         if look is None or not (look.accuses or look.reached):
             yield self._judged(step, StepMatch.UNJUDGED, None, begun)
-            self._note(NoResult(no_result(step, error, look)))
+            self._note(Trouble(no_result=no_result(step, error, look)))
             return after(chain, Lost()), None
         yield self._judged(step, StepMatch.MISMATCH, None, begun)
         yield from self._dispute(step, None, look, chain.committed)
@@ -236,7 +227,7 @@ class SegmentReplay:
             return state
         stored = yield from self._stored(part.first - 1)
         if stored is None:
-            self._note(StateMissing(range(part.first, part.last + 1)))
+            self._note(Trouble(unreached=tuple(range(part.first, part.last + 1))))
             return None
         yield ResumedFromCheckpoint(part.first - 1)
         return {name: torch.from_numpy(array) for name, array in stored.items()}
@@ -292,7 +283,7 @@ class SegmentReplay:
         except CommitmentError:
             # A file that is being written to may show anything.
             self._reader.file.check_unchanged()
-            self._note(StateDamaged(step))
+            self._note(Trouble(damaged=(step,)))
             yield self._ledger.check(CheckNumber.COMMITMENTS, CheckState.FAILED, self._ledger.known.trouble.damage)
             return None
         return trainer
@@ -355,7 +346,7 @@ class SegmentReplay:
         )
         yield self._note(DisputeLocated(dispute))
         if dispute.stands_alone and committed is not None:
-            self._note(EvidenceGathered(gather(self._inspection, self._order, step, committed)))
+            self._ledger.learn(evidence=gather(self._inspection, self._order, step, committed))
 
     def _path(self, step: int, leaf: Digest) -> tuple[MerkleComparison, ...]:
         """Return the comparisons that lead from the run root to the leaf of a step."""

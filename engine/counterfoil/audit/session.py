@@ -20,16 +20,7 @@ from counterfoil.audit.keeping import (
     misfit,
     place_of,
 )
-from counterfoil.audit.known import (
-    DeviceOpened,
-    Ended,
-    EvidenceGathered,
-    FileHashed,
-    FileOpened,
-    Ledger,
-    OrderGiven,
-    all_checks,
-)
+from counterfoil.audit.known import Ledger, all_checks
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.crew import patience_for
@@ -135,21 +126,8 @@ def find_progress(
     if request.progress is None:
         return None
     file = Digest(bytes(DIGEST_BYTES))  # not known: it is hashed when the audit begins
-    basis = _basis(request, file, order, run_root, environment(open_device(request.device)))
+    basis = Basis.of(request, file, order, run_root, environment(open_device(request.device)))
     return (outside or Outside()).shelf.find(request.progress, basis, Path(request.run))
-
-
-def _basis(
-    request: AuditRequest, file: Digest, order: Digest, run_root: Digest, machine: tuple[tuple[str, str], ...]
-) -> Basis:
-    return Basis.of(
-        file=file,
-        order=order,
-        run_root=run_root,
-        environment=dict(machine),
-        segments=request.segments,
-        continue_after_dispute=request.continue_after_dispute,
-    )
 
 
 class _Audit:
@@ -163,20 +141,21 @@ class _Audit:
         self._cancel = cancel
         self._imitation = imitation
         self._ledger = Ledger()
-        self._note = self._ledger.note
+        self._note, self._learn = self._ledger.note, self._ledger.learn
         self._keeper: Keeper | None = None
         self._nonce: KeptNonce | None = None
 
     def events(self) -> Iterator[Event]:
         """Audit; see :func:`run_audit`."""
-        error: CounterfoilError | None = None
         try:
             yield from self._open()
         except GivenFileError:
             raise
-        except CounterfoilError as found:
-            error = found
-        self._note(Ended(error))
+        except FileChangedError as error:
+            # A verdict would name a file that is no more.
+            self._learn(error=error, bundle_digest=None)
+        except CounterfoilError as error:
+            self._learn(error=error)
         if not self._ledger.known.started:
             inspection = self._ledger.known.inspection
             checks = all_checks({} if inspection is None else inspection.checks)
@@ -189,11 +168,11 @@ class _Audit:
         with obstacles_noticed():
             given = read_client_order(request.order, request.run)
             if given is not None:
-                self._note(OrderGiven(given.digest))
+                self._learn(client_order=given.digest)
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
-            self._note(
-                FileHashed((yield from relay(file.settle(self._cancel), ByPercent(_hashing, above=_LONG_BYTES))))
+            self._learn(
+                bundle_digest=(yield from relay(file.settle(self._cancel), ByPercent(_hashing, above=_LONG_BYTES)))
             )
             try:
                 with obstacles_noticed():
@@ -218,7 +197,7 @@ class _Audit:
     def _inspect(self, file: SteadyFile) -> Inspection:
         """Make checks 1 to 6."""
         request, inspection = self._request, Inspection(BundleReader(file))
-        self._note(FileOpened(inspection))
+        self._learn(inspection=inspection)
         make_checks(
             inspection, request.order, request.trainer_key, self._cancel, request.heads, request.limits,
             request.client_key,
@@ -241,8 +220,9 @@ class _Audit:
         environment = machine.environment_of_a_judge
         if self._imitation is not None:
             environment = tuple(sorted((*environment, (IMITATION, self._imitation))))
-        self._note(DeviceOpened(environment, StepTable(recorded(inspection.reader))))
+        self._learn(environment=environment)
         machine.check_memory(order.programs.all, order.manifest.precision)
+        self._learn(steps=StepTable(recorded(inspection.reader)))
         return order, claim, machine
 
     def _plan(
@@ -277,7 +257,7 @@ class _Audit:
                 )
             return None
         assert known.bundle_digest is not None
-        basis = _basis(request, known.bundle_digest, manifest.digest, run_root, known.environment)
+        basis = Basis.of(request, known.bundle_digest, manifest.digest, run_root, known.environment)
         path = place_of(request.progress, basis)
         keeper = Keeper(path, basis, shelf)
         if not request.resume:
@@ -292,7 +272,7 @@ class _Audit:
             if not kept.fits(manifest.steps, segment_count(manifest)):
                 raise misfit("it names steps or segments that the run does not have")
             evidence = shelf.evidence(path, kept)
-            self._note(EvidenceGathered(evidence))
+            self._learn(evidence=evidence)
             keeper.adopt(kept, evidence)
         return kept
 
