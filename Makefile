@@ -79,22 +79,22 @@ coverage: setup
 	$(PYTEST) -m "not slow" --cov --cov-report=term
 
 bench: setup
-	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.window
+	$(BIN)/python -m benchmarks steps
+	$(BIN)/python -m benchmarks window
 
 bench-check: setup
-	$(BIN)/python -m benchmarks.check
+	$(BIN)/python -m benchmarks check
 
 bench-paper: setup
-	$(BIN)/counterfoil bench paper
+	$(BIN)/python -m benchmarks paper
 
 bench-accuracy: setup
-	$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md $(if $(TEXT),--text $(TEXT))
+	$(BIN)/python -m benchmarks accuracy --write docs/accuracy.md $(if $(TEXT),--text $(TEXT))
 
 # Whatever is found is written; the exit code says whether it is as it should be. Called again it goes on.
 gpu: setup
-	$(BIN)/counterfoil bench gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES); ended=$$?; \
-	$(BIN)/counterfoil bench gpu --out $(GPU) --write docs && exit $$ended
+	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES); ended=$$?; \
+	$(BIN)/python -m benchmarks gpu --out $(GPU) --write docs && exit $$ended
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python

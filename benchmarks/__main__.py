@@ -1,77 +1,62 @@
-"""``python -m benchmarks``: measure, print a table, and write it into a page or store its ratios if asked."""
+"""``python -m benchmarks COMMAND``: the commands of the laboratory, each of which explains itself with ``--help``."""
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
 
-from benchmarks.check import STORED, store
-from benchmarks.measure import MEMORY_FORMS, Result, measure
-from benchmarks.pages import markdown, origin
-from counterfoil.benchmark.markers import MEASURED, write_between
-from counterfoil.benchmark.workloads import WORKLOADS
-
-
-def table(results: list[Result], device: str, threads: int | None) -> str:
-    """Return the results as Markdown."""
-    times = ["unrounded", "recorded", "replayed", "eager float64", "eager float32"]
-    heads = ["step", "operators", *times, "recorded / unrounded", "replayed / unrounded"]
-    heads += ["unrounded / eager float64", "recorded / eager float64", "recorded / eager float32"]
-    rows = [
-        [
-            r.name,
-            str(r.operators),
-            *(f"{1e3 * r.seconds[form]:.1f} ms" if form in r.seconds else "-" for form in times),
-            f"{r.recorded_ratio:.2f}",
-            f"{r.replayed_ratio:.2f}",
-            f"{r.unrounded_ratio:.2f}",
-            f"{r.eager64_ratio:.2f}",
-            f"{r.eager32_ratio:.2f}",
-        ]
-        for r in results
-    ]
-    log_heads = ["step", "values rounded", "log entries", "log bytes", "bits per value", "1.6 bits per value would be"]
-    log_rows = [
-        [
-            r.name,
-            f"{r.values:,}",
-            f"{r.entries:,}",
-            f"{r.log_bytes:,}",
-            f"{8 * r.log_bytes / r.values:.5f}",
-            f"{0.2 * r.values / r.log_bytes:.0f} times as much",
-            *(f"{r.memory[form]} MiB" if r.memory else "-" for form in MEMORY_FORMS),
-        ]
-        for r in results
-    ]
-    memory = [f"{'peak memory ' if not number else ''}{form}" for number, form in enumerate(MEMORY_FORMS)]
-    return f"{origin(threads, device)}\n\n{markdown(heads, rows)}\n\n{markdown([*log_heads, *memory], log_rows)}\n"
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "steps": ("steps", "time, log and memory of a step in every form"),
+    "check": ("check", "whether the ratios of those times are as good as the stored ones"),
+    "window": ("window", "the pauses of the window's event loop"),
+    "large": ("large", "write a large bundle"),
+    "profile": ("profile", "where the time of a step goes"),
+    "growth": ("growth", "how cost grows with sizes"),
+    "soak": ("soak", "very many steps: do memory, files and time stay flat?"),
+    "workers": ("workers", "what workers gain, and what a segment costs them"),
+    "sandbox": ("sandbox", "what the box costs an audit"),
+    "recording": ("recording", "what it costs to keep each step"),
+    "exact-products": ("exact_products", "matrix products of the exact profiles"),
+    "exact-training": ("exact_training", "a step under the exact profiles"),
+    "against": ("against", "one training in every way that can be run here"),
+    "accuracy": ("accuracy.command", "do models learn as well under the precision profiles?"),
+    "paper": ("paper.command", "the paper's experiments"),
+    "gpu": ("gpu.command", "all that is to be known of a GPU"),
+    "cross-hardware": ("cross_hardware.command", "runs recorded on one machine and replayed on another"),
+    "exact-replays": ("cross_hardware.replays", "exact runs, replayed on every machine that this one can be"),
+    "false-accusations": ("false_accusations", "honest runs, replayed on many machines"),
+    "vectors": ("vectors.command", "write the conformance vectors"),
+}
+"""The module of each command, whose ``main`` takes the arguments and may return an exit code; and what it is for."""
+WRONG_CALL = 2
 
 
-def main() -> None:
-    """Measure the workloads that were asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "workloads", nargs="*", metavar="workload", help=f"some of {', '.join(WORKLOADS)}; all by default"
-    )
-    parser.add_argument("--rounds", type=int, default=9, help="rounds after warming up (default 9)")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda:0 (default cpu)")
-    parser.add_argument("--threads", type=int, help="threads on the CPU; torch's choice by default")
-    parser.add_argument("--no-memory", action="store_true", help="do not measure peak memory, in processes of its own")
-    parser.add_argument("--write", type=Path, help="a page whose measured part is replaced")
-    parser.add_argument("--store", action="store_true", help=f"store the ratios for make bench-check in {STORED.name}")
-    options = parser.parse_args()
-    results = []
-    for key in options.workloads or WORKLOADS:
-        result = measure(key, options.rounds, options.device, options.threads, memory=not options.no_memory)
-        print(f"{result.name}: recorded {result.recorded_ratio:.2f} x unrounded", flush=True)
-        if options.store:
-            store(key, result, options.threads)
-        results.append(result)
-    measured = table(results, options.device, options.threads)
-    print(f"\n{measured}")
-    if options.write:
-        write_between(options.write, MEASURED, measured)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        arguments: The command and its arguments; those of the process unless given.
+
+    Returns:
+        The exit code: the command's, and of an error that of Counterfoil's commands.
+    """
+    name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if name not in COMMANDS:
+        listed = "\n".join(f"  {command:18} {what}" for command, (_, what) in COMMANDS.items())
+        print(f"usage: python -m benchmarks COMMAND ...\n\n{listed}")
+        return 0 if name in ("-h", "--help") else WRONG_CALL
+    command = importlib.import_module(f"benchmarks.{COMMANDS[name][0]}")
+    # Not before the command: what is to be measured may be how little a process loads.
+    from counterfoil.base.errors import CounterfoilError
+
+    try:
+        return int(command.main(rest) or 0)
+    except CounterfoilError as error:
+        from counterfoil.cli.exits import show_error
+
+        return show_error(error)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

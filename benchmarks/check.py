@@ -1,8 +1,8 @@
-"""``python -m benchmarks.check`` (``make bench-check``): are the ratios that are measured now as good as those stored?
+"""``python -m benchmarks check`` (``make bench-check``): are the ratios that are measured now as good as those stored?
 
 Ratios of two times that were taken side by side say more than times: another machine, or other work on this one, moves
 both. They still scatter, and depend on processor and number of threads, so that there is a tolerance, and a table that
-says where the stored ones are from. ``python -m benchmarks --store`` stores new ones. No part of ``make test``.
+says where the stored ones are from. ``python -m benchmarks steps --store`` stores new ones. No part of ``make test``.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measure import Result, measure
 from benchmarks.pages import markdown, origin
-from counterfoil.benchmark.workloads import WORKLOADS
+from benchmarks.workloads import WORKLOADS
 
 STORED = Path(__file__).with_name("ratios.json")
 TOLERANCE = 0.15
@@ -108,19 +107,19 @@ def _held(threads: int | None) -> str:
     return "threads of its own choice" if threads is None else f"threads {threads}"
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Compare the workloads that were asked for; returns 1 if a ratio got worse, 2 if there was nothing to compare."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks check", description=__doc__)
     parser.add_argument(
         "workloads", nargs="*", metavar="workload", help=f"some of {', '.join(WORKLOADS)}; all by default"
     )
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warming up (default 5)")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, help=f"as a share (default {TOLERANCE})")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     stored = read_stored().get(_held(options.threads), {})
     if not stored:
-        print(f"No ratios are stored for {options.threads} threads: python -m benchmarks --store --threads ...")
+        print(f"No ratios are stored for {options.threads} threads: python -m benchmarks steps --store --threads ...")
         return 2
     rows = []
     for key in options.workloads or WORKLOADS:
@@ -132,7 +131,3 @@ def main() -> int:
     worse = [row for row in rows if row.worse]
     print(f"\n{len(worse)} of {len(rows)} ratios got worse by more than {options.tolerance:.0%}.")
     return 1 if worse else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

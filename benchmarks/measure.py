@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import statistics
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
+from benchmarks.forms import Forms, peak_memory
+from benchmarks.programs import command, environment
+from benchmarks.timing import rounds_of
+from benchmarks.workloads import WORKLOADS, Workload
 from counterfoil.arithmetic.grid.log import encode
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.benchmark.forms import Forms, peak_memory
-from counterfoil.benchmark.workloads import WORKLOADS, Workload
 
 FORMS = ("unrounded", "recorded", "replayed", "eager float64", "eager float32")
 MEMORY_FORMS = ("unrounded", "recorded", "replayed", "eager float64")
@@ -81,13 +81,7 @@ def measure(key: str, rounds: int, device: str = "cpu", threads: int | None = No
         order = workload.order(None)
         forms = Forms(order, machine, kernels)
         calls = _calls(workload, forms, machine.device)
-        times: dict[str, list[float]] = {name: [] for name in calls}
-        for round_number in range(rounds + 2):
-            for name, run in calls.items():
-                begun = time.perf_counter()
-                run()
-                if round_number >= 2:
-                    times[name].append(time.perf_counter() - begun)
+        times = rounds_of(calls, rounds)
 
     def ratio(upper: str, lower: str) -> float:
         return statistics.median(a / b for a, b in zip(times[upper], times[lower], strict=True))
@@ -110,8 +104,8 @@ def measure(key: str, rounds: int, device: str = "cpu", threads: int | None = No
 
 def _peak_memory(key: str, form: str) -> int:
     """Peak memory in MiB of a fresh process that runs one form three times."""
-    command = [sys.executable, "-c", f"from benchmarks.measure import run_alone; run_alone({key!r}, {form!r})"]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    child = command("steps", "--child", key, form)
+    return int(subprocess.run(child, env=environment(), check=True, capture_output=True, text=True).stdout)
 
 
 def run_alone(key: str, form: str) -> None:

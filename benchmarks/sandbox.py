@@ -1,4 +1,4 @@
-"""``python -m benchmarks.sandbox``: what the box costs a command: its start, and each step of a replay.
+"""``python -m benchmarks sandbox``: what the box costs a command: its start, and each step of a replay.
 
 The same run is audited by processes of their own, in turn with the box and without. Of each time the least of several
 is taken, since whatever else runs on the machine only adds.
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,13 +82,13 @@ def _environment(boxed: bool) -> dict[str, str]:
     return environment if boxed else {**environment, SWITCH: "off"}
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks sandbox", description=__doc__)
     parser.add_argument("--times", type=int, default=7)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--width", type=int, default=128)
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
         run = recorded(Path(folder), wanted.steps, wanted.width)
@@ -100,7 +101,3 @@ def main() -> None:
     for name, one in boxed.items():
         other = home[name]
         print(f"{name}: {one:.3f} s in a box, {other:.3f} s without: {one - other:+.3f} s, {one / other - 1:+.2%}")
-
-
-if __name__ == "__main__":
-    main()

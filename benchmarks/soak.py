@@ -1,4 +1,4 @@
-"""``python -m benchmarks.soak``: record and audit very many steps of a tiny model; memory, files and time stay flat.
+"""``python -m benchmarks soak``: record and audit very many steps of a tiny model; memory, files and time stay flat.
 
 Both are done by a process of their own, which writes down every so many steps how long they took, how much memory it
 holds, and how many files it has open.
@@ -10,15 +10,20 @@ import argparse
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from benchmarks.pages import tabulated
+from benchmarks.plots import canvas, save
+from benchmarks.programs import command, environment
+from benchmarks.sessions import recorded_steps, replayed_steps
+from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 
 STEPS = 100_000
 _SAMPLES = 200
@@ -97,32 +102,13 @@ def _sampled(steps: Iterator[int], every: int) -> Samples:
 
 
 def _recorded(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.signing.keys import generate_key, load_private_key
-    from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-    from counterfoil.training.recorder import StepRecorded, record
-
     table = synthetic_table(256, 4, 0)
     draft = order_logistic(table.features, table.labels, steps=steps, batch_size=8, checkpoint_every=1000)
-    draft.write(folder / "job.cfoil", trial=False)
-    generate_key(folder / "trainer.pem", None)
-    key = load_private_key(folder / "trainer.pem", None)
-    for event in record(folder / "job.cfoil", folder / "run.cfoil", key, threads=1):
-        if isinstance(event, StepRecorded):
-            yield event.step
+    return (event.step for event in recorded_steps(folder, draft, threads=1))
 
 
-def _audited(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.audit.session import run_audit
-    from counterfoil.audit.values.events import AuditFinished, StepReplayed
-    from counterfoil.audit.values.outcome import Outcome
-    from counterfoil.audit.values.request import AuditRequest
-
-    for event in run_audit(AuditRequest(folder / "run.cfoil", order=folder / "job.cfoil", threads=1)):
-        if isinstance(event, StepReplayed):
-            yield event.row.step
-        elif isinstance(event, AuditFinished):
-            assert event.report.outcome is Outcome.VERIFIED, event.report.reason
-            assert event.report.steps_replayed == steps
+def _audited(folder: Path, _steps: int) -> Iterator[int]:
+    return (event.row.step for event in replayed_steps(folder, threads=1))
 
 
 PHASES = {"record": _recorded, "audit": _audited}
@@ -136,22 +122,15 @@ def soak(folder: Path, steps: int) -> dict[str, Samples]:
     """
     found = {}
     for phase in PHASES:
-        arguments = ["--phase", phase, "--folder", str(folder), "--steps", str(steps)]
-        subprocess.run([sys.executable, "-m", "benchmarks.soak", *arguments], check=True)
+        child = command("soak", "--phase", phase, "--folder", str(folder), "--steps", str(steps))
+        subprocess.run(child, env=environment(), check=True)
         found[phase] = np.load(folder / f"{phase}.npy")
     return found
 
 
 def plot(found: dict[str, Samples], path: Path) -> None:
     """Draw time per step, memory and open files over the steps."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    import pyqtgraph
-
-    pyqtgraph.mkQApp()
-    pyqtgraph.setConfigOptions(background="w", foreground="k", antialias=True)
-    layout = pyqtgraph.GraphicsLayoutWidget()
-    layout.resize(900, 720)
-    layout.show()
+    layout = canvas(900, 720)
     colours = {"record": "#1f6feb", "audit": "#d1570a"}
     for row, (title, column, factor) in enumerate(
         (("ms per step", 1, 1e3), ("resident memory, MiB", 2, 2.0**-20), ("open files", 3, 1.0))
@@ -169,40 +148,37 @@ def plot(found: dict[str, Samples], path: Path) -> None:
         axes.setYRange(0, 1.2 * max(factor * samples[1:, column].max() for samples in found.values()))
         axes.getAxis("left").setWidth(60)
     axes.setLabel("bottom", "step")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    layout.grab().save(str(path))
+    save(layout, path)
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run a soak, or one part of it; returns 1 if something is not flat."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks soak", description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--plot", type=Path, help="draw the samples into this PNG file")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--phase", choices=PHASES, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.phase:
-        steps = PHASES[arguments.phase](arguments.folder, arguments.steps)
-        np.save(arguments.folder / f"{arguments.phase}.npy", _sampled(steps, max(arguments.steps // _SAMPLES, 1)))
+    options = parser.parse_args(arguments)
+    if options.phase:
+        steps = PHASES[options.phase](options.folder, options.steps)
+        np.save(options.folder / f"{options.phase}.npy", _sampled(steps, max(options.steps // _SAMPLES, 1)))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        found = soak(Path(folder), arguments.steps)
+        found = soak(Path(folder), options.steps)
         size = (Path(folder) / "run.cfoil").stat().st_size
-    if arguments.plot:
-        plot(found, arguments.plot)
-    print(f"{arguments.steps:,} steps, run of {size / 2**20:.1f} MiB; Python {platform.python_version()}\n")
-    print("| | ms per step | last quarter / first | bytes per step | more open files | most memory |")
-    print("|---|---|---|---|---|---|")
-    for phase, samples in found.items():
-        flat = flatness(samples)
-        print(
-            f"| {phase} | {flat.milliseconds:.2f} | {flat.slowdown:.2f} | {flat.bytes_per_step:.0f} "
-            f"| {flat.more_files} | {samples[:, 2].max() / 2**20:.0f} MiB |"
-        )
-    faults = [f"{phase}: {fault}" for phase, samples in found.items() for fault in flatness(samples).faults]
+    if options.plot:
+        plot(found, options.plot)
+    print(f"{options.steps:,} steps, run of {size / 2**20:.1f} MiB; Python {platform.python_version()}\n")
+    judged = {phase: flatness(samples) for phase, samples in found.items()}
+    columns: dict[str, Callable[[str], object]] = {
+        "": str,
+        "ms per step": lambda phase: f"{judged[phase].milliseconds:.2f}",
+        "last quarter / first": lambda phase: f"{judged[phase].slowdown:.2f}",
+        "bytes per step": lambda phase: f"{judged[phase].bytes_per_step:.0f}",
+        "more open files": lambda phase: judged[phase].more_files,
+        "most memory": lambda phase: f"{found[phase][:, 2].max() / 2**20:.0f} MiB",
+    }
+    print(tabulated(judged, columns))
+    faults = [f"{phase}: {fault}" for phase, flat in judged.items() for fault in flat.faults]
     print("".join(f"\n- {fault}" for fault in faults))
     return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

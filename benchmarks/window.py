@@ -1,4 +1,4 @@
-"""``python -m benchmarks.window``: the longest pause of the window's event loop while it opens, replays and exports.
+"""``python -m benchmarks window``: the longest pause of the window's event loop while it opens, replays and exports.
 
 The real engine works on a recorded run, and the window is drawn off screen. The run is recorded by a process of its
 own, so that this one starts as a user's does: without torch.
@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -23,12 +24,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 
 from benchmarks.heartbeat import Heartbeat
+from benchmarks.programs import command, environment
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.main import make_window, spare_the_collector
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict.export import SigningRequest
+from counterfoil_app.verdict.export import SigningRequest, export_verdict
 
 LIMIT_SECONDS = 0.050
 HEAD = (
@@ -81,7 +83,7 @@ class Pause:
 
 def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
     """Yield the pauses while the window works on ``run.cfoil`` of a folder."""
-    session, heart = window.session, Heartbeat(window)
+    session, heart, seconds = window.session, Heartbeat(window), 0.0
 
     @contextmanager
     def activity(done: Callable[[], bool]) -> Iterator[None]:
@@ -94,7 +96,6 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
         settle(SETTLE_MILLISECONDS)
         heart.stop()
 
-    seconds = 0.0
     with activity(lambda: bool(session.devices)):
         session.look_for_devices()
     yield Pause("start the engine", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
@@ -113,7 +114,7 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
         table=folder / "run.steps.csv",
     )
     with activity(lambda: session.verdict_file is not None):
-        session.export_verdict(request)
+        session.export_verdict(partial(export_verdict, request=request))
     yield Pause("export", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
 
 
@@ -142,19 +143,19 @@ def _wait(done: Callable[[], bool]) -> None:
         raise TimeoutError("the window did not finish")
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> int:
     """Measure and print a table; the exit code is 1 when a pause of the window's own doing exceeded the limit."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.window", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks window", description=__doc__)
     parser.add_argument("--steps", type=int, default=30, help="steps of the run (default 30)")
     parser.add_argument("--large", type=int, default=0, help="open a bundle of so many GB too, written for it")
     parser.add_argument("--folder", type=Path, help="a folder that holds the large bundle already, or will")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         large = options.folder or folder
         subprocess.run([sys.executable, "-c", _RECORD, str(folder), str(options.steps)], check=True)
         if options.large and not (large / "large.cfoil").exists():
-            subprocess.run([sys.executable, "-m", "benchmarks.large", str(large), str(options.large)], check=True)
+            subprocess.run(command("large", str(large), str(options.large)), env=environment(), check=True)
         settings = Settings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
         window = make_window(settings=settings)
         window.show()
@@ -168,8 +169,4 @@ def main() -> None:
         print(f"\nLoaded by the window's process: {', '.join(sorted(loaded)) or 'neither torch, numba nor h5py'}.")
         window.close()
         window.session.shut_down()
-    sys.exit(worst > LIMIT_SECONDS)
-
-
-if __name__ == "__main__":
-    main()
+    return int(worst > LIMIT_SECONDS)

@@ -119,7 +119,8 @@ def main() -> None:
     if given.json is not None:
         given.json.write_text(json.dumps(for_programs(folder, taken, printed, losses), indent=1), encoding="utf-8")
     if given.write is not None:
-        from counterfoil.benchmark.markers import write_between
+        sys.path.append(str(HERE.parent))  # where the laboratory is, which knows how a page is written
+        from benchmarks.pages import write_between
 
         write_between(given.write, "figures", page)
 

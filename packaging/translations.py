@@ -29,7 +29,6 @@ NOT_SHOWN = (
     "counterfoil/audit/difference.py",
     "counterfoil/audit/panel.py",
     "counterfoil/audit/referee.py",
-    "counterfoil/benchmark/",
     "counterfoil/bundle/_hdf5.py",
     "counterfoil/bundle/writer.py",
     "counterfoil/cli/",
@@ -37,7 +36,6 @@ NOT_SHOWN = (
     "counterfoil/delivery/modeldigest.py",
     "counterfoil/exports/",
     "counterfoil/kernels/cache.py",
-    "counterfoil/operators/judging/",
     "counterfoil/program/capture.py",
     "counterfoil/program/decompositions.py",
     "counterfoil/program/expansions/",
@@ -51,7 +49,6 @@ NOT_SHOWN = (
     "counterfoil/program/torchdraws.py",
     "counterfoil/program/update/",
     "counterfoil/training/",
-    "counterfoil/vectors/",
     "counterfoil_app/demo.py",
 )
 """Modules whose sentences the window does not show: the command line's, and those with which orders are written and

@@ -26,7 +26,8 @@ PLAIN_IMPORT = builtins.__import__
 
 LONGEST_FIRST = (
     "attacks/test_no_false_accusation.py",
-    "engine/operators/judging/test_definitions.py",
+    "engine/kernels/test_switches.py",
+    "engine/operators/test_definitions.py",
     "app/test_real_flow.py",
     "app/test_translations.py",
     "attacks/test_killed_recording.py",
@@ -49,7 +50,7 @@ LONGEST_FIRST = (
     "attacks/test_key_in_memory.py",
     "engine/kernels/exact/test_machines.py",
     "engine/training/test_trial.py",
-    "engine/benchmark/test_paper.py",
+    "benchmarks/test_paper.py",
     "engine/program/test_composites.py",
     "engine/arithmetic/grid/test_margin.py",
     "engine/arithmetic/compute/test_rewritten.py",
@@ -63,7 +64,7 @@ LONGEST_FIRST = (
     "engine/training/test_torch_objects.py",
     "engine/program/test_update.py",
     "engine/program/test_recompute.py",
-    "engine/operators/judging/test_fuzz.py",
+    "engine/operators/test_fuzz.py",
     "engine/training/test_exact_recipes.py",
     "engine/audit/test_replay_numerics.py",
     "engine/audit/test_resumed_audit.py",

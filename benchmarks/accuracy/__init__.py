@@ -1,1 +1,1 @@
-"""``python -m benchmarks.accuracy``: do models learn as well under the precision profiles as in float32?"""
+"""``python -m benchmarks accuracy``: do models learn as well under the precision profiles as in float32?"""

@@ -16,8 +16,8 @@ import torch
 
 from benchmarks.accuracy.tasks import Task
 from benchmarks.accuracy.training import ARITHMETICS, Trained
+from benchmarks.pages import machine_name
 from counterfoil.arithmetic.machine import Machine
-from counterfoil.benchmark.paper import machine_name
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
-"""``python -m benchmarks.cross_hardware.replays FOLDER``: exact runs, replayed on every machine that this one can be.
+"""``python -m benchmarks exact-replays FOLDER``: exact runs, replayed on every machine that this one can be.
 
 Each run is recorded once and replayed with every instruction set of the libraries (in a process of its own, since
 libraries choose theirs at start), under every imitation of other hardware, in every form of products that is sound, on
 one thread and on two. Every replay must give the leaf of every step. The control: the same jobs in ordinary float32.
 
 FOLDER keeps orders, runs and each replay as it ends; what is done is not done again. Counts go to ``--write``, and from
-there onto the page (``python -m benchmarks.cross_hardware page``).
+there onto the page (``python -m benchmarks cross-hardware page``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -27,17 +26,18 @@ from unittest.mock import patch
 
 import torch
 
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
+from benchmarks.cross_hardware.campaign import Campaign, Task
+from benchmarks.cross_hardware.ordinary import unrounded
+from benchmarks.honest_jobs import ORDERS
+from benchmarks.imitations import IMITATIONS, imitated
+from benchmarks.pages import machine_name, markdown
+from benchmarks.programs import command, environment
 from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.audit.session import imitated_audit, run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
-from counterfoil.benchmark.crosshardware.ordinary import unrounded
-from counterfoil.benchmark.honest_jobs import ORDERS
-from counterfoil.benchmark.paper import machine_name
 from counterfoil.kernels.exact.forms import sound_forms
 from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
@@ -127,8 +127,8 @@ def do(campaign: Campaign, replay: Replay) -> Replay | None:
     if form is not None and form not in sound_forms("cpu"):
         return None
     with nullcontext() if form is None else _only(form):
-        imitated = replay.machine and form is None
-        *_, last = imitated_audit(request, replay.machine) if imitated else run_audit(request)
+        imitation = replay.machine if form is None else None
+        *_, last = run_audit(request, machines=imitated(imitation or None))
     assert isinstance(last, AuditFinished)
     report = last.report
     equal = (
@@ -164,14 +164,14 @@ def in_processes(campaign: Campaign, left: Iterable[Replay]) -> Iterator[Replay]
     for replay in left:
         by_setting.setdefault(replay.setting, []).append(replay)
     for setting, replays in by_setting.items():
-        command = [sys.executable, "-m", "benchmarks.cross_hardware.replays", str(campaign.folder), "--child"]
+        child = command("exact-replays", str(campaign.folder), "--child")
         request = "".join(json.dumps(asdict(replay)) + "\n" for replay in replays)
         given = campaign.folder / "request"
         given.write_text(request, encoding="utf-8")
         with (
             given.open() as stdin,
             subprocess.Popen(
-                command, env={**os.environ, **SETTINGS[setting]}, stdin=stdin, stdout=subprocess.PIPE, text=True
+                child, env=environment(**SETTINGS[setting]), stdin=stdin, stdout=subprocess.PIPE, text=True
             ) as process,
         ):
             assert process.stdout is not None
@@ -234,8 +234,6 @@ def section(found: Mapping[str, Any]) -> str:
         for job, row in counts.items()
     ]
     heads = ["job", *settings, "states of ordinary float32"]
-    lines = [heads, ["---"] * len(heads), *rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     unequal = "".join(f"\n- {line}" for line in found["unequal"])
     return (
         f"## Many replays on one machine\n\n{found['about']}, {found['date']}, {found['seconds']:,} s in all: "
@@ -243,7 +241,7 @@ def section(found: Mapping[str, Any]) -> str:
         f"thread and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every "
         f"step**, and so the run root; {found['planned']:,} are planned. The last column is the "
         "control: in how many different states ordinary float32 training "
-        f"of the job ended under the same settings.\n\n{table}\n{unequal}"
+        f"of the job ended under the same settings.\n\n{markdown(heads, rows)}\n{unequal}"
     )
 
 
@@ -257,16 +255,16 @@ def sections(results: Path) -> str:
     return "\n".join(map(section, found))
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Do what is left, and count. Ends with 1 if a replay was not equal."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cross_hardware.replays", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks exact-replays", description=__doc__)
     parser.add_argument("folder", type=Path, help="where orders, runs and results are kept")
     parser.add_argument("--jobs", nargs="+", choices=ORDERS, default=list(ORDERS), help="which jobs (default all)")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--write", type=Path, help="the file of counts to write, under benchmarks/cross_hardware")
     parser.add_argument("--count", action="store_true", help="only count what is done")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     campaign, file = Campaign(options.folder), options.folder / "replays.jsonl"
     if options.child:
         work(campaign)
@@ -282,13 +280,9 @@ def main() -> int:
             print(f"{replay} <- not equal", flush=True)
         if number % 50 == 0:
             print(f"{number} done", flush=True)
-    found = summary(list(done.values()), f"python -m benchmarks.cross_hardware.replays FOLDER --steps {options.steps}")
+    found = summary(list(done.values()), f"python -m benchmarks exact-replays FOLDER --steps {options.steps}")
     print(section(found))
     if options.write is not None:
         options.write.parent.mkdir(parents=True, exist_ok=True)
         write_whole(options.write, (json.dumps(found, indent=1) + "\n").encode(), what="the counts")
     return bool(found["unequal"])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

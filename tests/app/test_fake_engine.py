@@ -19,10 +19,10 @@ from counterfoil import (
 )
 from counterfoil.signing.keys import SigningKey
 from support.fake_engine import FakeEngine
-from support.job_fixtures import trainer_key
+from support.job_fixtures import once, trainer_key
 from support.jobs import audited, digits_order, record_job
 
-__all__ = ["trainer_key"]
+__all__ = ["once", "trainer_key"]
 STEPS = 15
 EVERY = 5
 """Where the fake engine has its checkpoints."""

@@ -18,11 +18,11 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.progress import AwakeClock, RateMeter
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
-from support.job_fixtures import trainer_key
+from support.job_fixtures import once, trainer_key
 from support.jobs import Job, digits_order, record_job
 from support.waiting import reached
 
-__all__ = ["trainer_key"]
+__all__ = ["once", "trainer_key"]
 MakeWindow = Callable[[Engine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
 LONG = 40

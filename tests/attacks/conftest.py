@@ -12,7 +12,7 @@ from counterfoil.training.recipes.digits import order_digits
 from counterfoil_resources.digits import load_digits
 from support.capsules import evidence_of, record_cheat, save
 from support.expectations import run_root, verified
-from support.job_fixtures import calibrated_job, digits_job, gpt2_job, proven_job, trainer_key
+from support.job_fixtures import Once, calibrated_job, digits_job, gpt2_job, once, proven_job, trainer_key
 from support.jobs import Job, digits_order, sign_again
 from support.malicious import Trainer, record_malicious
 
@@ -23,6 +23,7 @@ __all__ = [
     "digits_job",
     "evidence",
     "gpt2_job",
+    "once",
     "proven_job",
     "sparse_evidence",
     "trainer_key",
@@ -30,9 +31,9 @@ __all__ = [
 
 
 @pytest.fixture(scope="session")
-def cheat_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+def cheat_job(once: Once, trainer_key: SigningKey) -> Job:
     """A run of the same order as ``digits_job``, whose trainer flipped the labels of one batch."""
-    return record_cheat(tmp_path_factory.mktemp("cheat"), digits_order(), trainer_key)
+    return Job.within(once("cheat", lambda folder: record_cheat(folder, digits_order(), trainer_key)))
 
 
 @pytest.fixture(scope="session")

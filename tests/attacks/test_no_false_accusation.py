@@ -10,12 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.benchmark.false_accusations import (
+from benchmarks.false_accusations import (
     FOR_IMITATED,
     Machine,
     Replay,
@@ -28,7 +23,12 @@ from counterfoil.benchmark.false_accusations import (
     summary,
     units,
 )
-from counterfoil.benchmark.honest_jobs import JOBS
+from benchmarks.honest_jobs import JOBS
+from benchmarks.imitations import IMITATIONS
+
+from counterfoil.arithmetic import machine
+from counterfoil.arithmetic.compute.operation import native
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.training.order import OrderDraft
 from support.error_bounds import rounded_names

@@ -30,16 +30,14 @@ from counterfoil.base.messages import decode, encode
 from counterfoil_app.engine import broker, link
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
 from counterfoil_app.verdict import report_process
-from support import escapes
-from support import taken_over as taker
+from support import escapes, taken_over as taker
 from support.boxes import closed
 from support.fake_engine import FakeEngine
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.pages import contents
 from support.resuming import ended, request_of, whole
 
-__all__ = ["closed", "digits_job", "trainer_key"]
+__all__ = ["closed"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
 _ALONE = ("run_another_program",)

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.audit.step import drawn
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
+from counterfoil.operators.draws import judge
 from support.expectations import disputed, operator_of
 from support.jobs import Job, audited, draw, own_order, record_job, replaced
 from support.malicious import Trainer
@@ -83,7 +83,7 @@ def test_a_machine_that_draws_wrongly_accuses_nobody(simulate, job):
     """The reverse: where this machine's own numbers are not the defined ones, nothing is said against the trainer."""
     run = simulate(Chosen(STEP), job)
     disputed(run, job.order, STEP)
-    with replaced(drawn, "drawn_element", lambda *_, **__: 0.25):
+    with replaced(judge, "drawn_element", lambda *_, **__: 0.25):
         report = audited(run, job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert report.dispute.finding.right is Right.NOBODY_KNOWN

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from benchmarks.pages import MEASURED, between
+
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.benchmark.markers import MEASURED, between
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs" / "threat-model.md").read_text(encoding="utf-8")

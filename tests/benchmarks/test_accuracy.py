@@ -112,7 +112,7 @@ def test_the_page_says_which_differences_exceed_the_spread(machine: Machine) -> 
     assert sentence(collected(found)) == (
         "No mean difference is larger than the spread under *exact-20* and *exact-13*. At least one is under *exact-8*."
     )
-    text = page(found, "python -m benchmarks.accuracy", machine)
+    text = page(found, "python -m benchmarks accuracy", machine)
     assert "| digits-cnn | exact-20 | 2.5000 ± 1.0000 | 2.5000 ± 1.0000 | +0.5000 ± 0.0000 | 90.00 ± 0.00 |" in text
     assert "| exact-13 | 2.0000 ± 1.0000 | 2.0000 ± 1.0000 | +1e-06 ± 1e-06 | 90.00 ± 0.00 | 0 |" in text
     assert "| exact-8 | +2.67 ± 0.67 (digits-cnn) | +0.00 ± 0.00 (digits-cnn) | loss of digits-cnn |" in text

@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from counterfoil.base.errors import DeviceError
-from counterfoil.benchmark.crosshardware import work as work_module
-from counterfoil.benchmark.crosshardware.campaign import Campaign, Task
-from counterfoil.benchmark.crosshardware.page import render, unexpected
-from counterfoil.benchmark.crosshardware.results import (
+from benchmarks.cross_hardware import work as work_module
+from benchmarks.cross_hardware.campaign import Campaign, Task
+from benchmarks.cross_hardware.page import render, unexpected
+from benchmarks.cross_hardware.results import (
     Machine,
     Ordered,
     Part,
@@ -23,7 +21,9 @@ from counterfoil.benchmark.crosshardware.results import (
     collected,
     parts_of,
 )
-from counterfoil.benchmark.crosshardware.work import Worker
+from benchmarks.cross_hardware.work import Worker
+
+from counterfoil.base.errors import DeviceError
 
 JOBS, PROFILES = ("digits-cnn", "logistic"), ("float64-24", "exact-20")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from counterfoil.benchmark.markers import replaced_between
+from benchmarks.pages import replaced_between
+
 from lies.campaign import Told
 
 MARKER = "lies"

@@ -10,11 +10,13 @@ from functools import cache
 from typing import Any
 
 import torch
+from benchmarks.vectors.jobs import convolution_order, transformer_order
 
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.margin import kinds_without_bound, site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base import canonical
@@ -26,7 +28,6 @@ from counterfoil.operators.catalogue import allowed_names
 from counterfoil.operators.signatures import Parameter, signature_of
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.vectors.jobs import convolution_order, transformer_order
 
 SMALL = Limits(operators=2000, tensors=4000, bytes=2**26, flops=1e8)
 """What is computed here."""

@@ -30,7 +30,7 @@ from counterfoil.kernels.exact.forms import sound_forms
 from counterfoil.kernels.exact.products import Form
 from counterfoil.kernels.grid import Grid
 from counterfoil.operators.catalogue import DRAWS
-from counterfoil.operators.judging.draws import drawn_element
+from counterfoil.operators.draws.judge import drawn_element
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES

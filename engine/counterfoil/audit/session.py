@@ -7,12 +7,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from counterfoil.arithmetic.compute.devices import environment, open_device
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.company import Company
-from counterfoil.audit.inspection import Inspection, make_checks, read_client_order, recorded
+from counterfoil.audit.inspection import Inspection, make_checks, recorded
 from counterfoil.audit.keeping import (
     Basis,
     Keeper,
@@ -29,6 +28,7 @@ from counterfoil.audit.parts.result import Identity
 from counterfoil.audit.parts.work import Opened
 from counterfoil.audit.reporting import report_of
 from counterfoil.audit.segments import SegmentReplay
+from counterfoil.audit.signatures import read_client_order
 from counterfoil.audit.step.replayer import (
     step_replayer,
 )
@@ -69,7 +69,10 @@ _LONG_BYTES = 2**28
 
 
 def run_audit(
-    request: AuditRequest, cancel: CancelToken | None = None, outside: Outside | None = None
+    request: AuditRequest,
+    cancel: CancelToken | None = None,
+    outside: Outside | None = None,
+    machines: OpenMachine = open_machine,
 ) -> Iterator[Event]:
     """Audit a run: inspect it, replay it, and conclude.
 
@@ -79,6 +82,8 @@ def run_audit(
         request: What to audit.
         cancel: Stops it.
         outside: How it reaches what lies outside of a box; unless given, this process does all itself.
+        machines: Sets up the machine that computes. Of one that imitates other hardware the report's environment names
+            that, no verdict can be made of it, and no progress is kept.
 
     Yields:
         AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
@@ -86,27 +91,9 @@ def run_audit(
     Raises:
         GivenFileError: A file that the auditor named is not there, or is none of its kind: the client's order, the data
             file. That is the auditor's slip and says nothing of the run, so there is no report that could be signed.
+        ValueError: Progress is to be kept of an audit on imitated hardware.
     """
-    yield from _Audit(request, outside or Outside(), cancel or CancelToken()).events()
-
-
-def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken | None = None) -> Iterator[Event]:
-    """Audit as :func:`run_audit` does, on imitated hardware, to measure what honest machines do to a replay.
-
-    The report's environment names the perturbation, and no verdict can be made of it. Nothing is kept of its progress.
-
-    Args:
-        request: What to audit.
-        perturbation: The hardware to imitate (:mod:`counterfoil.arithmetic.compute.perturbed`).
-        cancel: Stops it.
-
-    Raises:
-        ValueError: There is no such perturbation, or the request asks for progress to be kept.
-    """
-    perturbed(perturbation)
-    if request.progress is not None or request.resume:
-        raise ValueError("no progress is kept of an audit on imitated hardware")
-    return _Audit(request, Outside(), cancel or CancelToken(), imitation=perturbation).events()
+    yield from _Audit(request, outside or Outside(), cancel or CancelToken(), machines).events()
 
 
 def find_progress(
@@ -133,13 +120,11 @@ def find_progress(
 class _Audit:
     """One audit; its methods come in the order in which it goes: open, inspect, admit, plan, replay, conclude."""
 
-    def __init__(
-        self, request: AuditRequest, outside: Outside, cancel: CancelToken, imitation: str | None = None
-    ) -> None:
+    def __init__(self, request: AuditRequest, outside: Outside, cancel: CancelToken, machines: OpenMachine) -> None:
         self._request = request
         self._outside = outside
         self._cancel = cancel
-        self._imitation = imitation
+        self._machines = machines
         self._ledger = Ledger()
         self._note, self._learn = self._ledger.note, self._ledger.learn
         self._keeper: Keeper | None = None
@@ -216,10 +201,12 @@ class _Audit:
         order, claim = inspection.order, inspection.claim
         assert order is not None
         assert claim is not None
-        machine = open_machine(self._request.device, self._request.threads)
+        machine = self._machines(self._request.device, self._request.threads)
         environment = machine.environment_of_a_judge
-        if self._imitation is not None:
-            environment = tuple(sorted((*environment, (IMITATION, self._imitation))))
+        if machine.imitates is not None:
+            if self._request.progress is not None or self._request.resume:
+                raise ValueError("no progress is kept of an audit on imitated hardware")
+            environment = tuple(sorted((*environment, (IMITATION, machine.imitates))))
         self._learn(environment=environment)
         machine.check_memory(order.programs.all, order.manifest.precision)
         self._learn(steps=StepTable(recorded(inspection.reader)))
@@ -351,7 +338,7 @@ class _Audit:
         patience = patience_for(inspection.estimate.flops if inspection.estimate is not None else 0)
         self._ledger.start_clock()
         try:
-            with step_replayer(order, machine, perturbation=self._imitation, cancel=self._cancel) as steps:
+            with step_replayer(order, machine, cancel=self._cancel) as steps:
                 opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)
                 replay = SegmentReplay(inspection, opened, self._ledger)
                 company = Company(self._request, opened, replay, self._ledger, self._keeper)

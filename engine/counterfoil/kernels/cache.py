@@ -3,7 +3,8 @@
 numba keeps compiled code under a digest of the file that holds the *outer* function: an inner function, or a constant,
 of another file may change, and the next process still runs the old one. So what is kept here lies in a folder keyed by
 the sources of all modules that a kernel can be made of: its own, and every module of the package that it imports,
-however indirectly. Versions of numba, llvmlite and Python are in the key, too; numba adds the processor.
+however indirectly. Versions of numba, llvmlite and Python are in the key, too; numba adds the processor. With
+``NUMBA_BOUNDSCHECK=1`` every index is checked, and builds with these checks lie in folders of their own.
 
 Folders are, in this order: what ``NUMBA_CACHE_DIR`` says, ``__pycache__`` of the package, the user's cache folder.
 Where none of these can be written, or the disk is full, or what is kept is damaged, kernels are compiled anew and live
@@ -169,7 +170,7 @@ def build_of(module: Path, package: Path = _PACKAGE) -> str | None:
     except (OSError, ValueError):
         return None
     summary = hashlib.sha256()
-    versions = (numba.__version__, llvmlite.__version__, sys.version)
+    versions = (numba.__version__, llvmlite.__version__, sys.version, *(["checked"] if _CONFIG.BOUNDSCHECK else []))
     for name, content in [*((each, b"") for each in versions), *files.items()]:
         summary.update(hashlib.sha256(name.encode("utf-8")).digest() + hashlib.sha256(content).digest())
     return summary.hexdigest()

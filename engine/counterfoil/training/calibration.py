@@ -20,7 +20,8 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import Operation, native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -254,7 +255,7 @@ class _Measuring(RecordingRounder):
     def _count(self, node: Node, exponent: int, own: Tensor) -> None:
         """Count values by the power of two, from 2^E downwards, within which a midpoint lies."""
         grid = self._grid(self._site, exponent)
-        biased = ((own.view(torch.int64) >> 52) & 0x7FF).clamp(min=grid.floor_exponent + FLOAT64_BIAS)
+        biased = ((own.view(torch.int64) >> 52) & 0x7FF).clamp(min=grid.floor_biased)
         quantum = torch.ldexp(torch.ones_like(own), biased - FLOAT64_BIAS - grid.significand_bits + 1)
         position = own / quantum
         distance = (0.5 - (position - position.round()).abs()).abs() * quantum

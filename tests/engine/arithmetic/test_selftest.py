@@ -22,7 +22,7 @@ from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid import tiles
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.errors import DeviceError

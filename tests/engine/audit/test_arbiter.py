@@ -341,7 +341,7 @@ def test_control_the_same_run_on_sound_arithmetic(digits_job):
 
 
 def test_an_operator_without_an_exact_form_accuses_nobody(monkeypatch, poisoned, digits_job):
-    from counterfoil.operators.judging import NotExactError
+    from counterfoil.operators.judging.numbers import NotExactError
 
     def none(*_: Any) -> Any:
         raise NotExactError("nobody has written down its exact form")

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.honest_jobs import ORDERS
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.rounder import Watched
+from counterfoil.arithmetic.grid.fingerprinting import Watched
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.step import exact_arbiter
 from counterfoil.audit.step.exact_arbiter import examine
 from counterfoil.base.precision import ExactPrecision
-from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.kernels.cpu.rounding import mix_values
 from counterfoil.operators.node import Node
 from counterfoil.program.places import PlaceSort

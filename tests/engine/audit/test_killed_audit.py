@@ -21,10 +21,8 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
 from support.capsules import record_cheat
-from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
 
-__all__ = ["trainer_key"]
 STEPS = 16
 
 

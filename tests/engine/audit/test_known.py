@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil.audit.known import DecisionsOmitted, Fact, Known, Learned, SegmentJudged, TimePassed, Trouble, fold
 from counterfoil.audit.step.steering import Account

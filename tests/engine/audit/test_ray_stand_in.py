@@ -12,11 +12,8 @@ from counterfoil.audit.parts import rayexec
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import RayWorkers
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import anywhere, ended, request_of, same_end, whole
-
-__all__ = ["digits_job", "trainer_key"]
 
 
 class _Remote:

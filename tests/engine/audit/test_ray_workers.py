@@ -11,11 +11,9 @@ from counterfoil.audit.parts.result import Message, Ready
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import RayWorkers
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import anywhere, ended, request_of, same_end, whole
 
-__all__ = ["digits_job", "trainer_key"]
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -31,11 +31,8 @@ from counterfoil.base.errors import ProgressError
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run, sign_again
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, stopped_after, whole
-
-__all__ = ["digits_job", "trainer_key"]
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,9 @@ from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import LocalWorkers
 from counterfoil.base.cancel import CancelToken
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import ended, request_of, same_end, stopped_after, whole
 
-__all__ = ["digits_job", "trainer_key"]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills processes as POSIX does")
 
 

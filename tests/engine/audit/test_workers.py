@@ -19,12 +19,9 @@ from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import Bent, crewed
 from support.exact_jobs import CLASSES, plain_order
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
 from support.resuming import ended, request_of, same_end, stopped_after, whole
 from support.turns import gan_order
-
-__all__ = ["digits_job", "trainer_key"]
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,7 @@ from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.crews import flattered
 from support.forgery import checkpoint, store_checkpoint
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, record_run
-
-__all__ = ["digits_job", "trainer_key"]
 
 
 @pytest.fixture(scope="module")

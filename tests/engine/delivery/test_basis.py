@@ -12,11 +12,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.delivery.basis import basis_of
 from counterfoil.signing.keys import SigningKey
-from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job
 from support.resuming import ended, request_of, whole
-
-__all__ = ["digits_job", "trainer_key"]
 
 
 def test_only_a_run_that_was_verified_has_weights_to_compare(digits_job: Job, trainer_key: SigningKey) -> None:

@@ -17,9 +17,6 @@ from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
 from counterfoil.signing.keys import SigningKey
-from support.job_fixtures import trainer_key
-
-__all__ = ["trainer_key"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="descriptors and terminals of POSIX")
 ORDER, OTHER = ("a.order", {"sha256": "ab" * 32}), ("a.order", {"sha256": "cd" * 32})

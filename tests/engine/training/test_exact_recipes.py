@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from benchmarks.honest_jobs import ORDERS
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.exact.operators import kinds
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
-from counterfoil.benchmark.honest_jobs import ORDERS
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.signing.keys import SigningKey

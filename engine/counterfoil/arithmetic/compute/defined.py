@@ -2,7 +2,7 @@
 
 Most exact operators leave the library no choice. These do: which zero a maximum of -0 and +0 is, what a number beyond
 an integer's range becomes, what happens at a division by zero, in which parts a range is counted. ``docs/numerics.md``
-says what each is defined to be; :mod:`counterfoil.operators.judging` says it again in integers and rationals, and a
+says what each is defined to be; :mod:`counterfoil.operators.judge` says it again in integers and rationals, and a
 test compares the two bit for bit.
 """
 

@@ -19,9 +19,8 @@ from counterfoil.kernels.exact.geometry import windows_over_one
 from counterfoil.kernels.exact.limits import check_operands, sum_bits
 from counterfoil.operators import sums
 from counterfoil.operators.catalogue import OperatorClass
-from counterfoil.operators.node import Argument, Node, TensorType, Value
-from counterfoil.operators.signatures import defaults_of, signature_of
-from counterfoil.program.graph import Program, map_argument, node_values
+from counterfoil.operators.node import Argument, Node, TensorType
+from counterfoil.program.graph import Program, node_values, types_by_name
 
 Arguments = Mapping[str, Any]
 """Arguments of an operator by name; in the place of tensors their types."""
@@ -94,7 +93,7 @@ def check_single(node: Node, types: Sequence[TensorType | None], bits: int) -> N
         raise ProgramError(
             say("The operator {0} is composite, and has no exact result as a whole.", node.where), remedy=REMEDY
         )
-    arguments = _named(node, types)
+    arguments = types_by_name(node, types)
     operands = [types[value.number] for value in node_values(node)]
     reason = _composite_use(kind, arguments, [operand for operand in operands if operand is not None])
     if reason is not None:
@@ -108,16 +107,6 @@ def check_single(node: Node, types: Sequence[TensorType | None], bits: int) -> N
         raise ProgramError(
             say("The operator {0} cannot be computed exactly. {1}", node.where, error.sentence), remedy=error.remedy
         ) from error
-
-
-def _named(node: Node, types: Sequence[TensorType | None]) -> Arguments:
-    names = [parameter.name for parameter in signature_of(node.operator).parameters]
-
-    def described(argument: Argument) -> Any:
-        return map_argument(argument, lambda item: types[item.number] if isinstance(item, Value) else item)
-
-    given = {name: described(argument) for name, argument in zip(names, node.args, strict=False)}
-    return {**defaults_of(node.operator), **given, **{name: described(argument) for name, argument in node.kwargs}}
 
 
 _INDEXED = frozenset(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import accumulate
 from struct import Struct
@@ -14,12 +13,12 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.kernels.cache import inlined, kernel
+from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.counts import Counts
 from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of
 from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, at_address, carray, entered, job, left
-from counterfoil.kernels.cpu.rounding import _mix, mix_values
-from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
+from counterfoil.kernels.cpu.rounding import _mix, directed_element, mix_values
+from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, Grid
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -104,7 +103,7 @@ class Directions:
         must = 0 if found is None else found.size
         _SETTLE.pack_into(
             job.words, 0, flat.data_ptr(), flat.itemsize, entries, indices + 8 * start, ups + start, own + 8 * start,
-            changed + start, grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, ACCEPTANCE_FACTOR * grid.tau,
+            changed + start, grid.floor_biased, grid.significand_bits, ACCEPTANCE_FACTOR * grid.tau,
             honest * grid.tau, key, 0 if found is None or not must else found.ctypes.data, must,
         )  # fmt: skip
         _SETTLING.run(1)
@@ -166,32 +165,10 @@ def judged(
     after, changed = np.empty_like(own), np.empty(len(own), np.bool_)
     tau = grid.tau
     found = _judge(
-        own, rounded, ups, grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits,
+        own, rounded, ups, np.uint64(grid.floor_biased), np.uint64(grid.significand_bits),
         ACCEPTANCE_FACTOR * tau, steerable_share * tau, after, changed,
     )  # fmt: skip
     return Counts(len(own), *found[:2], 0, *found[2:]), after, changed
-
-
-@inlined
-def _directed(
-    value: Any, here: Any, logged_up: Any, floor_biased: Any, significand_bits: Any, acceptable: Any
-) -> tuple[Any, Any]:
-    """Return an element in the logged direction where that is to be taken; and its distance from the midpoint."""
-    other, distance, up = here, math.inf, False
-    # Infinite values are on no grid, and far from any midpoint.
-    if not math.isinf(value):
-        # Zeros and subnormal numbers have the smallest exponent there is, far below any floor.
-        exponent = max(np.int64(as_bits(value) >> np.uint64(52)) & 0x7FF, floor_biased)
-        quantum = as_float(np.uint64(exponent - significand_bits + 1) << np.uint64(52))
-        # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that
-        # side.
-        remainder = value - here
-        distance = quantum / 2 - abs(remainder)
-        other = here + math.copysign(quantum, remainder)
-        up = remainder < 0.0
-    # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than 2 tau
-    # in all.
-    return (other if distance <= acceptable and logged_up != up else here) + 0.0, distance
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -199,17 +176,18 @@ def _judge(
     own: Any,
     rounded: Any,
     ups: Any,
-    floor_biased: int,
-    significand_bits: int,
+    floor: Any,
+    p: Any,
     acceptable: float,
     honest: float,
     after: Any,
     changed: Any,
 ) -> tuple[int, int, int, int, int, int]:
+    """Apply logged directions, as :func:`judged`; returns the counts from corrections on, omissions apart."""
     corrections = contradictions = steerable = steered = ties = broken = 0
     for i in range(own.size):
         here = rounded[i]
-        result, distance = _directed(own[i], here, ups[i], floor_biased, significand_bits, acceptable)
+        result, distance = directed_element(own[i], here, ups[i] != 0, floor, p, acceptable)
         accepted = distance <= acceptable
         differs = result != here
         # Further from the midpoint than conforming values differ, both round to the same side: a direction that is
@@ -286,32 +264,25 @@ def _apply(pointer: Any, values: Any) -> None:
     ups = carray(at_address(given[4]), (entries,), np.uint8)
     own = carray(at_address(given[5]), (entries,), np.float64)
     changed = carray(at_address(given[6]), (entries,), np.uint8)
-    floor, p, key = np.int64(given[7]), np.int64(given[8]), given[11]
+    floor, p, key = given[7], given[8], given[11]
     acceptable: Any = as_float(given[9])
     honest: Any = as_float(given[10])
     found = carray(at_address(given[12]), (np.int64(given[13]),), np.int64)
+    # Before and after: of so few elements that memory for them is not set aside.
+    before, after = np.empty(entries), np.empty(entries)
+    _gather(values, indices, before)
+    corrections, contradictions, steerable, steered, ties, broken = _judge(
+        own, before, ups, floor, p, acceptable, honest, after, changed
+    )
     change = np.uint64(0)
     gone = new = 0.0
-    corrections = contradictions = steerable = steered = ties = broken = 0
     for i in range(entries):
-        index = indices[i]
-        here = np.float64(values[index])
-        result, distance = _directed(own[i], here, ups[i] != 0, floor, p, acceptable)
-        differs = result != here
-        accepted = distance <= acceptable
-        chosen = accepted and distance > honest
-        tie = distance == 0.0
-        changed[i] = differs
-        corrections += differs
-        contradictions += not accepted
-        steerable += chosen
-        steered += chosen and differs
-        ties += tie
-        broken += tie and differs
-        if differs:
+        if changed[i]:
+            index = indices[i]
+            old, result = before[i], after[i]
             values[index] = result
-            change += _mix(as_bits(result), np.uint64(index), key) - _mix(as_bits(here), np.uint64(index), key)
-            gone, new = max(gone, abs(here)), max(new, abs(result))
+            change += _mix(as_bits(result), np.uint64(index), key) - _mix(as_bits(old), np.uint64(index), key)
+            gone, new = max(gone, abs(old)), max(new, abs(result))
     given[14], given[15], given[16], given[17] = change, as_bits(gone), as_bits(new), np.uint64(_absent(found, indices))
     given[18], given[19], given[20] = np.uint64(corrections), np.uint64(contradictions), np.uint64(steerable)
     given[21], given[22], given[23] = np.uint64(steered), np.uint64(ties), np.uint64(broken)

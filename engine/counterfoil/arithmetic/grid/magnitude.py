@@ -1,9 +1,8 @@
 """Magnitudes of tensors, for the scale rules: largest element, sum of magnitudes, sum of squares.
 
-On the CPU one compiled pass gives all three, for the rows and the columns of a matrix at once; elsewhere plain torch
-reductions do. They need not agree to the last bit: a scale is used through its exponent alone, and the replay accepts
-an exponent that is off by one. So these loops, unlike the rounding kernel, may add in any order (``reassoc``), which
-lets LLVM use vector instructions. The order depends on shapes alone, not on the number of threads.
+On the CPU one compiled pass (:mod:`counterfoil.kernels.cpu.measuring`) gives all three, for the rows and the columns
+of a matrix at once; elsewhere plain torch reductions do. They need not agree to the last bit: a scale is used through
+its exponent alone, and the replay accepts an exponent that is off by one.
 
 What is known of a value of the program is not measured again (:mod:`counterfoil.arithmetic.grid.known`).
 """
@@ -15,39 +14,18 @@ from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from functools import lru_cache
-from struct import Struct
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.grid.known import Known, Shape
 from counterfoil.kernels import devices
-from counterfoil.kernels.cache import kernel
-from counterfoil.kernels.cpu import formulas
-from counterfoil.kernels.cpu.bitcasts import as_bits, as_float
-from counterfoil.kernels.cpu.formulas import joined, larger
-from counterfoil.kernels.cpu.regions import (
-    JOB_WORDS,
-    Region,
-    add_atomically,
-    at_address,
-    carray,
-    entered,
-    job,
-    left,
-    raise_atomically,
-)
+from counterfoil.kernels.cpu import formulas, measuring
+from counterfoil.kernels.cpu.measuring import PART, TOTAL, measure
 
-_PART = 1 << 15
-"""Elements of a part: a thread works on one at a time."""
 _BLOCKS = 16
 """Parts of one matrix at most; each has sums of its own for the columns."""
-
-
-LARGEST, TOTAL, SQUARES = range(3)
-"""Kinds of magnitudes: largest element, sum of magnitudes, sum of squares."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +80,7 @@ class Magnitudes:
         return self.squares.sqrt()
 
     def top(self, kind: int) -> Tensor | float:
-        """Return the largest of one kind: :data:`LARGEST`, :data:`TOTAL` or :data:`SQUARES`."""
+        """Return the largest of one kind, LARGEST, TOTAL or SQUARES of :mod:`counterfoil.kernels.cpu.measuring`."""
         return top_of((self.largest, self.total, self.squares)[kind])
 
 
@@ -256,22 +234,12 @@ def largest_of_new(value: Tensor | None) -> Tensor | float:
 
 def _largest(value: Tensor, threads: int) -> Tensor | float:
     if _fast(value) and value.is_contiguous():
-        count = value.numel()
-        parts = 1 if count <= _PART else -(-count // _PART)
-        _LARGEST.pack_into(job.words, 0, 0, parts, count, value.data_ptr(), 0)
-        _LARGEST_OF[value.itemsize].run(min(threads, parts))
-        return _result()
+        return measuring.largest(value.data_ptr(), value.numel(), value.itemsize, threads)
     if not value.is_floating_point():
         value = value.to(torch.float64)
     low, high = torch.aminmax(value)
     top: Tensor = torch.maximum(-low, high).double()
     return float(top) if value.device.type == "cpu" else top
-
-
-def _result() -> float:
-    """Return the largest magnitude that the job before found."""
-    number: float = _DOUBLE.unpack_from(job.words, 32)[0]
-    return number
 
 
 def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
@@ -494,28 +462,12 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         return 0.0
     if _fast(g) and _fast(x) and g.dtype == x.dtype and g.shape == x.shape:
         first, second = g.contiguous(), x.contiguous()
-        count = first.numel()
-        parts = -(-count // _PART)
-        _GATE.pack_into(job.words, 0, 0, parts, count, first.data_ptr(), 0, second.data_ptr(), slope, cubic)
-        _GATE_OF[first.itemsize].run(min(_setting.get().threads, parts))
-        return _result()
+        addresses, threads = (first.data_ptr(), second.data_ptr()), _setting.get().threads
+        return measuring.largest_gate(*addresses, first.numel(), first.itemsize, slope, cubic, threads)
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 
 
-_LARGEST = Struct("<5Q")
-"""Job: part, parts; count, address; bits of the largest magnitude."""
-_GATE = Struct("<6Q2d")
-"""Job: the same; address of the other operand, slope, cubic."""
-_SIZES = Struct("<17Q")
-"""Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; addresses of what is found: of rows; of parts' columns, 0 where only rows are asked for; of columns, or
-where only rows are asked for how many matrices these belong to; of the largest sums of squares; of the rows of all
-matrices together, 0 where those are not asked for; whether all but the first two are to be found."""
-_ENDS, _RESULTS = 16, 20
-_WORD, _DOUBLE, _TOPS = Struct("<Q"), Struct("<d"), Struct("<9d")
-"""Results, behind the job: the largest magnitude, sum and sum of squares of a row, of a column, and of a row of all
-matrices together."""
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 
 
@@ -528,7 +480,7 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     outer, rows, columns = shape
     joins = joins and outer > 1
     # Enough rows for a part, but no more parts than there is need for.
-    height = min(max(-(-_PART // columns), -(-rows // _BLOCKS)), rows)
+    height = min(max(-(-PART // columns), -(-rows // _BLOCKS)), rows)
     blocks = -(-rows // height)
     together = outer * (2 + 3 * (rows + columns))
     found = torch.empty(together + 3 * rows if joins else together, dtype=torch.float64)
@@ -540,287 +492,23 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     else:
         room = torch.empty(3 * outer * blocks * columns, dtype=torch.float64)
         parts = room.data_ptr()
-    addresses = along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0
-    _measure(x, mean, factor, (outer, rows, columns, height, blocks), addresses, threads)
-    ends = _TOPS.unpack_from(job.words, 8 * _RESULTS)
+    where = along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0
+    ends = measure(
+        x.data_ptr(), x.itemsize, mean.data_ptr(), factor.data_ptr(), mean.numel(),
+        (outer, rows, columns, height, blocks), where, threads,
+    )  # fmt: skip
     return Measured(shape, found, ends[:6], Vectors(found, together, rows, ends[6:]) if joins else None)
 
 
 def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Vectors:
     """Return the magnitudes of ``x - mean`` for each row of all matrices together."""
     outer, rows, columns = shape
+    ones = _ones(rows)
     # One long stack of rows.
-    height = min(-(-_PART // columns), outer * rows)
+    height = min(-(-PART // columns), outer * rows)
     found = torch.empty(3 * (outer + 1) * rows, dtype=torch.float64)
-    cut = (1, outer * rows, columns, height, -(-outer * rows // height))
-    together = 3 * outer * rows
-    address = found.data_ptr()
-    _measure(x, mean, _ones(rows), cut, (address, 0, outer, 0, address + 8 * together), threads)
-    return Vectors(found, together, rows, _TOPS.unpack_from(job.words, 8 * _RESULTS)[6:])
-
-
-def _measure(
-    x: Tensor,
-    mean: Tensor,
-    factor: Tensor,
-    cut: tuple[int, int, int, int, int],
-    found: tuple[int, int, int, int, int],
-    threads: int,
-) -> None:
-    outer, rows, columns, height, blocks = cut
-    parts = outer * blocks
-    alone = threads == 1 or outer * rows * columns < 2 * _PART
-    _SIZES.pack_into(
-        job.words, 0,
-        0, parts, outer, rows, columns, x.data_ptr(), height, blocks,
-        mean.data_ptr(), factor.data_ptr(), mean.numel(), *found, alone,
-    )  # fmt: skip
-    region = _SIZES_OF[x.itemsize]
-    region.run(1 if alone else min(threads, parts))
-    if not alone:
-        # No part is left; what follows the last of them is.
-        _WORD.pack_into(job.words, 8 * _ENDS, 1)
-        region.run(1)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _largest_parts(pointer: Any, x: Any) -> None:
-    job = carray(pointer, (JOB_WORDS,))
-    top = np.uint64(0)
-    while True:
-        part = add_atomically(pointer, 0, np.uint64(1))
-        if part >= job[1]:
-            break
-        mine = x[np.int64(part) * _PART : np.int64(part) * _PART + _PART]
-        # Bits of magnitudes are ordered as the magnitudes are, with NaN on top, and their maximum is vectorised.
-        for i in range(mine.size):
-            top = max(top, as_bits(abs(np.float64(mine[i]))))
-    raise_atomically(pointer, 4, top)
-
-
-def _largest_float64(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
-    left(pointer)
-
-
-def _largest_float32(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    _largest_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
-    left(pointer)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _gate_parts(pointer: Any, g: Any, x: Any) -> None:
-    job = carray(pointer, (JOB_WORDS,))
-    slope: Any = as_float(job[6])
-    cubic: Any = as_float(job[7])
-    top = np.uint64(0)
-    while True:
-        part = add_atomically(pointer, 0, np.uint64(1))
-        if part >= job[1]:
-            break
-        start = np.int64(part) * _PART
-        mine, others = g[start : start + _PART], x[start : start + _PART]
-        for i in range(mine.size):
-            value = np.float64(others[i])
-            product = np.float64(mine[i]) * (1.0 + slope * abs(value) * (1.0 + cubic * value * value))
-            top = max(top, as_bits(abs(product)))
-    raise_atomically(pointer, 4, top)
-
-
-def _gate_float64(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    count = np.int64(job[2])
-    first, second = at_address(job[3]), at_address(job[5])
-    _gate_parts(pointer, carray(first, (count,), np.float64), carray(second, (count,), np.float64))
-    left(pointer)
-
-
-def _gate_float32(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    count = np.int64(job[2])
-    first, second = at_address(job[3]), at_address(job[5])
-    _gate_parts(pointer, carray(first, (count,), np.float32), carray(second, (count,), np.float32))
-    left(pointer)
-
-
-@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
-def _row_sizes(row: Any, mean: float, factor: float) -> Any:
-    top = np.uint64(0)
-    total = 0.0
-    squares = 0.0
-    for i in range(row.size):
-        magnitude = abs((np.float64(row[i]) - mean) * factor)
-        top = max(top, as_bits(magnitude))
-        total += magnitude
-        squares += magnitude * magnitude
-    return as_float(top), total, squares
-
-
-@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
-def _add_columns(row: Any, mean: float, factor: float, top: Any, total: Any, squares: Any) -> None:
-    for i in range(row.size):
-        magnitude = abs((np.float64(row[i]) - mean) * factor)
-        top[i] = max(top[i], as_bits(magnitude))
-        total[i] += magnitude
-        squares[i] += magnitude * magnitude
-
-
-@kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
-def _add_four(
-    a: Any, b: Any, c: Any, d: Any, means: Any, factors: Any, top: Any, total: Any, squares: Any, found: Any
-) -> None:
-    """Both of four rows at once: each element is read once, and the columns' sums a quarter as often."""
-    mean_a, mean_b, mean_c, mean_d = means[0], means[1], means[2], means[3]
-    factor_a, factor_b, factor_c, factor_d = factors[0], factors[1], factors[2], factors[3]
-    top_a = top_b = top_c = top_d = np.uint64(0)
-    total_a = total_b = total_c = total_d = 0.0
-    squares_a = squares_b = squares_c = squares_d = 0.0
-    for i in range(a.size):
-        one = abs((np.float64(a[i]) - mean_a) * factor_a)
-        two = abs((np.float64(b[i]) - mean_b) * factor_b)
-        three = abs((np.float64(c[i]) - mean_c) * factor_c)
-        four = abs((np.float64(d[i]) - mean_d) * factor_d)
-        one_square, two_square, three_square, four_square = one * one, two * two, three * three, four * four
-        top_a, top_b = max(top_a, as_bits(one)), max(top_b, as_bits(two))
-        top_c, top_d = max(top_c, as_bits(three)), max(top_d, as_bits(four))
-        total_a += one
-        total_b += two
-        total_c += three
-        total_d += four
-        squares_a += one_square
-        squares_b += two_square
-        squares_c += three_square
-        squares_d += four_square
-        top[i] = max(max(top[i], max(as_bits(one), as_bits(two))), max(as_bits(three), as_bits(four)))
-        total[i] += (one + two) + (three + four)
-        squares[i] += (one_square + two_square) + (three_square + four_square)
-    found[0, 0], found[0, 1], found[0, 2], found[0, 3] = (
-        as_float(top_a), as_float(top_b), as_float(top_c), as_float(top_d)
-    )  # fmt: skip
-    found[1, 0], found[1, 1], found[1, 2], found[1, 3] = total_a, total_b, total_c, total_d
-    found[2, 0], found[2, 1], found[2, 2], found[2, 3] = squares_a, squares_b, squares_c, squares_d
-
-
-@kernel(nogil=True, error_model="numpy")
-def _size_parts(pointer: Any, x: Any) -> None:
-    job = carray(pointer, (JOB_WORDS,))
-    outer, rows, columns = np.int64(job[2]), np.int64(job[3]), np.int64(job[4])
-    height, blocks = np.int64(job[6]), np.int64(job[7])
-    given = np.int64(job[10])
-    means = carray(at_address(job[8]), (given,), np.float64)
-    factors = carray(at_address(job[9]), (given,), np.float64)
-    along_rows = carray(at_address(job[11]), (3, outer * rows), np.float64)
-    if job[12] == 0:
-        while True:
-            part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-            if part >= np.int64(job[1]):
-                break
-            for n in range(part * height, min((part + 1) * height, rows)):
-                along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
-                    x[n], means[n % given], factors[n % given]
-                )
-        if job[_ENDS]:
-            matrices = np.int64(job[13])
-            _join(job, along_rows.reshape(3, matrices, rows // matrices))
-        return
-    along_columns = carray(at_address(job[12]), (3, outer * blocks, columns), np.float64)
-    four_means, four_factors = np.empty(4), np.empty(4)
-    tops = np.empty(columns, np.uint64)
-    while True:
-        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-        if part >= np.int64(job[1]):
-            break
-        first = part // blocks * rows + part % blocks * height
-        end = min(first + height, (part // blocks + 1) * rows)
-        total, squares = along_columns[1, part], along_columns[2, part]
-        tops[:] = 0
-        total[:] = 0.0
-        squares[:] = 0.0
-        row = first
-        while row < end:
-            count: Any = 4 if row + 4 <= end else 1
-            for k in range(row, row + count):
-                mean, factor = means[k % given], factors[k % given]
-                four_means[k - row] = mean
-                four_factors[k - row] = factor
-            if count == 4:
-                _add_four(
-                    x[row], x[row + 1], x[row + 2], x[row + 3], four_means, four_factors, tops, total, squares,
-                    along_rows[:, row : row + 4],
-                )  # fmt: skip
-            else:
-                along_rows[0, row], along_rows[1, row], along_rows[2, row] = _row_sizes(
-                    x[row], four_means[0], four_factors[0]
-                )
-                _add_columns(x[row], four_means[0], four_factors[0], tops, total, squares)
-            row += count
-        along_columns[0, part] = tops.view(np.float64)
-    if job[_ENDS]:
-        _finish(job, along_rows.reshape(3, outer, rows), along_columns.reshape(3, outer, blocks, columns))
-
-
-@kernel(nogil=True, error_model="numpy")
-def _finish(job: Any, along_rows: Any, parts: Any) -> None:
-    """Add up what the parts gave for the columns, and find what is largest."""
-    _, outer, blocks, columns = parts.shape
-    along_columns = carray(at_address(job[13]), (3, outer, columns), np.float64)
-    tops = carray(at_address(job[14]), (2, outer), np.float64)
-    if blocks > 1:
-        # In the order of the parts, whoever measured them.
-        for n in range(outer):
-            for c in range(columns):
-                top, total, squares = 0.0, 0.0, 0.0
-                for b in range(blocks):
-                    top = larger(top, parts[0, n, b, c])
-                    total += parts[1, n, b, c]
-                    squares += parts[2, n, b, c]
-                along_columns[0, n, c], along_columns[1, n, c], along_columns[2, n, c] = top, total, squares
-    for kind in range(3):
-        row_top = column_top = 0.0
-        for n in range(outer):
-            here = there = 0.0
-            for i in range(along_rows.shape[2]):
-                here = larger(here, along_rows[kind, n, i])
-            for i in range(columns):
-                there = larger(there, along_columns[kind, n, i])
-            if kind == SQUARES:
-                tops[0, n], tops[1, n] = here, there
-            row_top, column_top = larger(row_top, here), larger(column_top, there)
-        job[_RESULTS + kind], job[_RESULTS + 3 + kind] = as_bits(row_top), as_bits(column_top)
-    if job[15]:
-        _join(job, along_rows)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _join(job: Any, along_rows: Any) -> None:
-    """Find the magnitudes of the rows of all matrices together."""
-    target = carray(at_address(job[15]), (3, along_rows.shape[2]), np.float64)
-    for kind in range(3):
-        job[_RESULTS + 6 + kind] = as_bits(joined(along_rows[kind], target[kind], kind == LARGEST))
-
-
-def _size_float64(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
-    _size_parts(pointer, carray(at_address(job[5]), shape, np.float64))
-    left(pointer)
-
-
-def _size_float32(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
-    _size_parts(pointer, carray(at_address(job[5]), shape, np.float32))
-    left(pointer)
-
-
-_LARGEST_OF = {8: Region(_largest_float64), 4: Region(_largest_float32)}
-_GATE_OF = {8: Region(_gate_float64), 4: Region(_gate_float32)}
-_SIZES_OF = {8: Region(_size_float64), 4: Region(_size_float32)}
+    cut = 1, outer * rows, columns, height, -(-outer * rows // height)
+    together, address = 3 * outer * rows, found.data_ptr()
+    where = address, 0, outer, 0, address + 8 * together
+    ends = measure(x.data_ptr(), x.itemsize, mean.data_ptr(), ones.data_ptr(), rows, cut, where, threads)
+    return Vectors(found, together, rows, ends[6:])

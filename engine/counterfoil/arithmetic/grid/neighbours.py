@@ -1,4 +1,8 @@
-"""Single elements and the two grid points beside them, in numpy: for disputes. No kernel computes with this."""
+"""Single elements and the two grid points beside them, in numpy: for disputes. No kernel computes with this.
+
+It says again what :func:`counterfoil.kernels.cpu.rounding.directed_element` says, and shares no code with it: who
+judges an element takes nothing but the grid's definition from whoever rounded it. A test holds both equal.
+"""
 
 from __future__ import annotations
 

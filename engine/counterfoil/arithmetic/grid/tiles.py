@@ -21,11 +21,20 @@ from torch import Tensor
 from counterfoil.base.cancel import check_cancelled
 from counterfoil.kernels import buffers
 from counterfoil.kernels.cache import kernel
-from counterfoil.kernels.cpu.bitcasts import as_bits, as_float
+from counterfoil.kernels.cpu.bitcasts import as_bits
 from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
-from counterfoil.kernels.cpu.rounding import CANONICAL_NAN, INFINITY, MAGNITUDE, PART, _collect, _mix, rounded_element
+from counterfoil.kernels.cpu.rounding import (
+    CANONICAL_NAN,
+    INFINITY,
+    MAGNITUDE,
+    PART,
+    _collect,
+    _mix,
+    directed_element,
+    rounded_element,
+)
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.program.chains import Chain, Code, Instruction
+from counterfoil.program.chains import Chain, ChainStep, Code
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
@@ -197,7 +206,7 @@ class _Table:
             0,
             *addresses,
             *scalars,
-            *[site.grid.floor_exponent + FLOAT64_BIAS for site in sites],
+            *[site.grid.floor_biased for site in sites],
             *[site.grid.significand_bits for site in sites],
             *[site.tau for site in sites],
             *[ACCEPTANCE_FACTOR * site.grid.tau for site in sites],
@@ -294,7 +303,7 @@ _NO_ENTRIES = np.zeros((0, 0), np.int64)
 _CAPACITY, _INSTRUCTIONS, _WIDTHS, _GIVEN, _FOUND, _LOG, _ENTRIES, _WORDS = 7, 8, 9, 10, 18, 23, 28, 29
 
 
-def _listed(instructions: Sequence[Instruction]) -> npt.NDArray[np.int64]:
+def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
     """Return instructions as int64 ``[n, 5]``."""
     rows = [(int(one.code), one.target, one.first, one.second, one.third) for one in instructions]
     return np.array(rows, np.int64).reshape(-1, 5)
@@ -438,17 +447,6 @@ def _round(
 
 
 @kernel(nogil=True, error_model="numpy")
-def _directed(own: float, rounded: float, up: bool, floor: Any, p: Any, accepted: float) -> float:
-    """One element of :func:`counterfoil.arithmetic.grid.following.judged`, for finite values."""
-    biased = (as_bits(own) >> np.uint64(52)) & np.uint64(0x7FF)
-    half = as_float((max(biased, floor) - p) << np.uint64(52))
-    remainder = own - rounded
-    if half - abs(remainder) <= accepted and up != (remainder < 0.0):
-        rounded = rounded + np.copysign(2.0 * half, remainder)
-    return rounded + 0.0
-
-
-@kernel(nogil=True, error_model="numpy")
 def _run_block(
     instructions: Any, at: Any, count: Any, start: Any, part: Any, scalars: Any, flags: Any, sites: Any, watching: Any
 ) -> bool:
@@ -515,7 +513,7 @@ def _run_block(
                 i = log_indices[entry] - start
                 own[entry] = a[i]
                 before[entry] = target[i]
-                target[i] = _directed(a[i], target[i], log_ups[entry] != 0, floor, p, accepteds[second])
+                target[i], _ = directed_element(a[i], target[i], log_ups[entry] != 0, floor, p, accepteds[second])
                 entry += 1
             cursors[second] = entry
         else:

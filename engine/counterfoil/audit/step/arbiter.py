@@ -24,12 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.arithmetic.grid.fingerprinting import Unfit, Watched
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import error_bound, is_proven, node_bounds
 from counterfoil.arithmetic.grid.neighbours import Neighbours, Values, neighbours
-from counterfoil.arithmetic.grid.rounder import Observation, Unfit, Watched
+from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.audit.step import findings
-from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
 from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
@@ -39,7 +39,9 @@ from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, LARGEST_EXPONENT, SCALE_TOLERANCE, is_explained, scale_exponent
-from counterfoil.operators.judging import NotExactError, exact_output
+from counterfoil.operators.draws.judge import is_as_defined
+from counterfoil.operators.judge import exact_output
+from counterfoil.operators.judging.numbers import NotExactError
 from counterfoil.program.graph import Program
 from counterfoil.program.places import PlaceSort
 

@@ -19,8 +19,7 @@ from counterfoil.audit.values.dispute import DisputedElement, Finding, Right
 from counterfoil.base.dtypes import FLOAT_FORMATS
 from counterfoil.base.sentence import Sentence
 from counterfoil.kernels.grid import SMALLEST_EXPONENT, Grid
-from counterfoil.operators.judging import Number
-from counterfoil.operators.judging.numbers import MP
+from counterfoil.operators.judging.numbers import MP, Number
 from counterfoil.operators.node import Node
 
 SHOWN_ELEMENTS = 8

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.arithmetic.grid.rounder import Watched
+from counterfoil.arithmetic.grid.fingerprinting import Watched
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.defined_elements import DefinedElements
-from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.explain import changed_alone
 from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
 from counterfoil.audit.values.dispute import Finding
@@ -29,8 +28,9 @@ from counterfoil.base.errors import NonFiniteError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.operators.judging import NotExactError
-from counterfoil.operators.judging.elements import defined_output
+from counterfoil.operators.draws.judge import is_as_defined
+from counterfoil.operators.judge import defined_output
+from counterfoil.operators.judging.numbers import NotExactError
 from counterfoil.operators.node import Node
 from counterfoil.program.places import PlaceSort
 

@@ -9,7 +9,7 @@ from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.values.dispute import Finding, Right
 from counterfoil.base.sentence import enumeration, say
-from counterfoil.operators.judging import NotExactError
+from counterfoil.operators.judging.numbers import NotExactError
 from counterfoil.operators.node import Node
 
 MOST_STEPS = 3

@@ -3,7 +3,7 @@
 After an operator the threads of torch's OpenMP library spin for milliseconds, in wait for the next one. Threads of
 another pool fight with them for the cores: on two cores a second thread of our own brought nothing at all.
 So a region is run by ``GOMP_parallel`` of the very library that torch has loaded, which finds its threads awake. Where
-torch has none, a pool of our own does it.
+torch has none, or :data:`SWITCH` says so, a pool of our own does it, with the same results.
 
 A region is a function of the address of its *job*, 64-bit numbers, of which the first two are the next part that nobody
 has claimed, 0, and the number of parts. Each thread claims parts until none is left. How a range is cut into parts must
@@ -13,6 +13,7 @@ not depend on the number of threads; then no result does.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +66,8 @@ raise_atomically: Any = intrinsic(_raise_atomically)
 at_address: Any = intrinsic(_at_address)
 
 
+SWITCH = "COUNTERFOIL_REGIONS"
+"""The environment variable with which whoever runs Counterfoil leaves torch's threads alone: ``0``."""
 JOB_WORDS = 32
 """64-bit numbers that a job has room for."""
 
@@ -148,7 +151,9 @@ class Region:
 
 @cache
 def _team() -> Any:
-    """Return ``GOMP_parallel`` of the OpenMP library that torch itself uses; None where there is none."""
+    """Return ``GOMP_parallel`` of the OpenMP library that torch itself uses; None where there is none to use."""
+    if os.environ.get(SWITCH) == "0":
+        return None
     for path in sorted((Path(torch.__file__).parent / "lib").glob("libtorch_cpu.*")):
         try:
             # Looked up through torch's library, so that it is found in what that was linked with, and nothing else.

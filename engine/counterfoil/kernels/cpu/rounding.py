@@ -105,6 +105,42 @@ def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any,
     return rounded, near, near & (remainder < 0.0), magnitude
 
 
+@inlined
+def directed_element(value: Any, rounded: Any, up: Any, floor: Any, p: Any, acceptable: Any) -> tuple[Any, Any]:
+    """Take the logged direction of one element, float64, where its own value allows it.
+
+    This is the rule of docs/numerics.md, *Following the log*, for every loop on the CPU. Triton has a mirror of it,
+    ``_direct`` in :mod:`counterfoil.kernels.cuda.rounding`; whoever judges has a form that shares nothing with it,
+    :func:`counterfoil.arithmetic.grid.neighbours.neighbours`. A test holds the three equal.
+
+    Args:
+        value: The own value before rounding; not NaN.
+        rounded: The same, rounded to the grid.
+        up: Whether the log says up.
+        floor: The biased exponent below which the quantum no longer shrinks, uint64.
+        p: Bits of the significand, uint64.
+        acceptable: Largest distance from a midpoint, inclusive, at which a direction is taken, float64: 2 tau. A
+            logged value lay within tau of the midpoint, and a conforming one lies within 3/4 tau of that.
+
+    Returns:
+        The element in the logged direction where that is to be taken, else as it was rounded, never -0; its distance
+        from the midpoint between its two neighbours on the grid.
+    """
+    other, distance, is_up = rounded, math.inf, False
+    # Infinite values are on no grid, and far from any midpoint.
+    if not math.isinf(value):
+        # Zeros and subnormal numbers have the smallest exponent there is, far below any floor.
+        exponent = max((as_bits(value) & np.uint64(MAGNITUDE)) >> np.uint64(52), floor)
+        half = as_float((exponent - p) << np.uint64(52))
+        # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that
+        # side.
+        remainder = value - rounded
+        distance = half - abs(remainder)
+        other = rounded + math.copysign(2.0 * half, remainder)
+        is_up = remainder < 0.0
+    return (other if distance <= acceptable and up != is_up else rounded) + 0.0, distance
+
+
 @kernel(nogil=True, error_model="numpy")
 def _round_parts(pointer: Any, y: Any) -> None:
     """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""

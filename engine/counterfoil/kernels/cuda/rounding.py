@@ -236,8 +236,8 @@ def _direct(
 ) -> None:
     """Take the logged direction of single elements that lie within 2 tau of a midpoint themselves.
 
-    ``own`` holds their bits before rounding; those of the own rounding go to ``before``. Equal to
-    :func:`counterfoil.arithmetic.grid.following.judged`.
+    ``own`` holds their bits before rounding; those of the own rounding go to ``before``. The mirror of
+    :func:`counterfoil.kernels.cpu.rounding.directed_element`.
     """
     number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
     inside = number < count
@@ -386,7 +386,7 @@ class TritonKernel:
         """
         passes = Pass(grid.significand_bits, self._block)
         room = self._room if self._room is not None else 1024 + y.numel() // 1024
-        told = _row(key, grid.floor_exponent + FLOAT64_BIAS, tau)
+        told = _row(key, grid.floor_biased, tau)
         # The row, the cursor and the decisions side by side: one transfer brings them all.
         report = torch.zeros(SLOTS + 1 + room, dtype=torch.int64, device=y.device)
         report[:SLOTS] = torch.from_numpy(told).to(y.device)

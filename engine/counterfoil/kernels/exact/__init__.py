@@ -4,6 +4,6 @@ Any machine that conforms to IEEE 754 gives the same bits, whatever its order of
 that it computes in: products and sums are exact until their one rounding, elementwise operations are IEEE 754's, and
 functions are correctly rounded. ``docs/numerics.md``, "Exact profiles", defines each and proves it.
 
-Not :mod:`counterfoil.operators.judging`, the rational reference that single elements are judged by and that knows no
+Not :mod:`counterfoil.operators.judge`, the rational reference that single elements are judged by and that knows no
 tensor operation.
 """

@@ -49,7 +49,7 @@ class TorchKernel:
         p = grid.significand_bits
         wide = y.double()
         biased = (wide.view(torch.int64) >> 52) & 0x7FF
-        exponent = biased.clamp(min=grid.floor_exponent + FLOAT64_BIAS)
+        exponent = biased.clamp(min=grid.floor_biased)
         magic = (((exponent + (53 - p)) << 52) | (1 << 51)).view(torch.float64)
         half = ((exponent - p) << 52).view(torch.float64)
         rounded = (wide + magic) - magic

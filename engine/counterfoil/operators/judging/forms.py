@@ -1,10 +1,8 @@
-"""The exact form of each operator: which have one, and how an element of it is computed.
+"""What judges an operator: an element of its output, by its definition; each family has its own in ``judge``.
 
-The rules stand beside this module, by the nature of the operator. A rule computes what the operator is defined to be;
-it shares no code with what it judges.
-
-An operator of class rounded has a rule for its exact mathematical value. One of class exact has a *definition*: it says
-what the element is bit for bit, the sign of a zero included.
+An operator of class rounded has an *exact form*, its mathematical value. One of class exact has a *definition*: what
+the element is bit for bit, the sign of a zero included. Under an exact profile rounded operators have one too: a sum or
+a product is the exact form of operands that were quantised, rounded once; a function is the number nearest to it.
 """
 
 from __future__ import annotations
@@ -12,19 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.ieee import Value
-from counterfoil.operators.judging.numbers import MP, Array, NotExactError, Number, number
+from counterfoil.operators.judging.numbers import Number
 from counterfoil.operators.node import Node
 
 FUNCTION_COST = 200
 """What one mpmath function costs, in products of exact sums."""
+Arguments = dict[str, Any]
+"""Arguments of an operator by name, with defaults filled in."""
+Element = Callable[[int], Value]
+"""Returns the element of a flat C-order index, as its dtype holds it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class ExactOutput:
 
     element: Callable[[int], Number]
     cost: int
-    value: Callable[[int], Value] | None = None
+    value: Element | None = None
 
 
 class Call:
@@ -52,7 +54,7 @@ class Call:
         output: Which of its outputs is wanted.
     """
 
-    def __init__(self, node: Node, arguments: dict[str, Any], output: int) -> None:
+    def __init__(self, node: Node, arguments: Arguments, output: int) -> None:
         described = node.outputs[output]
         assert described is not None, "an output that the operator does not have"
         self.kind = node.entry.kind
@@ -101,93 +103,53 @@ def _on_cpu(value: Any) -> Any:
 
 
 Rule = Callable[[Call], ExactOutput]
-_RULES: dict[str, Rule] = {}
-Definition = Callable[[Call], Callable[[int], Value]]
-_DEFINITIONS: dict[str, Definition] = {}
-WITHOUT: dict[str, str] = {}
-"""Kinds of rounded operators without an exact form, each with the reason, as the end of "... because"."""
+Definition = Callable[[Call], Element]
+Quantisation = Callable[[Arguments, int], Arguments]
+"""Takes the arguments of a sum or of a product under an exact profile, floating-point tensors float32, and S of the
+profile; returns what quantisation leaves of them, float64. Exact arithmetic with these, and one rounding to float32,
+gives the defined output. Raises NotExactError where a value is not finite, or the operator, used like this, is no
+single operation."""
+_Made = TypeVar("_Made")
 
 
-def exact_form(*kinds: str) -> Callable[[Rule], Rule]:
-    """Register a rule for operator kinds."""
+class Judge:
+    """What judges the operators of one family, by operator kind.
 
-    def register(rule: Rule) -> Rule:
-        for kind in kinds:
-            assert kind not in _RULES, f"{kind} has two exact forms"
-            _RULES[kind] = rule
-        return rule
-
-    return register
-
-
-def definition(*kinds: str) -> Callable[[Definition], Definition]:
-    """Register the definition of operator kinds of class exact."""
-
-    def register(rule: Definition) -> Definition:
-        for kind in kinds:
-            assert kind not in _DEFINITIONS, f"{kind} has two definitions"
-            _DEFINITIONS[kind] = rule
-        return rule
-
-    return register
-
-
-def rule_of(kind: str) -> Rule:
-    """The rule of a rounded kind, for the same kind of integers."""
-    return _RULES[kind]
-
-
-def exact_kinds() -> frozenset[str]:
-    """The operator kinds that have an exact form; some of them as rounded operators only, or as exact ones."""
-    return frozenset(_RULES) | defined_kinds()
-
-
-def defined_kinds() -> frozenset[str]:
-    """The operator kinds of class exact that have a definition."""
-    return frozenset(_DEFINITIONS)
-
-
-def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOutput:
-    """Return what computes single elements of one output of an operator.
-
-    Args:
-        node: The operator.
-        arguments: Its arguments by name, with defaults filled in.
-        output: Which of its outputs.
-
-    Raises:
-        NotExactError: The operator, used like this, has no exact form. Also raised by ``element`` where a discrete
-            choice hangs on the last bit, and where the result is no finite number.
+    Attributes:
+        exact_forms: Of rounded operators.
+        definitions: Of operators of class exact.
+        quantisations: Of sums and products under an exact profile.
+        functions: Of functions under an exact profile: the names of their operands, and their value as a float32
+            number, given float32 numbers.
     """
-    kind = node.entry.kind
-    if node.entry.operator_class is OperatorClass.EXACT and kind in _DEFINITIONS:
-        value = _DEFINITIONS[kind](Call(node, arguments, output))
-        return ExactOutput(lambda index: number(value(index)), FUNCTION_COST, value)
-    rule = _RULES.get(kind)
-    if rule is None:
-        raise NotExactError(WITHOUT.get(kind, "nobody has written down its exact form"))
-    call = Call(node, arguments, output)
-    found = rule(call)
-    return ExactOutput(_checked(found.element, call.holds_infinity), found.cost)
+
+    def __init__(self) -> None:
+        self.exact_forms: dict[str, Rule] = {}
+        self.definitions: dict[str, Definition] = {}
+        self.quantisations: dict[str, Quantisation] = {}
+        self.functions: dict[str, tuple[tuple[str, ...], Callable[..., float]]] = {}
+
+    def exact_form(self, *kinds: str) -> Callable[[Rule], Rule]:
+        """Register an exact form for operator kinds."""
+        return _registered(self.exact_forms, kinds)
+
+    def definition(self, *kinds: str) -> Callable[[Definition], Definition]:
+        """Register the definition of operator kinds of class exact."""
+        return _registered(self.definitions, kinds)
+
+    def quantised(self, *kinds: str) -> Callable[[Quantisation], Quantisation]:
+        """Register what quantisation leaves of the arguments of operator kinds."""
+        return _registered(self.quantisations, kinds)
 
 
-def _checked(element: Callable[[int], Number], infinities_pass: bool) -> Callable[[int], Number]:
-    def checked(index: int) -> Number:
-        try:
-            value = element(index)
-        except ZeroDivisionError as error:
-            raise NotExactError("its result is infinite") from error
-        if isinstance(value, MP.mpc) or MP.isnan(value) or (MP.isinf(value) and not infinities_pass):
-            raise NotExactError("its result is infinite or not a number")
-        return value
+def _registered(table: dict[str, _Made], kinds: Sequence[str]) -> Callable[[_Made], _Made]:
+    def register(made: _Made) -> _Made:
+        for kind in kinds:
+            assert kind not in table, f"{kind} is judged twice"
+            table[kind] = made
+        return made
 
-    return checked
-
-
-def exact_elements(node: Node, arguments: dict[str, Any], output: int, indices: Sequence[int]) -> list[Number]:
-    """Return the exact elements at flat C-order ``indices`` of an output; raises as :func:`exact_output` does."""
-    element = exact_output(node, arguments, output).element
-    return [element(int(index)) for index in indices]
+    return register
 
 
 def axes_of(dims: int | Sequence[int] | None, rank: int) -> list[int]:

@@ -13,12 +13,12 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import numpy.typing as npt
 from mpmath.libmp import from_man_exp
+
+from counterfoil.base.arrays import Array
 
 Number = Any
 """An ``mpf`` of :data:`MP`; mpmath publishes no types. It may hold more bits than the context computes with."""
-Array = npt.NDArray[Any]
 
 PRECISION_BITS = 256
 """Significand bits of whatever is not exact."""
@@ -76,6 +76,13 @@ class Fixed:
     def product(self) -> Number:
         """Their product."""
         return dyadic(int(self.integers.prod()), self.exponent * self.integers.size)
+
+    @property
+    def spread(self) -> Number:
+        """The sum of their squared distances from their mean."""
+        count, total = len(self.integers), int(self.integers.sum())
+        squares = int((self.integers * self.integers).sum())
+        return dyadic(count * squares - total * total, 2 * self.exponent) / count
 
     def __getitem__(self, index: int) -> Number:
         return dyadic(int(self.integers[index]), self.exponent)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil.arithmetic.compute import exact_imitations
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation, make_operation
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
 from counterfoil.arithmetic.exact.operators import Profile, kinds
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of

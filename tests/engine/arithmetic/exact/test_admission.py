@@ -19,6 +19,7 @@ from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.kernels.exact import convolutions, fused, products, sums
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.node import Argument, Node, TensorType, Value
+from counterfoil.program.graph import types_by_name
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from support.definite_calls import CALLS
 from support.hostile_programs import single
@@ -62,7 +63,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
 def test_terms_are_counted_as_the_rules_count_them(call: Any, counted: tuple[list[int], list[int]]) -> None:
     name, args = call
     node, types = use(name, args)
-    arguments = admission._named(node, types)
+    arguments = types_by_name(node, types)
     operation = make_operation(node)
     rule = rule_for(node.entry.kind)
     assert rule is not None

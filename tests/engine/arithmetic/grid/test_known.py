@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 import torch
+from benchmarks.forms import Forms
 from torch import Tensor, nn
 
 from counterfoil.arithmetic.grid import magnitude
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.known import Known
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.machine import Machine
-from counterfoil.benchmark.forms import Forms
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.sameness import Same

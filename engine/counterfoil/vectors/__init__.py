@@ -1,5 +1,0 @@
-"""Conformance vectors: small inputs with the results that every implementation must have."""
-
-from counterfoil.vectors.writing import write_vectors
-
-__all__ = ["write_vectors"]
