@@ -32,13 +32,12 @@ from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import machine_name, markdown
 from benchmarks.programs import command, environment
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
 
