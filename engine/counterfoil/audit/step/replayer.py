@@ -411,11 +411,10 @@ def step_replayer(
     job: Job,
     machine: Machine,
     *,
-    perturbation: str | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[StepReplayer]:
     """Provide a replayer with kernels of its own, whose threads end with the block."""
-    compute = machine.compute(job.manifest.precision, perturbation)
+    compute = machine.compute(job.manifest.precision)
     with machine.kernels() as kernels, Digests() as digests:
         yield StepReplayer(job, machine, kernels, digests, compute=compute, cancel=cancel)
 
