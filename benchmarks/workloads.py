@@ -18,7 +18,7 @@ from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import Objective, capture
 from counterfoil.program.update import Sgd
-from counterfoil.training.images import Images, Labels
+from counterfoil.training.images import Labels, Pixels
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
@@ -123,7 +123,7 @@ def _objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return functional.cross_entropy(model(batch["images"].to(torch.float32) * (1 / 256)), batch["labels"])
 
 
-def _images(name: str, make: Callable[[], nn.Module], images: Images, labels: Labels) -> Workload:
+def _images(name: str, make: Callable[[], nn.Module], images: Pixels, labels: Labels) -> Workload:
     """A network on made-up images in one batch."""
     batch = len(images)
     types = {"images": TensorType("uint8", images.shape), "labels": TensorType("int64", (batch,))}

@@ -10,19 +10,16 @@ from typing import Any
 
 import torch
 
-from counterfoil.arithmetic.exact.operators import kinds
-from counterfoil.arithmetic.grid import scale
-from counterfoil.arithmetic.grid.margin import bounded_kinds
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
-from counterfoil.operators import sums
+from counterfoil.arithmetic.exact.operators import SINGLES
+from counterfoil.operators.bounds import always
 from counterfoil.operators.catalogue import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.operators.judge import exact_kinds
+from counterfoil.operators.norms.bounds import longest_of_batch_norm
 from counterfoil.program.composites import COMPOSITES
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
 _DECOMPOSED = {f"{overload.namespace}.{overload._opname}.{overload._overloadname}" for overload in COMPOSITES}
-_RULES = {id(scale.rule(name)): name for name in scale.rule_names()}
 
 
 def _literal(value: Any) -> str:
@@ -48,12 +45,6 @@ def arguments(name: str) -> str:
     return ", ".join(shown)
 
 
-def _rule(entry: Operator) -> str:
-    """The name of the scale rule."""
-    rule = rule_for(entry)
-    return _RULES.get(id(rule)) or rule.__name__.strip("_")
-
-
 def _class(name: str) -> tuple[str, Operator]:
     """The class in words, and the entry that names the scale."""
     usual, other = classify(name), classify(name, alpha=0.5)
@@ -75,15 +66,15 @@ def _decides(name: str) -> str:
 
 def _own_form(entry: Operator) -> str:
     """When an operator is computed in a form of Counterfoil's own."""
-    if not sums.may_have_own_form(entry.kind):
+    if entry.longest is None:
         return ""
-    return "always" if entry.kind in sums.ALWAYS else "long"
+    return "always" if entry.longest in (always, longest_of_batch_norm) else "long"
 
 
 def _exact_profile(entry: Operator) -> str:
     """What a rounded operator is under an exact profile."""
     decomposed = entry.name in _DECOMPOSED
-    if entry.kind in kinds():
+    if entry.kind in SINGLES:
         return "single or taken apart" if decomposed else "single"
     return "taken apart" if decomposed else "refused"
 
@@ -95,7 +86,7 @@ def table() -> str:
         "| exact profile |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    bounded, exact = bounded_kinds(), exact_kinds()
+    exact = exact_kinds()
     for name in allowed_names():
         words, entry = _class(name)
         rounded = entry.operator_class is OperatorClass.ROUNDED
@@ -103,9 +94,9 @@ def table() -> str:
             f"`{name.removeprefix('aten.')}`",
             f"`{arguments(name)}`",
             words,
-            _rule(entry) if rounded else "",
+            entry.scale,
             _decides(name),
-            ("yes" if entry.kind in bounded else "no") if rounded else "",
+            ("no" if entry.bound is None else "yes") if rounded else "",
             _own_form(entry) if rounded else "",
             "yes" if entry.kind in exact else "no" if rounded else "",
             _exact_profile(entry) if rounded else "",

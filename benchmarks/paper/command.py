@@ -8,9 +8,10 @@ from pathlib import Path
 
 from benchmarks.paper.experiments import EXPERIMENTS
 from benchmarks.paper.measurement import child
-from benchmarks.paper.runs import page, run_experiments
+from benchmarks.paper.page import page
+from benchmarks.paper.runs import run_experiments
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.child:
         child(options.child)
         return
-    check_target(options.out, force=True)
+    check_writable(options.out, force=True)
     found = run_experiments(
         options.experiments or list(EXPERIMENTS),
         device=options.device,

@@ -15,13 +15,11 @@ from torch.nn import functional
 from benchmarks.workloads import CPU, STEPS, EagerStep, eager_step, public_gpt2, sgd
 from counterfoil.base.errors import DataError
 from counterfoil.training.datasets import read_images
-from counterfoil.training.images import Images, Labels, Normalisation
+from counterfoil.training.images import Labels, Normalisation, Pixels
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import logistic
-from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS
-from counterfoil.training.recipes.resnet import ResNet, order_resnet
-from counterfoil.training.recipes.vgg import LAYOUTS as VGGS
-from counterfoil.training.recipes.vgg import Vgg, order_vgg
+from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS, ResNet, order_resnet
+from counterfoil.training.recipes.vgg import LAYOUTS as VGGS, Vgg, order_vgg
 
 SEQUENCE = 64
 FEATURES = 1024
@@ -59,7 +57,7 @@ class Experiment:
     smallest: int
 
 
-def _images(batch: int, folder: Path | None) -> tuple[Images, Labels]:
+def _images(batch: int, folder: Path | None) -> tuple[Pixels, Labels]:
     if folder is not None:
         found = read_images(folder)
         if found.images.shape[1:] != (3, 32, 32) or len(found.images) < batch:
@@ -71,7 +69,7 @@ def _images(batch: int, folder: Path | None) -> tuple[Images, Labels]:
     return rng.integers(0, 256, (batch, 3, 32, 32)).astype(np.uint8), rng.integers(0, 10, batch)
 
 
-def _classifier(model: nn.Module, images: Images, labels: Labels, rate: float) -> EagerStep:
+def _classifier(model: nn.Module, images: Pixels, labels: Labels, rate: float) -> EagerStep:
     x, y = Normalisation.of(images)(torch.from_numpy(images)), torch.from_numpy(labels)
     return eager_step(sgd(model, rate), lambda: functional.cross_entropy(model(x), y))
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil import AuditRequest, CancelToken, CheckNumber, OperatorDone, StepReplayed
 from counterfoil_app.engine.snapshot import ReplaySink

@@ -7,8 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from counterfoil_app.model.step_data import StepData, StepFilter, StepState, merge_equal, worst_per_place

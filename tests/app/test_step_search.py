@@ -6,8 +6,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from counterfoil import Digest, StepMatch, StepRow
 from counterfoil_app.model.step_data import StepData, StepState

@@ -12,7 +12,7 @@ from torch.nn import functional
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.base.errors import WeightsError
 from counterfoil.base.precision import ExactPrecision
-from counterfoil.delivery.applied import ForwardPass, Use
+from counterfoil.delivery.applied import AdapterUse, ForwardPass
 from counterfoil.training.order import OrderDraft
 from support.delivered import compared, delivered, exported
 from support.jobs import classify, draw, own_order, record_job
@@ -100,7 +100,7 @@ def _adapted_order(way: str, **settings: Any) -> OrderDraft:
 def test_a_merge_is_followed_from_input_to_sum(way):
     for settings in ({}, {"precision": ExactPrecision(20)}) if way == "dropout" else ({},):
         use = ForwardPass(_adapted_order(way, **settings).program).find_use(NAMES)
-        assert use == Use(SCALES[way], (False, False, False))
+        assert use == AdapterUse(SCALES[way], (False, False, False))
 
 
 @pytest.mark.parametrize("way", WRONG)

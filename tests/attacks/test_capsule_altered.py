@@ -9,8 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from support.bundles import flip_bit

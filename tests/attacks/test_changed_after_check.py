@@ -14,8 +14,7 @@ import pytest
 import torch
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.audit import inspection as checks
-from counterfoil.audit import segments, session
+from counterfoil.audit import inspection as checks, segments, session
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome

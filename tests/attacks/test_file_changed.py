@@ -15,10 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit import adjudicator as hearing
-from counterfoil.audit import inspection as checks
-from counterfoil.audit import known, segments, session
-from counterfoil.audit.inspection import inspect_stages
+from counterfoil.audit import adjudicator as hearing, inspection as checks, known, segments, session
+from counterfoil.audit.overview import inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import AuditStarted, CheckChanged

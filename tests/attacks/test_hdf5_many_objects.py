@@ -18,8 +18,8 @@ def test_too_many_objects_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         for group in ("/", "order", "order/data", "order/initial", "run", "run/checkpoints"):
             count += len(file[group])
         count += sum(len(group) for group in file["run/checkpoints"].values())
-    limits = walk.Limits(objects=count if allowed else count - 1)
-    monkeypatch.setattr("counterfoil.bundle.hdf5.walk.Limits", lambda: limits)
+    limits = walk.StructureLimits(objects=count if allowed else count - 1)
+    monkeypatch.setattr("counterfoil.bundle.hdf5.walk.StructureLimits", lambda: limits)
     if allowed:
         BundleReader.open(path).close()
     else:
@@ -27,4 +27,4 @@ def test_too_many_objects_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_two_hundred_thousand_is_the_limit() -> None:
-    assert walk.Limits().objects == 200_000
+    assert walk.StructureLimits().objects == 200_000

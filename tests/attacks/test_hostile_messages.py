@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, StepReplayed
 from counterfoil.audit.parts import rayexec

@@ -17,7 +17,7 @@ from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit import segments, session
 from counterfoil.audit.boxed import scratch
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as audit_steps
 from counterfoil.audit.values.adjudication import AdjudicationOutcome

@@ -18,7 +18,7 @@ from counterfoil.base import wholefiles
 from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
 from counterfoil.cli.app import app
-from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, Role, guarded
+from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, PathRole, guarded
 
 CONTENT = b"kept"
 
@@ -220,7 +220,7 @@ def _without_role(command: Callable[..., None]) -> list[str]:
         name
         for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
         if "Path" in str(parameter.annotation)
-        and not any(isinstance(note, Role) for note in getattr(parameter.annotation, "__metadata__", ()))
+        and not any(isinstance(note, PathRole) for note in getattr(parameter.annotation, "__metadata__", ()))
     ]
 
 

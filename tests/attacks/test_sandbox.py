@@ -30,8 +30,7 @@ from counterfoil.base.messages import decode, encode
 from counterfoil_app.engine import broker, link
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
 from counterfoil_app.verdict import report_process
-from support import escapes
-from support import taken_over as taker
+from support import escapes, taken_over as taker
 from support.boxes import closed
 from support.fake_engine import FakeEngine
 from support.jobs import Job

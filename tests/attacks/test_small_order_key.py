@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from securesystemslib.signer import SSlibKey
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
@@ -19,7 +18,7 @@ from counterfoil.base import canonical
 from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.edwards import D, L, P, is_public_key
+from counterfoil.signing.edwards import D, L, P, is_prime_order_point
 from counterfoil.signing.envelope import open_claim, open_statement, open_tree_head, sign_claim
 from counterfoil.signing.intoto import PAYLOAD_TYPE
 from counterfoil.signing.keys import PublicKey, load_public_key
@@ -119,7 +118,7 @@ def test_tree_heads_that_anybody_signed(tmp_path, digits_job, trainer_key):
 
 @pytest.mark.parametrize("raw", SMALL, ids=lambda raw: raw.hex()[:4] + raw.hex()[-4:])
 def test_points_of_small_order_in_every_encoding(raw):
-    assert not is_public_key(raw)
+    assert not is_prime_order_point(raw)
     with pytest.raises(KeyFileError, match="small order, or not in its one encoding"):
         PublicKey.from_pem(pem_of(raw).encode())
 
@@ -145,17 +144,17 @@ def sum_of(one: bytes, other: bytes) -> bytes:
 @given(seed=st.binary(min_size=32, max_size=32), small=st.sampled_from(SMALL[:8]))
 def test_honest_keys_are_taken_and_their_sums_with_small_ones_are_not(seed, small):
     honest = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
-    assert is_public_key(honest)
+    assert is_prime_order_point(honest)
     mixed = sum_of(honest, small)
-    assert is_public_key(mixed) is (small == SMALL[0]) is (mixed == honest)
+    assert is_prime_order_point(mixed) is (small == SMALL[0]) is (mixed == honest)
     number = int.from_bytes(honest, "little") ^ 1 << 255
-    assert is_public_key(number.to_bytes(32, "little")), "its negative is a key of its own"
+    assert is_prime_order_point(number.to_bytes(32, "little")), "its negative is a key of its own"
 
 
 @pytest.mark.parametrize("length", [0, 31, 33])
 def test_what_has_another_length_is_no_key(length):
-    assert not is_public_key(BASE[:length].ljust(length, b"\0"))
-    assert is_public_key(BASE)
+    assert not is_prime_order_point(BASE[:length].ljust(length, b"\0"))
+    assert is_prime_order_point(BASE)
 
 
 @pytest.mark.parametrize("what", ["S + L", "S with high bits", "R of small order", "R in another encoding", "cut off"])

@@ -15,8 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.__main__ import main
-from benchmarks.cross_hardware.results import Machine as CampaignMachine
-from benchmarks.cross_hardware.results import Ordered, Recorded, Replayed, Trained, write_part
+from benchmarks.cross_hardware.results import (
+    Machine as CampaignMachine,
+    Ordered,
+    Recorded,
+    Replayed,
+    Trained,
+    write_part,
+)
 from benchmarks.false_accusations import Replay
 from benchmarks.forms import Forms
 from benchmarks.gpu import larger, page, runner

@@ -21,10 +21,11 @@ from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import keeping
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
-from counterfoil.audit.inspection import Inspection, check_claim, make_checks
+from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.published_heads import read_tree_heads
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil.audit.step.replayer import read_log
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
@@ -62,7 +63,7 @@ from counterfoil.delivery.tensorfile import open_tensors
 from counterfoil.delivery.verification import verify_weights
 from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
-from counterfoil.signer.frames import Kind, receive_body, receive_kind
+from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.envelope import open_claim
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
@@ -315,14 +316,14 @@ class Corpus:
         statement = preview_verdict(verified_report(), datetime(2026, 1, 1, tzinfo=UTC))
         frames = b"".join(
             kind.value + len(body).to_bytes(4, "big") + body
-            for kind, body in ((Kind.PASSPHRASE, b"secret"), (Kind.STATEMENT, statement))
+            for kind, body in ((FrameKind.PASSPHRASE, b"secret"), (FrameKind.STATEMENT, statement))
         )
 
         def hear(data: bytes) -> Any:
             pipe, gate, heard = io.BytesIO(data), Gate(Purpose.AUDIT, self.key.public), []
             while (kind := receive_kind(pipe)) is not None:
                 heard.append((kind, receive_body(pipe, kind)))
-                if kind is Kind.STATEMENT:
+                if kind is FrameKind.STATEMENT:
                     gate.check(heard[-1][1])
             return tuple(heard)
 

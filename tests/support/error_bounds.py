@@ -8,9 +8,10 @@ from typing import Any
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.margin import Bound, Use, bounds_of
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.margin import bounds_of
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
+from counterfoil.operators.facts import Bound, Use
 from counterfoil.operators.judge import exact_output
 from counterfoil.operators.judging.numbers import MP, NotExactError
 from counterfoil.operators.node import TensorType
@@ -37,9 +38,9 @@ def described(value: Any) -> Any:
 def allowances(call: Call, arguments: dict[str, Any], outputs: list[Any]) -> list[float | None]:
     """For each output the error that its bound allows; None for one that is not looked at."""
     entry = classify(call[0], alpha=0.3)
-    scales = rule_for(entry)(arguments, outputs)
+    scales = scale_rule(entry)(arguments, outputs)
     types = {key: described(value) for key, value in arguments.items()}
-    bounds = bounds_of(Use(entry.kind, types, [described(output) for output in outputs]))
+    bounds = bounds_of(Use(entry, types, len(outputs)))
     found: list[float | None] = []
     for output, size, bound in zip(outputs, scales, bounds, strict=True):
         if not isinstance(output, Tensor) or not output.is_floating_point() or not output.numel():

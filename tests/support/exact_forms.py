@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation, native
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
-from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.exact.operators import SINGLES
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import classify
 from counterfoil.operators.judge import exact_output
@@ -33,7 +34,7 @@ def distances(call: Call, change: Any = lambda y: y) -> list[float]:
     operation = operation_of(call)
     arguments = operation.named(list(args), dict(kwargs))
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    sizes = scale.rule(classify(name, alpha=0.3).scale)(arguments, outputs)
+    sizes = scale_rule(classify(name, alpha=0.3))(arguments, outputs)
     found = []
     for position, (size, output) in enumerate(zip(sizes, outputs, strict=True)):
         if not isinstance(output, Tensor) or not output.is_floating_point() or output.numel() == 0:
@@ -75,8 +76,7 @@ def node_of(name: str, outputs: list[Tensor | None]) -> Node:
 def called(name: str, args: list[Any], bits: int) -> tuple[Node, dict[str, Any], list[Tensor | None]]:
     """The operator, its arguments by name, and what the tensor operation gives."""
     operation = make_operation(node_of(name, [torch.empty(())]))
-    rule = rule_for(operation.node.entry.kind)
-    assert rule is not None
+    rule = SINGLES[operation.node.entry.kind].compute
     arguments = operation.named(args, {})
     found = rule(arguments, Profile(bits))
     outputs = list(found) if isinstance(found, (tuple, list)) else [found]

@@ -12,16 +12,16 @@ import numpy as np
 
 from counterfoil.bundle.hdf5.checksum import lookup3
 from counterfoil.bundle.hdf5.format import DTYPES
-from counterfoil.bundle.hdf5.source import Source
+from counterfoil.bundle.hdf5.source import ByteSource
 from counterfoil.bundle.hdf5.walk import Inventory, walk
 
 Content = Mapping[str, tuple[str, tuple[int, ...], bytes] | None]
 """By path: dtype, shape and bytes of a dataset, None for a group."""
 
 
-def source_of(data: bytes) -> Source:
+def source_of(data: bytes) -> ByteSource:
     """A file that lies in memory."""
-    return Source(lambda offset, count: data[offset : offset + count], len(data))
+    return ByteSource(lambda offset, count: data[offset : offset + count], len(data))
 
 
 def inventory_of(data: bytes) -> Inventory:

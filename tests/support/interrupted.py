@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.recorder import RecordEvent, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordEvent, StepRecorded
 from counterfoil.training.recordingfolder import recording_folder
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil import Digest, MerkleComparison
-from counterfoil.commit.merkle import split
+from counterfoil.commit.merkle import left_leaves
 
 
 class NodeState(Enum):
@@ -63,7 +63,7 @@ class SearchLevel:
 
 
 def _children(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    middle = first + split(last - first + 1)
+    middle = first + left_leaves(last - first + 1)
     return (first, middle - 1), (middle, last)
 
 

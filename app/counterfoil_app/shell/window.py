@@ -22,8 +22,7 @@ from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
-from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE
-from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE, KeyBook
 from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session

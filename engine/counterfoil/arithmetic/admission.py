@@ -14,7 +14,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
-from counterfoil.program.limits import Limits, check
+from counterfoil.program.limits import Limits, check_estimate
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.unguarded import check_guarded
 
@@ -53,7 +53,7 @@ def read_program(
     with cancel.at_once() if cancel is not None else nullcontext():
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
         dtype = TORCH_DTYPES[precision.compute]
-        check(estimate(program, dtype.itemsize, cancel), limits)
+        check_estimate(estimate(program, dtype.itemsize, cancel), limits)
         Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
         # Shapes that do not fit were found by now, so lengths can be read off them.
         check_guarded(program)

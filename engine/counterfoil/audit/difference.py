@@ -11,14 +11,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log, step_replayer
@@ -29,6 +27,7 @@ from counterfoil.audit.values.difference import (
     StateDifference,
     Unlike,
 )
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, GivenFileError
@@ -40,7 +39,6 @@ from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import load_order, with_data_file
 
-Array = NDArray[Any]
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 

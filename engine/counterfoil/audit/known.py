@@ -61,7 +61,6 @@ class Progress:
     keeper: Keeper | None = None
     basis: Basis | None = None
     nonce: KeptNonce | None = None
-    imitation: str | None = None
     places: dict[int, Where] = field(default_factory=dict)
     """Who replayed each segment, and where, by number."""
 

@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from counterfoil.arithmetic.compute.devices import environment, open_device
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
-from counterfoil.audit.inspection import Inspection, make_checks, read_client_order, recorded
+from counterfoil.audit.inspection import Inspection, make_checks, recorded
 from counterfoil.audit.keeping import (
     Basis,
     Keeper,
@@ -26,6 +25,7 @@ from counterfoil.audit.parts.crew import patience_for
 from counterfoil.audit.parts.helpers import open_helpers
 from counterfoil.audit.parts.result import Identity
 from counterfoil.audit.segments import Replay
+from counterfoil.audit.signatures import read_client_order
 from counterfoil.audit.step.replayer import (
     step_replayer,
 )
@@ -68,7 +68,10 @@ _LONG_BYTES = 2**28
 
 
 def run_audit(
-    request: AuditRequest, cancel: CancelToken | None = None, outside: Outside | None = None
+    request: AuditRequest,
+    cancel: CancelToken | None = None,
+    outside: Outside | None = None,
+    machines: OpenMachine = open_machine,
 ) -> Iterator[Event]:
     """Audit a run: inspect it, replay it, and conclude.
 
@@ -78,6 +81,8 @@ def run_audit(
         request: What to audit.
         cancel: Stops it.
         outside: How it reaches what lies outside of a box; unless given, this process does all itself.
+        machines: Sets up the machine that computes. Of one that imitates other hardware the report's environment names
+            that, no verdict can be made of it, and no progress is kept.
 
     Yields:
         AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
@@ -85,30 +90,12 @@ def run_audit(
     Raises:
         GivenFileError: A file that the auditor named is not there, or is none of its kind: the client's order, the data
             file. That is the auditor's slip and says nothing of the run, so there is no report that could be signed.
+        ValueError: Progress is to be kept of an audit on imitated hardware.
     """
-    yield from _run(Progress(request, outside or Outside()), cancel or CancelToken())
+    yield from _run(Progress(request, outside or Outside()), cancel or CancelToken(), machines)
 
 
-def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken | None = None) -> Iterator[Event]:
-    """Audit as :func:`run_audit` does, on imitated hardware, to measure what honest machines do to a replay.
-
-    The report's environment names the perturbation, and no verdict can be made of it. Nothing is kept of its progress.
-
-    Args:
-        request: What to audit.
-        perturbation: The hardware to imitate (:mod:`counterfoil.arithmetic.compute.perturbed`).
-        cancel: Stops it.
-
-    Raises:
-        ValueError: There is no such perturbation, or the request asks for progress to be kept.
-    """
-    perturbed(perturbation)
-    if request.progress is not None or request.resume:
-        raise ValueError("no progress is kept of an audit on imitated hardware")
-    return _run(Progress(request, Outside(), imitation=perturbation), cancel or CancelToken())
-
-
-def _run(progress: Progress, token: CancelToken) -> Iterator[Event]:
+def _run(progress: Progress, token: CancelToken, machines: OpenMachine) -> Iterator[Event]:
     request = progress.request
     try:
         # A slip is said before a large file is read.
@@ -125,7 +112,7 @@ def _run(progress: Progress, token: CancelToken) -> Iterator[Event]:
                         inspection, request.order, request.trainer_key, token, request.heads, request.limits,
                         request.client_key,
                     )  # fmt: skip
-                    yield from _audit(request, inspection, progress, token)
+                    yield from _audit(request, inspection, progress, token, machines)
             except FileChangedError:
                 raise
             except CounterfoilError:
@@ -160,7 +147,9 @@ def _settle(file: SteadyFile, progress: Progress, cancel: CancelToken) -> Genera
     return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
 
 
-def _audit(request: AuditRequest, inspection: Inspection, progress: Progress, cancel: CancelToken) -> Iterator[Event]:
+def _audit(
+    request: AuditRequest, inspection: Inspection, progress: Progress, cancel: CancelToken, machines: OpenMachine
+) -> Iterator[Event]:
     if inspection.failure is not None:
         raise inspection.failure
     if not inspection.reader.has_run:
@@ -170,10 +159,12 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: Progress, ca
         )
     order = inspection.order
     assert order is not None
-    machine = open_machine(request.device, request.threads)
+    machine = machines(request.device, request.threads)
     progress.environment = machine.environment_of_a_judge
-    if progress.imitation is not None:
-        progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
+    if machine.imitates is not None:
+        if request.progress is not None or request.resume:
+            raise ValueError("no progress is kept of an audit on imitated hardware")
+        progress.environment = tuple(sorted((*progress.environment, (IMITATION, machine.imitates))))
     machine.check_memory(order.programs.all, order.manifest.precision)
     manifest = order.manifest
     assert inspection.claim is not None
@@ -340,7 +331,7 @@ def _judge(
         yield progress.note(number, CheckState.RUNNING, "")
     begun = time.perf_counter()
     try:
-        with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
+        with step_replayer(order, machine, cancel=cancel) as steps:
             precision = order.manifest.precision
             if isinstance(precision, Precision):
                 progress.account = SteeringAccount(order.programs, precision.significand_bits)

@@ -9,10 +9,10 @@ from typing import Generic, Self, TypeVar
 
 LEAST_BEHIND = 2**20
 """A state of so many bytes is digested while the next step runs; handing over less takes longer."""
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
-class Behind(Generic[Result]):
+class Behind(Generic[_Result]):
     """Does one thing at a time behind its owner; use it as a context manager, from one thread.
 
     What has begun comes to its end, also where its owner is stopped meanwhile. If it fails then, its error is raised
@@ -21,7 +21,7 @@ class Behind(Generic[Result]):
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="behind")
-        self._work: Future[Result] | None = None
+        self._work: Future[_Result] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -45,12 +45,12 @@ class Behind(Generic[Result]):
         """Whether something came to its end that was not taken yet."""
         return self._work is not None and self._work.done()
 
-    def begin(self, work: Callable[[], Result]) -> None:
+    def begin(self, work: Callable[[], _Result]) -> None:
         """Begin something; what was begun before must have been taken."""
         assert self._work is None, "one thing at a time"
         self._work = self._thread.submit(work)
 
-    def take(self) -> Result:
+    def take(self) -> _Result:
         """Wait for what was begun; returns what it returned, and raises what it raised."""
         assert self._work is not None, "something was begun"
         work, self._work = self._work, None

@@ -17,7 +17,7 @@ DIVERGED = say(
 """What to do about a value that does not fit float32: the remedy of a :class:`NonFiniteError`."""
 
 
-Role = Literal["file", "order", "data", "heads"]
+FileRole = Literal["file", "order", "data", "heads"]
 """What a file is given to an audit as: the run or capsule itself, or what it is compared with."""
 
 
@@ -56,9 +56,9 @@ class GivenFileError(CounterfoilError):
         detail: Technical detail for a report.
     """
 
-    def __init__(self, sentence: str, *, role: Role = "file", remedy: str = "", detail: str = "") -> None:
+    def __init__(self, sentence: str, *, role: FileRole = "file", remedy: str = "", detail: str = "") -> None:
         super().__init__(sentence, remedy=remedy, detail=detail)
-        self.role: Role = role
+        self.role: FileRole = role
 
 
 class BundleError(RefusedError):

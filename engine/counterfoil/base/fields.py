@@ -42,7 +42,16 @@ class Fields:
         return key in self._value
 
     def integer(self, key: str, low: int, high: int) -> int:
-        """Take an integer from ``low`` to ``high``."""
+        """Take an integer from ``low`` to ``high``.
+
+        Args:
+            key: Its key.
+            low: The least that it may be.
+            high: The largest, included.
+
+        Raises:
+            CounterfoilError: Of the class of the reader: the field is lacking, no integer, or out of this range.
+        """
         value = int(self.take(key, int))
         if not low <= value <= high:
             raise self._error(

@@ -90,7 +90,19 @@ def open_input(
 def read_input(
     path: str | os.PathLike[str], what: str, error: type[CounterfoilError], *, most: int, remedy: str = ""
 ) -> bytes:
-    """Read a regular file whole, of at most ``most`` bytes; arguments and errors are those of :func:`open_input`."""
+    """Read a regular file whole.
+
+    Args:
+        path: Where it should lie.
+        what: What it should be, for the sentence, for instance ``the verdict``.
+        error: The class of the error when it cannot be used.
+        most: The most bytes that it may have.
+        remedy: What to advise then.
+
+    Raises:
+        CounterfoilError, ObstacleError: As :func:`open_input`; also where the file grows beyond ``most`` as it is
+            read.
+    """
     name = os.fspath(path)
     with open_input(path, what, error, most=most, remedy=remedy) as file:
         try:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-T = TypeVar("T")
-Made = TypeVar("Made")
+_T = TypeVar("_T")
+_Made = TypeVar("_Made")
 ALONE = ""
 """The name of the only program of an order: it needs none."""
 
 
 @dataclass(frozen=True)
-class Turns(Generic[T]):
+class Turns(Generic[_T]):
     """Things by name, and the order in which they take turns: step t has the one that the pattern names t-th.
 
     The pattern starts again when it is through. An order's only program is the case of a pattern of one.
@@ -24,22 +24,22 @@ class Turns(Generic[T]):
         pattern: Their names in the order of the steps, from step 1.
     """
 
-    parts: Mapping[str, T]
+    parts: Mapping[str, _T]
     pattern: tuple[str, ...]
 
     @classmethod
-    def alone(cls, part: T) -> Turns[T]:
+    def alone(cls, part: _T) -> Turns[_T]:
         """Return what there is where every step has the same."""
         return cls({ALONE: part}, (ALONE,))
 
     @property
-    def only(self) -> T:
+    def only(self) -> _T:
         """The one that every step has; raises ValueError where several take turns."""
         (part,) = self.all
         return part
 
     @property
-    def all(self) -> tuple[T, ...]:
+    def all(self) -> tuple[_T, ...]:
         """All of them, each once."""
         return tuple(self.parts.values())
 
@@ -52,7 +52,7 @@ class Turns(Generic[T]):
         """Return the name of the one whose turn a step is, counted from 1."""
         return self.pattern[(step - 1) % len(self.pattern)]
 
-    def of(self, step: int) -> T:
+    def of(self, step: int) -> _T:
         """Return the one whose turn a step is, counted from 1; raises KeyError when it is lacking."""
         return self.parts[self.name(step)]
 
@@ -74,11 +74,11 @@ class Turns(Generic[T]):
         """Return the names of those whose turns the steps ``first`` to ``last`` are, sorted."""
         return tuple(sorted({self.name(step) for step in range(first, min(last, first + len(self.pattern) - 1) + 1)}))
 
-    def map(self, make: Callable[[T], Made]) -> Turns[Made]:
+    def map(self, make: Callable[[_T], _Made]) -> Turns[_Made]:
         """Return what is made of each of them, taking the same turns."""
         return Turns({name: make(part) for name, part in self.parts.items()}, self.pattern)
 
-    def take(self, names: tuple[str, ...]) -> Turns[T]:
+    def take(self, names: tuple[str, ...]) -> Turns[_T]:
         """Return those of these names; the others are lacking."""
         return Turns({name: self.parts[name] for name in names}, self.pattern)
 

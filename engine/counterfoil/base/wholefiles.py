@@ -87,10 +87,19 @@ def whole_file(
 ) -> Iterator[BinaryIO]:
     """Write a file piece by piece; it lies under its name when the block is left without an exception.
 
-    Args and errors are those of :func:`write_whole`. What the file's ``write`` is given is written at once and whole.
+    What the file's ``write`` is given is written at once and whole.
+
+    Args:
+        path: Where it goes; a file that lies there stays until the block is left.
+        what: What it is, for the sentence when it fails.
+        mode: Its permissions, less the process's mask.
+        replace: Whether a file that lies there may be replaced.
 
     Yields:
         The file, open for writing.
+
+    Raises:
+        TargetExistsError, FileWriteError: As :func:`write_whole`.
     """
     path = Path(path)
     check_target(path, what=what, replace=replace)
@@ -201,6 +210,11 @@ def check_apart(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
 def check_target(path: Path, *, what: str, replace: bool = True) -> None:
     """Check that a file can be written, before work that would be lost.
 
+    Args:
+        path: Where a file is to go.
+        what: What it is, for the sentence.
+        replace: Whether a file that lies there may be replaced.
+
     Raises:
         TargetExistsError, FileWriteError: As :func:`write_whole`, for what can be known without writing.
     """
@@ -278,6 +292,12 @@ def lock(descriptor: int) -> bool:
 
 def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> None:
     """Give a temporary file, closed and on the disk, the name of its target, and wait until the name is on the disk.
+
+    Args:
+        part: The temporary file, in the folder of its target.
+        path: The target.
+        what: What it is, for the sentence.
+        replace: Whether a file that lies there may be replaced.
 
     Raises:
         TargetExistsError: ``replace`` is false and something has the name already.

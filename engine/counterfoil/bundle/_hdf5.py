@@ -31,7 +31,7 @@ __all__ = [
     "h5p",
     "h5s",
     "h5t",
-    "writing",
+    "writing_hdf5",
 ]
 
 FAILURES = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)
@@ -51,7 +51,7 @@ FILE_TYPES = {
 
 
 @contextmanager
-def writing(path: Path, what: str) -> Iterator[None]:
+def writing_hdf5(path: Path, what: str) -> Iterator[None]:
     """Turn everything that h5py and the operating system raise while writing into a FileWriteError.
 
     HDF5's own text, which has pointers and names of temporary files, goes into the detail alone.

@@ -1,6 +1,7 @@
 """Reads a dispute capsule: what it takes to replay one disputed step, with the proofs that it belongs to a signed run.
 
-Reading checks form alone: whether the proofs hold is for :mod:`counterfoil.audit.evidence`.
+Reading checks form alone: whether the proofs hold is for :mod:`counterfoil.audit.evidence`. docs/bundle-format.md,
+section 13.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, ProofError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import Turns
 from counterfoil.bundle import layout
-from counterfoil.bundle.checked import Array, CheckedFile
+from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile

@@ -9,28 +9,27 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.errors import BundleError
 from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.format import DTYPES, DatasetInfo
-from counterfoil.bundle.hdf5.source import Source
+from counterfoil.bundle.hdf5.source import ByteSource
 from counterfoil.bundle.hdf5.walk import StoredDataset, walk
 from counterfoil.bundle.kind import BUNDLE, FileKind, check_mark
-from counterfoil.bundle.steady import SteadyFile, reading
+from counterfoil.bundle.steady import SteadyFile, reading_bundle
 from counterfoil.commit.state import StreamedDigest, tensor_digest
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""
 
-Array = NDArray[Any]
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called with what is done and the total."""
 
 
@@ -59,7 +58,7 @@ class CheckedFile:
         self.file = file
         self.path = file.path
         self.file_bytes = file.size
-        self._inventory = walk(Source(file.read, file.size), self.KIND.name)
+        self._inventory = walk(ByteSource(file.read, file.size), self.KIND.name)
         check_mark(self._inventory.attributes, self.KIND)
 
     @classmethod
@@ -109,7 +108,7 @@ class CheckedFile:
                 )
             offset += first * row_bytes(info.dtype, shape)
             shape = (count, *shape[1:])
-        with reading(path):
+        with reading_bundle(path):
             # Zeros that nobody looks at take no memory.
             new = np.zeros if stored.left_out else np.empty
             array = new(shape, DTYPES[info.dtype]) if into is None else into
@@ -147,7 +146,7 @@ class CheckedFile:
         if not info.shape:
             whole = self._read(path)
             return whole, tensor_digest(name, whole)
-        with reading(path):
+        with reading_bundle(path):
             array = np.empty(info.shape, DTYPES[info.dtype])
         digest = StreamedDigest(name, info.dtype, info.shape)
         for first, count in _row_blocks(info, cancel):

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import DIGEST_BYTES
 from counterfoil.base.dtypes import tensor_bytes
@@ -21,7 +22,7 @@ from counterfoil.base.errors import BundleError, CommitmentError, GivenFileError
 from counterfoil.base.plaintext import quoted
 from counterfoil.base.sentence import say
 from counterfoil.bundle import layout
-from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, bytes_of, row_bytes
+from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, bytes_of, row_bytes
 from counterfoil.bundle.hdf5.format import DTYPES
 from counterfoil.bundle.kind import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
@@ -187,7 +188,21 @@ class DataFile(CheckedFile):
         return bytes_of(self._read(f"{layout.ARRAYS}/{name}", first, count))
 
     def read_checked(self, name: str, spec: ArraySpec, leaves: bytes, first: int, count: int) -> Array:
-        """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash."""
+        """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash.
+
+        Args:
+            name: The array.
+            spec: Its dtype and shape in the order's manifest.
+            leaves: The leaf hashes of its 16 KiB chunks, 32 bytes each, as the check found them.
+            first: The first row.
+            count: How many rows.
+
+        Returns:
+            The rows, ``[count, *spec.shape[1:]]``.
+
+        Raises:
+            FileChangedError: The file holds other bytes by now.
+        """
         width = row_bytes(spec.dtype, spec.shape)
         begin, end = first * width, (first + count) * width
         start = begin // CHUNK_BYTES
@@ -196,7 +211,20 @@ class DataFile(CheckedFile):
         return rows.reshape(count, *spec.shape[1:])
 
     def read_chunks(self, name: str, spec: ArraySpec, leaves: bytes, chunks: range) -> memoryview:
-        """Read neighbouring chunks of an array that was checked before, and compare each with its leaf hash."""
+        """Read neighbouring chunks of an array that was checked before, and compare each with its leaf hash.
+
+        Args:
+            name: The array.
+            spec: Its dtype and shape in the order's manifest.
+            leaves: The leaf hashes of all its chunks, 32 bytes each, as the check found them.
+            chunks: Which chunks.
+
+        Returns:
+            Their bytes; behind them there may be more, up to the end of the last row that was read.
+
+        Raises:
+            FileChangedError: The file holds other bytes by now.
+        """
         width = row_bytes(spec.dtype, spec.shape)
         # Whole rows that cover whole chunks.
         low = chunks.start * CHUNK_BYTES // width

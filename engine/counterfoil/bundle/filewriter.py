@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.errors import BundleError
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
@@ -27,13 +27,12 @@ from counterfoil.bundle._hdf5 import (
     h5p,
     h5s,
     h5t,
-    writing,
+    writing_hdf5,
 )
 from counterfoil.bundle.hdf5.format import DTYPES, MOST_ZEROS
 from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
 from counterfoil.bundle.schema import check_name
 
-Array = NDArray[Any]
 _LEAST_ZEROS = 4096
 """A tensor of fewer bytes is stored whatever it holds: its description takes a part of that."""
 _ZEROS_AT_ONCE = 2**16
@@ -73,7 +72,7 @@ class FileWriter(ABC):
         remove_leftovers(path)
         temporary = part_path(path)
         try:
-            with writing(path, what):
+            with writing_hdf5(path, what):
                 properties = h5p.create(h5p.FILE_CREATE)
                 # Nothing in a bundle keeps the time: the same contents give the same file.
                 properties.set_obj_track_times(False)
@@ -153,7 +152,7 @@ class FileWriter(ABC):
         return self.KIND.definite
 
     def _writing(self) -> AbstractContextManager[None]:
-        return writing(self.path, self._what)
+        return writing_hdf5(self.path, self._what)
 
     def _check_room(self, needed_bytes: int) -> None:
         """Raise FileWriteError when the disk has less room than what will be written."""
@@ -178,7 +177,7 @@ class FileWriter(ABC):
 
     def _tensors(self, group: str, state: Mapping[str, Array]) -> None:
         """Write the tensors of a state into a group; those that are all zeros are left out where that is allowed."""
-        zeros = left_out(state)
+        zeros = zero_tensors(state)
         for name, array in state.items():
             path = f"{group}/{check_name(name)}"
             if name in zeros:
@@ -216,7 +215,17 @@ class FileWriter(ABC):
 
 
 def check_fits(path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
-    """Raise BundleError when an array that goes to ``path`` has another dtype or shape than belongs there."""
+    """Check that an array is what belongs at a place of the file.
+
+    Args:
+        path: The place, for the sentence.
+        array: What goes there.
+        dtype: The dtype that belongs there.
+        shape: The shape.
+
+    Raises:
+        BundleError: It has another dtype or shape.
+    """
     if array.dtype.name != dtype or array.shape != shape:
         raise BundleError(
             say(
@@ -230,7 +239,7 @@ def check_fits(path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> N
         )
 
 
-def left_out(state: Mapping[str, Array]) -> frozenset[str]:
+def zero_tensors(state: Mapping[str, Array]) -> frozenset[str]:
     """Return which tensors of a state a file does not hold: those whose bits are all zero, as optimizers begin with.
 
     None, if there would be more of them than a reader takes from a file of the size of the others.
@@ -242,7 +251,7 @@ def left_out(state: Mapping[str, Array]) -> frozenset[str]:
 
 def held_bytes(state: Mapping[str, Array]) -> int:
     """Return how many bytes of the tensors of a state a file holds."""
-    zeros = left_out(state)
+    zeros = zero_tensors(state)
     return sum(array.nbytes for name, array in state.items() if name not in zeros)
 
 

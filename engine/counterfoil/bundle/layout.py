@@ -16,8 +16,7 @@ from counterfoil.base.sentence import say
 from counterfoil.base.turns import ALONE
 from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
-from counterfoil.bundle.kind import BUNDLE, FileKind
-from counterfoil.bundle.kind import CAPSULE as CAPSULE_FILE
+from counterfoil.bundle.kind import BUNDLE, CAPSULE as CAPSULE_FILE, FileKind
 from counterfoil.bundle.schema import OrderManifest
 
 ORDER = "/order"

@@ -14,13 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, CommitmentError
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
-from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, Progress
+from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
@@ -192,6 +193,11 @@ class BundleReader(CheckedFile):
     def checkpoint_tensor(self, step: int, name: str, cancel: CancelToken | None = None) -> tuple[Array, Digest]:
         """Return one tensor of a stored state, and the tensor digest of the very bytes that are returned.
 
+        Args:
+            step: The step after which the state is stored.
+            name: Name of the tensor in the state.
+            cancel: Looked at between pieces.
+
         Raises:
             BundleError: No state of this step is stored, or it has no such tensor.
             CancelledError: The token was cancelled.
@@ -200,7 +206,7 @@ class BundleReader(CheckedFile):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._load(name, f"{layout.checkpoint_path(step)}/{name}", cancel)
 
-    def step_records(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> list[StepRecord]:
+    def step_records(self, cancel: CancelToken | None = None, progress: OnProgress | None = None) -> list[StepRecord]:
         """Rebuild the records of steps 0 to ``steps`` from what is stored; reads every log and fingerprint once.
 
         From then on :meth:`log` and :meth:`fingerprints` give only what these records commit to.

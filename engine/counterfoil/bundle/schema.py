@@ -1,7 +1,8 @@
 """The records of a bundle: the order's manifest, the run's claim, the leaf of a step.
 
 Each is canonical JSON (:mod:`counterfoil.base.canonical`); each is parsed strictly, since it may come from a stranger.
-docs/bundle-format.md says where they lie in the file.
+docs/bundle-format.md says where they lie in the file. A new field is optional and told apart by itself, so that orders
+keep their digests (ADR 13).
 """
 
 from __future__ import annotations
@@ -97,7 +98,17 @@ class ArraySpec:
 
     @classmethod
     def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...], *, may_be_outside: bool = False) -> ArraySpec:
-        """Read the JSON form; raises BundleError."""
+        """Read the JSON form.
+
+        Args:
+            value: What the manifest has there, of whatever type.
+            what: What the array is, for the sentence.
+            dtypes: Names of the dtypes that it may have.
+            may_be_outside: Whether it may lie in a data file.
+
+        Raises:
+            BundleError: It is no such form: a field is lacking or one too many, or has a value that it cannot have.
+        """
         file = None
         if may_be_outside and isinstance(value, dict) and "file" in value:
             file = check_file_name(value["file"])

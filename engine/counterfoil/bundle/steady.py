@@ -3,7 +3,7 @@
 A file may lie on a share whose owner shows each reader other bytes, and puts size and times back. While the SHA-256 of
 the file is made, the digest of each of its blocks is kept; whoever reads later gets bytes in memory that were compared
 with these, or an error that blames nobody. So a verdict that names the SHA-256 of a file speaks of the bytes that were
-judged, whatever the disk does meanwhile.
+judged, whatever the disk does meanwhile (ADR 11).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class SteadyFile:
             FileChangedError: It changed.
             FileReadError: The system cannot tell.
         """
-        with reading(say("the file")):
+        with reading_bundle(say("the file")):
             now = os.fstat(self._handle.fileno())
         same = (now.st_size, now.st_mtime_ns) == (self.size, self._opened.st_mtime_ns)
         if self.digest is not None and now.st_size == self.size:
@@ -150,7 +150,7 @@ class SteadyFile:
                 data += more
             return data
         except (OSError, ValueError, MemoryError):
-            with reading(say("its structure")):
+            with reading_bundle(say("its structure")):
                 raise
 
     def read_into(self, offset: int, target: memoryview, what: str) -> None:
@@ -204,7 +204,7 @@ class SteadyFile:
 
     def _fill(self, offset: int, target: memoryview, what: str) -> None:
         """Read from the disk, which may give other bytes each time."""
-        with reading(what):
+        with reading_bundle(what):
             if target:  # without data there is no place either
                 self._handle.seek(offset)
             while target:
@@ -241,7 +241,7 @@ def block_size(size: int) -> int:
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def reading_bundle(what: str) -> Iterator[None]:
     """Turn what a damaged or closed file gives into a BundleError, and failures of the system into an ObstacleError."""
     try:
         yield

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.dtypes import DATA_DTYPES, STATE_DTYPES
 from counterfoil.base.errors import BundleError
 from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
-from counterfoil.bundle.filewriter import Array, FileWriter, check_fits, held_bytes
+from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import OrderManifest, check_name
 
@@ -229,7 +230,15 @@ class BundleWriter(FileWriter):
 def order_bytes(
     programs: Turns[bytes], schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
 ) -> int:
-    """Return how much room an order takes; arguments as in :meth:`BundleWriter.write_order`."""
+    """Return how much room an order takes, in bytes, the structure of the file left out.
+
+    Args:
+        programs: Canonical JSON of the programs.
+        schedule: int64 ``[steps, batch_size]``.
+        scalars: float64 ``[steps, scalars]``.
+        data: Data arrays by name.
+        initial: State tensors by name.
+    """
     arrays = sum(array.nbytes for array in (schedule, scalars, *data.values()))
     return sum(map(len, programs.all)) + arrays + held_bytes(initial)
 

@@ -25,7 +25,7 @@ from counterfoil.cli.auditing import audit, merge
 from counterfoil.cli.delivery import verify_weights
 from counterfoil.cli.differences import diff
 from counterfoil.cli.disputes import adjudicate, panel, referee
-from counterfoil.cli.exits import Done, exit_code, show_error
+from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.exporting import export_app
 from counterfoil.cli.inspection import inspect, plan
 from counterfoil.cli.orders import order_app, sign_order
@@ -131,7 +131,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         if arguments is None:
             hide_passphrase()
         _parser()(args=None if arguments is None else list(arguments))
-    except Done as done:
+    except ExitWith as done:
         return exit_code(done)
     except SystemExit as ended:
         if exit_code(ended) in _TYPER_STOPPED:
@@ -176,13 +176,13 @@ def _show_version(verbose: bool) -> None:
     if not verbose:
         print(f"counterfoil {__version__}")
         return
-    from counterfoil.cli.installed import compare, lines
+    from counterfoil.cli.installed import compare_installation, report_lines
 
-    found = compare()
-    for line in lines(found):
+    found = compare_installation()
+    for line in report_lines(found):
         print(line)
     if not found.as_recorded:
-        raise Done(Outcome.ERROR.exit_code)
+        raise ExitWith(Outcome.ERROR.exit_code)
 
 
 # Without a command too, or typer would ask for one before it lets the version be shown.

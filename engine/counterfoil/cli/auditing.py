@@ -10,7 +10,7 @@ import typer
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import Done
+from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.judging import Wanted, judge
 from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
@@ -40,7 +40,7 @@ from counterfoil.cli.options import (
     VerdictOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
 from counterfoil.signing.keys import load_public_key
@@ -133,9 +133,7 @@ def audit(
     crew = _workers(workers, ray, devices)
     if partial is not None:
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
-    signing_key = open_verdict_key(
-        verdict, key, run, force or (resume and verdict is not None and written.has(verdict))
-    )
+    signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     request = _request(
         (segments, confidence, bad_fraction, nonce, beacon),
         (trainer_key, client_key),
@@ -152,8 +150,8 @@ def audit(
         recheck=recheck,
     )
     if partial is not None:
-        raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned), written))
+        raise ExitWith(_replay_part(request, partial).exit_code)
+    raise ExitWith(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned), written))
 
 
 def merge(
@@ -196,9 +194,7 @@ def merge(
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     written = _targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
-    signing_key = open_verdict_key(
-        verdict, key, run, force or (resume and verdict is not None and written.has(verdict))
-    )
+    signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     from counterfoil.audit.values.workers import PartFiles
 
     request = _request(
@@ -221,7 +217,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned), written))
+    raise ExitWith(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned), written))
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:
@@ -250,7 +246,7 @@ def _targets(
     written = Written(run)
     for target in targets:
         if target is not None:
-            check_target(target, force or (resume and written.has(target)))
+            check_writable(target, written.may_replace(target, force=force, going_on=resume))
     if unsigned is not None and verdict is not None:
         raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
     return written
@@ -316,7 +312,7 @@ def _replay_part(request: AuditRequest, path: Path) -> Outcome:
             try:
                 event = next(replaying)
             except StopIteration as end:
-                segments = end.value
+                segments = end.value.segments
                 break
             if event.done == 0:
                 bar.start(event.total)

@@ -13,7 +13,7 @@ from counterfoil.base.errors import DataError
 from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import SELF_SIGNED, Done
+from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.terminal import shown
@@ -97,12 +97,18 @@ def verify_weights(
         show_delivery(report, signed=key is not None, given=verdict is not None)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
-        raise Done(SELF_SIGNED)
-    raise Done(report.outcome.exit_code)
+        raise ExitWith(SELF_SIGNED)
+    raise ExitWith(report.outcome.exit_code)
 
 
 def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
-    """Show what a comparison of weights found."""
+    """Show what a comparison of weights found.
+
+    Args:
+        report: What was found.
+        signed: Whether the auditor's public key was given, with which the verdict was checked.
+        given: Whether a verdict was given at all.
+    """
     from counterfoil.cli.reports import TRUST_STYLES, show_facts, show_trust
 
     out = terminal.console()

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import Done
+from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import DataOption, DeviceOption, JsonOption, ThreadsOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.terminal import shown
@@ -65,7 +65,7 @@ def diff(
         jsonform.print_json(found)
     else:
         _show(terminal.console(), found)
-    raise Done(found.exit_code)
+    raise ExitWith(found.exit_code)
 
 
 def _show(out: Console, found: Difference) -> None:

@@ -16,7 +16,7 @@ SELF_SIGNED = 5
 """Exit code of a verdict that the trainer of its run signed, whatever it says: it is no audit."""
 
 
-class Done(SystemExit):
+class ExitWith(SystemExit):
     """Ends a command with an exit code of ours; typer lets a SystemExit pass."""
 
 

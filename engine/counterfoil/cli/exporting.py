@@ -18,7 +18,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
 from counterfoil.cli.places import READS, WRITES, WRITES_INTO, WRITES_WEIGHTS
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signing.keys import PublicKey, load_public_key
 
@@ -154,11 +154,11 @@ def _export_summary(
     authority: Path | None,
     force: bool,
 ) -> None:
-    check_target(out, force)
+    check_writable(out, force)
     with open_key(key, "summary") as signer:
         from counterfoil.base import canonical
         from counterfoil.base.digest import Digest
-        from counterfoil.exports.sigstore import signature_of, sigstore_bundle
+        from counterfoil.exports.sigstore import envelope_signature, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp
 
@@ -166,7 +166,7 @@ def _export_summary(
         data, said = _read_verdict(path, public, signer.public.key_id)
         statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(data))
         envelope = signer.sign(canonical.encode(statement))
-        stamps = [] if timestamp is None else [request_timestamp(timestamp, signature_of(envelope), authority)]
+        stamps = [] if timestamp is None else [request_timestamp(timestamp, envelope_signature(envelope), authority)]
         write_whole(out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
     terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
 
@@ -199,7 +199,7 @@ def model_card(
     Example: counterfoil export model-card verdict.json --key auditor.pub.pem >> README.md
     """
     if out is not None:
-        check_target(out, force)
+        check_writable(out, force)
     from counterfoil.exports.modelcard import model_card as section
 
     _, said = _read_verdict(verdict, load_public_key(key))
@@ -217,7 +217,7 @@ def csv(run: RunArgument, out: OutOption, force: ForceOption = False) -> None:
 
     Example: counterfoil export csv run.cfoil --out curves.csv
     """
-    check_target(out, force)
+    check_writable(out, force)
     with cancel_on_interrupt() as cancel:
         from counterfoil.exports import curves
 

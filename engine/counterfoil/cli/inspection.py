@@ -9,7 +9,7 @@ import typer
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import Done
+from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -53,7 +53,7 @@ def inspect(
     client = load_public_key(client_key) if client_key else None
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
-            from counterfoil.audit import inspection
+            from counterfoil.audit import overview
             from counterfoil.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
@@ -62,7 +62,7 @@ def inspect(
             bar.update(done)
 
         limits = limits_for(allow_large)
-        summary = inspection.inspect(
+        summary = overview.inspect(
             bundle, order, public, cancel, heads, limits, client_key=client, quick=quick, progress=show
         )
     from counterfoil.cli import jsonform, reports
@@ -73,7 +73,7 @@ def inspect(
         reports.show_summary(terminal.console(), summary)
     states = {check.state for check in summary.checks}
     outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
-    raise Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
+    raise ExitWith((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
 
 
 def plan(
@@ -97,6 +97,7 @@ def plan(
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
     """
     console = terminal.console(stderr=json or slurm)
+    from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
     from counterfoil.program.limits import limits_for
@@ -106,9 +107,10 @@ def plan(
         terminal.progress("Measuring", console) as bar,
         open_session(device) as session,
     ):
-        for event in session.plan(
-            run,
+        for event in session.do(
+            tasks.plan,
             cancel,
+            run,
             data=data,
             bad_fraction=bad_fraction,
             device=device,

@@ -12,8 +12,7 @@ import hashlib
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import Distribution, PackageNotFoundError, distributions
-from importlib.metadata import version as version_of
+from importlib.metadata import Distribution, PackageNotFoundError, distributions, version as version_of
 from pathlib import Path
 
 from counterfoil import __version__
@@ -51,7 +50,7 @@ class Installed:
         return not (self.changed or self.missing or self.unknown)
 
 
-def compare(found: Distribution | None = None) -> Installed:
+def compare_installation(found: Distribution | None = None) -> Installed:
     """Compare the installed files of Counterfoil with RECORD.
 
     Args:
@@ -85,7 +84,7 @@ def compare(found: Distribution | None = None) -> Installed:
     return Installed(folder, compared, tuple(sorted(changed)), tuple(sorted(missing)), names)
 
 
-def lines(installed: Installed) -> Iterator[str]:
+def report_lines(installed: Installed) -> Iterator[str]:
     """Yield what is said of it, line by line."""
     yield f"counterfoil {__version__}"
     yield f"Python {platform.python_version()}, {platform.platform()}"

@@ -54,7 +54,15 @@ class Wanted:
 
 
 def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
-    """Audit, show what happens and what was found, and write what is wanted; returns the exit code.
+    """Audit, show what happens and what was found, and write what is wanted.
+
+    Args:
+        request: What is audited, and how.
+        wanted: What is to be written.
+        written: Notes what was written, for whoever goes on after a stop.
+
+    Returns:
+        The exit code.
 
     Raises:
         CounterfoilError: Something could not be written; everything else was, and the progress is still there.

@@ -11,7 +11,7 @@ from rich.console import Console
 from counterfoil.base.errors import CounterfoilError, SignerError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
@@ -19,7 +19,14 @@ from counterfoil.signing.publickeys import others_can_read
 
 
 def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
-    """Start the process that holds the private key; this one, which reads files of strangers, never does."""
+    """Start the process that holds the private key; this one, which reads files of strangers, never does.
+
+    Args:
+        path: The private key file.
+        purpose: What it is to sign, one of the signer's purposes: the value of a
+            :class:`counterfoil.signer.gate.Purpose`.
+        about: The file that is signed about, for whoever is asked.
+    """
     if others_can_read(path):
         terminal.console(stderr=True).print(
             f"[bold yellow]WARNING[/]  Other users of this machine can read the private key {shown(str(path))}. If "
@@ -32,6 +39,12 @@ def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProce
 def open_verdict_key(verdict: Path | None, key: Path | None, about: Path, force: bool) -> SignerProcess | None:
     """Open the key that signs a verdict about a file, before work that may take hours; None where none is wanted.
 
+    Args:
+        verdict: Where the verdict goes.
+        key: The auditor's private key file.
+        about: The file that the verdict is about.
+        force: Whether a file that lies there may be replaced.
+
     Raises:
         BadParameter: One of ``verdict`` and ``key`` is given without the other.
         FileWriteError: Nothing can be written to ``verdict``, or it exists and ``force`` is not given.
@@ -42,7 +55,7 @@ def open_verdict_key(verdict: Path | None, key: Path | None, about: Path, force:
     if verdict is None or key is None:
         drop_passphrase()
         return None
-    check_target(verdict, force)
+    check_writable(verdict, force)
     return open_key(key, "audit", about)
 
 
@@ -55,7 +68,17 @@ def ask_passphrase() -> Passphrase:
 
 
 def sign_into(statement: bytes, signer: SignerProcess, target: Path) -> None:
-    """Sign and write; what cannot be signed is kept, since it may be the work of days."""
+    """Sign and write; what cannot be signed is kept, since it may be the work of days.
+
+    Args:
+        statement: Canonical JSON of an in-toto statement.
+        signer: Holds the key; it is closed.
+        target: Where the envelope goes.
+
+    Raises:
+        SignerError: It cannot be signed; ``TARGET.unsigned`` holds the statement.
+        FileWriteError: It cannot be written.
+    """
     try:
         envelope = signer.sign(statement)
     except CounterfoilError as error:
@@ -72,6 +95,13 @@ def sign_into(statement: bytes, signer: SignerProcess, target: Path) -> None:
 
 
 def sign_verdict(statement: bytes, signer: SignerProcess, target: Path, console: Console) -> None:
-    """Sign and write what was judged, and say so."""
+    """Sign and write what was judged, and say so.
+
+    Args:
+        statement: Canonical JSON of the verdict.
+        signer: Holds the auditor's key; it is closed.
+        target: Where the envelope goes.
+        console: Where it is said.
+    """
     sign_into(statement, signer, target)
     console.print(f"Wrote {shown(str(target))}, signed with the key {signer.public.key_id}.")

@@ -21,7 +21,7 @@ from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
 from counterfoil.cli.places import WRITES
 from counterfoil.cli.stages import show_stages
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from counterfoil.training.order import OrderDraft, Recomputation
 
 # mypy wants the members spelt out; they would be a second list.
-Profile = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
+ProfileName = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
 """Precision profiles that an order can name: compute dtype, then significand bits or format of the grid; or exact, then
 the bits of a product's operands."""
-DEFAULT_PROFILE = Profile("float64-24")
+DEFAULT_PROFILE = ProfileName("float64-24")
 
 
 class Margins(StrEnum):
@@ -70,7 +70,7 @@ CheckpointOption = Annotated[
     int, typer.Option(min=1, help="Store the state every so many steps; a multiple of --commit-every.")
 ]
 PrecisionOption = Annotated[
-    Profile,
+    ProfileName,
     typer.Option(
         "--precision",
         help="How operators compute, and how many significand bits are kept. exact-20 and exact-13: results "
@@ -98,7 +98,7 @@ RecomputeOption = Annotated[
 ]
 
 
-class Settings(TypedDict):
+class RecipeSettings(TypedDict):
     """What every recipe takes under these names."""
 
     seed: int
@@ -124,12 +124,12 @@ class OrderOptions:
     force: ForceOption = False
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> RecipeSettings:
         """What the recipe is called with."""
         precision = PROFILES[self.precision.value]
         if self.margins is not None and isinstance(precision, Precision):
             precision = replace(precision, proven=self.margins is Margins.PROVEN)
-        return Settings(
+        return RecipeSettings(
             seed=self.seed,
             commit_every=self.commit_every,
             checkpoint_every=self.checkpoint_every,
@@ -143,9 +143,9 @@ class OrderOptions:
             FileWriteError: A file exists already, or cannot be written.
             typer.BadParameter: Two options contradict each other.
         """
-        check_target(self.out, self.force)
+        check_writable(self.out, self.force)
         if self.external_data is not None:
-            check_target(self.external_data, self.force)
+            check_writable(self.external_data, self.force)
             if self.external_data.resolve() == self.out.resolve():
                 raise typer.BadParameter("--out and --external-data name the same file.")
         if self.checkpoint_every % self.commit_every:
@@ -240,7 +240,15 @@ def write_order(
     trial: bool,
     signer: SignerProcess | None = None,
 ) -> None:
-    """Write an order, after the trial of its first step if one is wanted, and say what was written."""
+    """Write an order, after the trial of its first step if one is wanted, and say what was written.
+
+    Args:
+        draft: The order.
+        out: Where it goes.
+        external_data: Where its data goes; into the order unless given.
+        trial: Whether its first step is tried.
+        signer: Holds the client's key; unsigned unless given.
+    """
     console = terminal.console()
     if trial:
         _try_order(draft, console)

@@ -18,7 +18,7 @@ from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
 from counterfoil.cli.order_options import (
     OrderOptions,
-    Profile,
+    ProfileName,
     RecomputeOption,
     TrialOption,
     open_order_key,
@@ -29,8 +29,9 @@ from counterfoil.cli.order_options import (
 )
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
 from counterfoil.cli.stages import show_stages
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
+from counterfoil.training.finetuning import Scheduler, Task
 
 if TYPE_CHECKING:
     from counterfoil.program.recompute import Segments
@@ -66,7 +67,7 @@ PaddingOption = Annotated[
 FlipOption = Annotated[bool, typer.Option(help="Mirror images at random. Not for digits or letters.")]
 
 
-class ResNet(StrEnum):
+class ResNetModel(StrEnum):
     """Residual networks that can be ordered."""
 
     RESNET18 = "resnet18"
@@ -81,25 +82,10 @@ class Vgg11(StrEnum):
     TORCHVISION = "torchvision"
 
 
-class Gpt2(StrEnum):
+class Gpt2Checkpoint(StrEnum):
     """Sizes of public GPT-2 weights."""
 
     M124 = "124M"
-
-
-class Task(StrEnum):
-    """What a model of Hugging Face can be fine-tuned for."""
-
-    CAUSAL_LM = "causal-lm"
-    CLASSIFICATION = "classification"
-
-
-class Scheduler(StrEnum):
-    """How a learning rate goes on after the warm-up."""
-
-    LINEAR = "linear"
-    COSINE = "cosine"
-    CONSTANT = "constant"
 
 
 @order_app.callback(invoke_without_command=True)
@@ -120,7 +106,7 @@ def order(
         Path | None, WRITES, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
     ] = None,
     precision: Annotated[
-        Profile | None,
+        ProfileName | None,
         typer.Option(
             "--precision",
             help="How operators compute, with --from: in the place of what the job says.",
@@ -146,7 +132,7 @@ def order(
         return
     if source is None or out is None:
         raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
-    check_target(out, force)
+    check_writable(out, force)
     segments = segments_of(recompute_activations)
     signer = open_order_key(key)
     from counterfoil.training.custom import load_job
@@ -196,7 +182,9 @@ def order_digits_cnn(
 def order_residual_network(
     options: OrderOptions,
     data: ImageFolderOption,
-    model: Annotated[ResNet, typer.Option(help="Which network: 11, 21 or 24 million parameters.")] = ResNet.RESNET50,
+    model: Annotated[
+        ResNetModel, typer.Option(help="Which network: 11, 21 or 24 million parameters.")
+    ] = ResNetModel.RESNET50,
     rows: RowsOption = None,
     steps: StepsOption = 1000,
     batch_size: BatchOption = 64,
@@ -315,7 +303,7 @@ def order_gpt2_text(
         typer.Option(help="Public weights to start from, a .safetensors file.", show_default="random ones"),
     ] = None,
     size: Annotated[
-        Gpt2 | None,
+        Gpt2Checkpoint | None,
         typer.Option(help="A public size, in the place of the next four.", show_default="the next four decide"),
     ] = None,
     layers: Annotated[int | None, typer.Option(min=1, help="Transformer blocks.", show_default="4")] = None,
@@ -387,7 +375,7 @@ FolderArgument = Annotated[
         show_default=False,
     ),
 ]
-DataOption = Annotated[
+FineTuningDataOption = Annotated[
     Path,
     READS,
     typer.Option(
@@ -409,7 +397,7 @@ LoraOption = Annotated[
         show_default="all weights learn",
     ),
 ]
-OrderFineTuningStepsOption = Annotated[
+FineTuningStepsOption = Annotated[
     int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
 ]
 MicroBatchesOption = Annotated[
@@ -453,11 +441,11 @@ ColumnsOption = Annotated[
 def order_fine_tuning(
     options: OrderOptions,
     folder: FolderArgument,
-    data: DataOption,
+    data: FineTuningDataOption,
     task: TaskOption = None,
     lora: LoraOption = None,
     epochs: Annotated[int, typer.Option(min=1, help="How often each row is seen.")] = 3,
-    steps: OrderFineTuningStepsOption = None,
+    steps: FineTuningStepsOption = None,
     batch_size: BatchOption = 8,
     micro_batches: MicroBatchesOption = 1,
     length: LengthOption = None,
@@ -476,7 +464,7 @@ def order_fine_tuning(
     from counterfoil.training import huggingface
 
     settings = huggingface.FineTuning(
-        task=None if task is None else huggingface.Task(task.value),
+        task=task,
         lora=None if lora is None else huggingface.parse_lora(lora),
         steps=steps,
         epochs=epochs,
@@ -485,7 +473,7 @@ def order_fine_tuning(
         length=length,
         pack=pack,
         learning_rate=learning_rate,
-        scheduler=huggingface.Scheduler(scheduler.value),
+        scheduler=scheduler,
         warmup=warmup,
         weight_decay=weight_decay,
         clip_norm=clip_norm,
@@ -535,7 +523,7 @@ def sign_order(
     Example: counterfoil sign-order job.cfoil --key client.pem
     """
     if out is not None and out.resolve() != order.resolve():
-        check_target(out, force)
+        check_writable(out, force)
     with open_key(key, "order") as signer:
         from counterfoil.training.order import sign_order_file
 

@@ -32,7 +32,7 @@ def _nothing(path: Path) -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True)
-class Role:
+class PathRole:
     """What a command does with the path that a parameter names.
 
     Attributes:
@@ -68,26 +68,26 @@ def _module(name: Path) -> tuple[Path, ...]:
     return (place.with_name(f"{place.name}.py"), place / "__init__.py") if place.name else ()
 
 
-READS = Role(read=_itself)
-READS_FOLDER = Role(read=_itself, within=True)
-READS_MODULE = Role(read=_module)
-WRITES = Role(written=_itself)
-WRITES_SIGNED = Role(written=_signed)
-WRITES_KEYS = Role(written=_key_pair)
-WRITES_WEIGHTS = Role(written=_weights)
-WRITES_INTO = Role(written=_itself, claims=False)
+READS = PathRole(read=_itself)
+READS_FOLDER = PathRole(read=_itself, within=True)
+READS_MODULE = PathRole(read=_module)
+WRITES = PathRole(written=_itself)
+WRITES_SIGNED = PathRole(written=_signed)
+WRITES_KEYS = PathRole(written=_key_pair)
+WRITES_WEIGHTS = PathRole(written=_weights)
+WRITES_INTO = PathRole(written=_itself, claims=False)
 """A folder, in which other files than those of the command are left alone."""
-KEEPS_PROGRESS = Role(written=_itself, claims=False)
-SIGNS_AGAIN = Role(written=_itself, may_be="order")
+KEEPS_PROGRESS = PathRole(written=_itself, claims=False)
+SIGNS_AGAIN = PathRole(written=_itself, may_be="order")
 
 
 @dataclass(frozen=True)
-class Place:
+class NamedFile:
     """A file that a command reads or writes, and the parameter that names it."""
 
     parameter: str
     path: Path
-    role: Role
+    role: PathRole
 
     @property
     def reads(self) -> tuple[Path, ...]:
@@ -100,7 +100,7 @@ class Place:
         return self.role.written(self.path)
 
 
-def check_apart(places: Sequence[Place]) -> None:
+def check_files_apart(places: Sequence[NamedFile]) -> None:
     """Check that nothing is written over what is read, and that nothing is written twice.
 
     Raises:
@@ -135,9 +135,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **arguments: Any) -> None:
         given = inspect.signature(command).bind(*args, **arguments).arguments
         places = [
-            Place(shown, path, role) for name, shown, role in roles for path in _paths(given.get(name)) if str(path)
+            NamedFile(shown, path, role) for name, shown, role in roles for path in _paths(given.get(name)) if str(path)
         ]
-        check_apart(places)
+        check_files_apart(places)
         with ExitStack() as claims:
             for place in places:
                 for path in place.writes if place.role.claims else ():
@@ -147,14 +147,14 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _roles(command: Callable[..., None]) -> list[tuple[str, str, Role]]:
+def _roles(command: Callable[..., None]) -> list[tuple[str, str, PathRole]]:
     """The name of each parameter that is a path, what the user calls it, and its role."""
     found = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if typing.get_origin(parameter.annotation) is not typing.Annotated:
             continue
         _, *notes = typing.get_args(parameter.annotation)
-        role = next((note for note in notes if isinstance(note, Role)), None)
+        role = next((note for note in notes if isinstance(note, PathRole)), None)
         info = next((note for note in notes if isinstance(note, ParameterInfo)), None)
         if role is not None:
             found.append((name, _shown(name, info), role))
@@ -174,7 +174,7 @@ def _name(shown: str) -> str:
     return shown.lstrip("-").replace("-", "_").lower()
 
 
-def _both(first: Place, second: Place) -> str:
+def _both(first: NamedFile, second: NamedFile) -> str:
     if first.parameter == second.parameter:
         return f"Two files of {first.parameter}"
     return f"{first.parameter} and {second.parameter}"

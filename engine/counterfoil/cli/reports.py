@@ -61,7 +61,15 @@ _STATE_STYLES = {
 
 
 def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, trust: Trust) -> None:
-    """Show the conclusion in a few words, why, and what it rests on: green only where nothing of that is open."""
+    """Show the conclusion in a few words, why, and what it rests on: green only where nothing of that is open.
+
+    Args:
+        out: Where it is shown.
+        outcome: The conclusion.
+        headline: The conclusion in a few words.
+        reason: Why.
+        trust: What it rests on.
+    """
     style = _OUTCOME_STYLES[outcome]
     if outcome is Outcome.VERIFIED:
         style = TRUST_STYLES[trust.level]
@@ -223,7 +231,13 @@ def show_places(out: Console, replayed_at: Sequence[ReplayedAt]) -> None:
 
 
 def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
-    """Show what an audit found, and what that rests on."""
+    """Show what an audit found, and what that rests on.
+
+    Args:
+        out: Where it is shown.
+        report: What was found.
+        trust: What the conclusion rests on.
+    """
     show_checks(out, report.checks)
     if report.steering is not None:
         show_steering(out, report.steering)
@@ -237,7 +251,13 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
 
 
 def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) -> None:
-    """Show what the replay of a dispute capsule found, and what that rests on."""
+    """Show what the replay of a dispute capsule found, and what that rests on.
+
+    Args:
+        out: Where it is shown.
+        report: What was found.
+        trust: What the conclusion rests on.
+    """
     show_checks(out, report.checks)
     if report.dispute is not None:
         show_dispute(out, report.dispute)

@@ -13,10 +13,10 @@ from counterfoil.cli import terminal
 if TYPE_CHECKING:
     from counterfoil.training.preparing import Preparing
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
-def show_stages(work: Generator[Preparing, None, Result]) -> Result:
+def show_stages(work: Generator[Preparing, None, _Result]) -> _Result:
     """Run the work to its end with a bar for each stage, and return what it returns.
 
     Raises:

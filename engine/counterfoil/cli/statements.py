@@ -19,11 +19,11 @@ from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import SELF_SIGNED, Done
+from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import ask_passphrase, open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
@@ -110,8 +110,8 @@ def verify(
         reports.show_afterwards(console, later)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
-        raise Done(SELF_SIGNED)
-    raise Done(Outcome.REFUSED.exit_code if later.withdrawals else checked.outcome.exit_code)
+        raise ExitWith(SELF_SIGNED)
+    raise ExitWith(Outcome.REFUSED.exit_code if later.withdrawals else checked.outcome.exit_code)
 
 
 def _beacon_words(beacon: Beacon) -> str:
@@ -138,7 +138,7 @@ def sign(
 
     Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
     """
-    check_target(out, force)
+    check_writable(out, force)
     with open_key(key, "audit") as signing_key:
         from counterfoil.audit.statement.verdict import verify_signed
 
@@ -154,7 +154,7 @@ def sign(
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
     if signed_by_trainer(checked.key_id, checked.trainer_key):
         reports.show_self_signed(terminal.console(stderr=True))
-        raise Done(SELF_SIGNED)
+        raise ExitWith(SELF_SIGNED)
 
 
 def withdraw(
@@ -176,7 +176,7 @@ def withdraw(
 
     Example: counterfoil withdraw verdict.json --key auditor.pem --reason "wrong run" --out withdrawal.json
     """
-    check_target(out, force)
+    check_writable(out, force)
     with open_key(key, "withdraw") as signer:
         from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
         from counterfoil.audit.statement.verdict import verify_signed
@@ -219,7 +219,7 @@ def reply(
     """
     if (text is None) == (file is None):
         raise typer.BadParameter("Give either --text or --file.")
-    check_target(out, force)
+    check_writable(out, force)
     with open_key(key, "reply") as signer:
         from counterfoil.audit.statement.afterwards import MAX_BYTES, sign_reply, verdict_digest
         from counterfoil.audit.statement.verdict import trainer_of

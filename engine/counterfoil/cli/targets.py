@@ -10,7 +10,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.terminal import shown
 
 
-def check_target(path: Path, force: bool) -> None:
+def check_writable(path: Path, force: bool) -> None:
     """Refuse a file that cannot be written, before hours of work rather than after."""
     wholefiles.check_target(path, what="the file")
     if path.exists() and not force:

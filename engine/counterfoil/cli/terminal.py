@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,9 +20,6 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from counterfoil.base.plaintext import SENTENCE_CHARACTERS, one_line
-
-if TYPE_CHECKING:
-    pass
 
 PLAIN_WIDTH = 110
 """Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""
@@ -167,7 +164,13 @@ class _Lines:
 
 @contextmanager
 def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProgress]:
-    """Show a bar with rate (in ``unit`` per second) and time left on a terminal, and a few plain lines elsewhere."""
+    """Show a bar with rate (in ``unit`` per second) and time left on a terminal, and a few plain lines elsewhere.
+
+    Args:
+        title: What goes on.
+        out: Where it is shown.
+        unit: What is counted; the rate is in these per second.
+    """
     if not out.is_terminal:
         yield _Lines(out, title)
         return

@@ -21,14 +21,14 @@ from counterfoil.cli.options import (
     ThreadsOption,
 )
 from counterfoil.cli.places import READS, WRITES
-from counterfoil.cli.targets import check_target
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.training.recorder import RecordEvent
+    from counterfoil.training.recordingevents import RecordEvent
 
 
 def calibrate(
@@ -56,7 +56,7 @@ def calibrate(
     Example: counterfoil calibrate job.cfoil --out calibrated.cfoil
     """
     if out is not None:
-        check_target(out, force)
+        check_writable(out, force)
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
         from counterfoil.program.limits import limits_for
@@ -91,7 +91,7 @@ def calibrate(
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
-HeadsOption = Annotated[
+PublishedHeadsOption = Annotated[
     Path | None,
     WRITES,
     typer.Option(
@@ -100,7 +100,7 @@ HeadsOption = Annotated[
         show_default=False,
     ),
 ]
-ResumeOption = Annotated[
+ResumeRecordingOption = Annotated[
     bool,
     typer.Option(
         "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
@@ -114,11 +114,11 @@ def train(
     out: OutOption,
     key: KeyOption,
     data: DataOption = None,
-    heads: HeadsOption = None,
+    heads: PublishedHeadsOption = None,
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
-    resume: ResumeOption = False,
+    resume: ResumeRecordingOption = False,
     fresh: FreshOption = False,
     allow_large: AllowLargeOption = False,
     force: ForceOption = False,
@@ -136,10 +136,10 @@ def train(
 
     published = has_published(out)
     written = Written(out)
-    check_target(out, force or (resume and written.has(out)))
+    check_writable(out, written.may_replace(out, force=force, going_on=resume))
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
-        check_target(heads, force or (resume and published))
+        check_writable(heads, force or (resume and published))
     signing_key = open_key(key, "train")
     console = terminal.console()
     if fresh and published:
@@ -151,9 +151,10 @@ def train(
     noting = written.noted_if_failing(out)
     with signing_key, noting, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.program.limits import limits_for
-        from counterfoil.training import recorder
+        from counterfoil.training.recorder import record
+        from counterfoil.training.recordingevents import RecordFinished
 
-        events = recorder.record(
+        events = record(
             order,
             out,
             signing_key,
@@ -168,7 +169,7 @@ def train(
             limits=limits_for(allow_large),
         )
         for event in events:
-            if isinstance(event, recorder.RecordFinished):
+            if isinstance(event, RecordFinished):
                 finished = event
             else:
                 _show(event, bar, console)
@@ -179,29 +180,29 @@ def train(
 
 def _show(event: RecordEvent, bar: terminal.StepProgress, console: Console) -> None:
     """Show how far a recording is."""
-    from counterfoil.training import recorder, recording
+    from counterfoil.training import recordingevents
 
     match event:
-        case recorder.RecordStarted():
+        case recordingevents.RecordStarted():
             bar.start(event.steps)
             signed = f"signed with the client's key {event.client_key}" if event.client_key else "unsigned"
             console.print(f"Accepted the order, which is {signed}.", soft_wrap=True)
-        case recorder.DataChecked():
+        case recordingevents.DataChecked():
             bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
-        case recording.RecordingChecked():
+        case recordingevents.RecordingChecked():
             bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
-        case recorder.RecordingResumed():
+        case recordingevents.RecordingResumed():
             console.print(
                 f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
                 "computed again first."
                 if event.steps > event.state
                 else f"Going on after step {event.steps}."
             )
-        case recorder.StepRestored():
+        case recordingevents.StepRestored():
             bar.update(event.step, "computed again")
-        case recorder.RunAssembled():
+        case recordingevents.RunAssembled():
             bar.update(event.total, f"run written: {100 * event.done // event.total} %")
-        case recorder.OperatorRecorded():
+        case recordingevents.OperatorRecorded():
             bar.update(event.step - 1 + event.done / event.total)
-        case recorder.StepRecorded():
+        case recordingevents.StepRecorded():
             bar.update(event.step, f"loss {event.loss:.4f}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from counterfoil.base.errors import CounterfoilError
-from counterfoil.cli.exits import Done
+from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import ClientOrderOption
 from counterfoil.cli.places import READS, WRITES_INTO
 
@@ -28,7 +28,7 @@ def gui(
     Example: counterfoil gui run.cfoil --order job.cfoil
     """
     window = _window_module("main")
-    raise Done(window.run(files or [], order, fresh=fresh))
+    raise ExitWith(window.run(files or [], order, fresh=fresh))
 
 
 def demo(
@@ -42,7 +42,7 @@ def demo(
 
     Example: counterfoil demo
     """
-    raise Done(_window_module("demo").run(folder, steps=steps))
+    raise ExitWith(_window_module("demo").run(folder, steps=steps))
 
 
 def _window_module(name: str) -> Any:

@@ -54,7 +54,7 @@ def node_hash(left: Digest, right: Digest) -> Digest:
     return Digest.of(NODE_PREFIX + left.value + right.value)
 
 
-def split(size: int) -> int:
+def left_leaves(size: int) -> int:
     """Return the number of leaves in the left child: the largest power of two smaller than ``size`` (at least 2)."""
     return 1 << ((size - 1).bit_length() - 1)
 
@@ -160,7 +160,7 @@ class MerkleTree:
         first, last, known = 0, self.size - 1, True
         old_last = old_size - 1
         while old_last < last:
-            middle = first + split(last - first + 1)
+            middle = first + left_leaves(last - first + 1)
             if old_last < middle:
                 proof.append(self.node(middle, last))
                 last = middle - 1
@@ -235,12 +235,14 @@ def verify_inclusion(leaf: Digest, index: int, size: int, proof: Sequence[Digest
         ProofError: The index or the proof's length does not fit the size, or the proof leads to another root.
     """
     _check_index(index, size)
+    # The position of the hash, and of the last one, on its level; both are halved on the way up.
     node, last, current = index, size - 1, leaf
     for sibling in proof:
         if last == 0:
             raise ProofError(say("The inclusion proof is longer than the Merkle tree is high."))
         if node & 1 or node == last:
             current = node_hash(sibling, current)
+            # A last node without a sibling is promoted: its levels have no hash in the proof.
             while not node & 1 and node:
                 node >>= 1
                 last >>= 1
@@ -259,6 +261,13 @@ def verify_consistency(
 ) -> None:
     """Check that the tree with ``new_root`` extends the tree with ``old_root`` (RFC 9162, section 2.1.4.2).
 
+    Args:
+        old_size: Number of leaves of the smaller tree.
+        new_size: Number of leaves of the larger one.
+        old_root: Root of the smaller tree.
+        new_root: Root of the larger one.
+        proof: The hashes of :meth:`MerkleTree.consistency_proof`, in their order.
+
     Raises:
         ProofError: The sizes are out of range, the proof's length does not fit them, or it leads to other roots.
     """
@@ -271,6 +280,7 @@ def verify_consistency(
             raise ProofError(say("Two Merkle trees of the same size have different roots."))
         return
     path = list(proof)
+    # Of a perfect tree the old root is a node of the new one, and the proof leaves out what the reader knows.
     if old_size & (old_size - 1) == 0:
         path.insert(0, old_root)
     if not path:
@@ -284,6 +294,7 @@ def verify_consistency(
         if last == 0:
             raise ProofError(say("The consistency proof is longer than the Merkle tree is high."))
         if node & 1 or node == last:
+            # Siblings to the left are in both trees, those to the right in the new one alone.
             old = node_hash(sibling, old)
             new = node_hash(sibling, new)
             while not node & 1 and node:
@@ -328,7 +339,7 @@ def first_difference(trainer: MerkleTree, replay: MerkleTree) -> tuple[int | Non
     if compare(first, last):
         return None, tuple(path)
     while first < last:
-        middle = first + split(last - first + 1)
+        middle = first + left_leaves(last - first + 1)
         if compare(first, middle - 1):
             compare(middle, last)
             first = middle
@@ -358,7 +369,7 @@ def descent_to(
         raise ProofError(say("The inclusion proof is not as long as the Merkle tree is high."))
     spans = [(0, size - 1)]
     while (first := spans[-1][0]) < (last := spans[-1][1]):
-        middle = first + split(last - first + 1)
+        middle = first + left_leaves(last - first + 1)
         spans.append((first, middle - 1) if index < middle else (middle, last))
     nodes = [MerkleComparison(*spans.pop(), trainer, replay)]
     rows = [nodes]

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.base.arrays import Bytes
 from counterfoil.base.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import LEAF_PREFIX, NODE_PREFIX
 
@@ -27,8 +28,6 @@ _LEAST_BYTES = 2**20
 _CHECKED = bytes(range(256)) * 3
 """What the compiled loop is compared with hashlib on, before anything rests on it."""
 _CHECKED_CHUNK = 100
-
-Bytes = NDArray[np.uint8]
 
 
 class Loops(NamedTuple):

@@ -3,6 +3,7 @@
 A tensor digest is the RFC 9162 Merkle leaf hash of a record that holds the tensor's name, dtype and shape and the
 root over its 16 KiB chunks. Chunks let a third party check one part of a tensor with a short proof, and let several
 threads hash one tensor. A state root is the RFC 9162 root over the tensor digests, sorted by name.
+docs/bundle-format.md, sections 5 and 6.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.dtypes import TENSOR_DTYPES, tensor_bytes
 from counterfoil.base.errors import DataError, ProofError
@@ -31,7 +33,6 @@ _BLOCK_CHUNKS = 256
 _BLOCK_BYTES = _BLOCK_CHUNKS * CHUNK_BYTES  # What one thread hashes at a time; less is not worth a thread.
 _WORKERS = min(8, os.cpu_count() or 1)
 
-Array = NDArray[np.generic]
 Leaves = NDArray[np.uint8]
 """Leaf hashes, uint8 ``[n, 32]``."""
 Piece = tuple[memoryview, Leaves]
@@ -245,13 +246,12 @@ class ChunkProof:
     path: tuple[Digest, ...]
 
 
-def chunk_proof(array: Array, chunk_index: int) -> ChunkProof:
-    """Return the proof for one chunk of ``array``; raises ProofError when there is no such chunk."""
-    return chunk_proofs(array, [chunk_index])[0]
-
-
 def chunk_proofs(array: Array, chunk_indices: Sequence[int]) -> tuple[ChunkProof, ...]:
-    """Return the proofs for some chunks of ``array``, in the order asked for; raises ProofError as chunk_proof does."""
+    """Return the proofs for some chunks of ``array``, in the order asked for.
+
+    Raises:
+        ProofError: The array has no such chunk.
+    """
     tree = chunk_tree(array)
     data = _little_endian_bytes(array)
     return tuple(
@@ -268,12 +268,25 @@ def chunk_count(dtype: str, shape: tuple[int, ...]) -> int:
 
 
 def chunk_length(index: int, dtype: str, shape: tuple[int, ...]) -> int:
-    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk."""
+    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk.
+
+    Args:
+        index: Which chunk, from 0.
+        dtype: The tensor's dtype.
+        shape: Its shape.
+    """
     return min(CHUNK_BYTES, tensor_bytes(dtype, shape) - index * CHUNK_BYTES)
 
 
 def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...], digest: Digest) -> None:
-    """Check that a chunk belongs to the tensor of this name, dtype and shape with this tensor digest.
+    """Check that a chunk belongs to a tensor whose digest is trusted.
+
+    Args:
+        proof: The chunk and its proof, of a stranger.
+        name: The tensor's name in its state.
+        dtype: Its dtype.
+        shape: Its shape.
+        digest: Its digest.
 
     Raises:
         ProofError: It does not, or the proof is malformed.

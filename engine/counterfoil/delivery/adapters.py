@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.errors import WeightsError
 from counterfoil.base.sentence import say
 from counterfoil.delivery.applied import ForwardPass
 from counterfoil.program.graph import Program
 
-Array = NDArray[Any]
 _LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")
 _NAMED = re.compile(r"\.lora_([AB])\.(?!weight$)[^.]+")
 _WRAPPED = ".base_layer."
@@ -112,7 +110,7 @@ def find_adapters(programs: Sequence[Program], named: Mapping[str, tuple[str, st
     return found
 
 
-def merge(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, Array]:
+def merged_weight(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, Array]:
     """Return W + scale B A and how far a merge in float32 may lie from it, both float64 of the shape of W.
 
     Let u = 2^-24, r the rank, g = (r + 2) u / (1 - (r + 2) u) and M = |scale| |B| |A|, element by element. A merge
@@ -121,6 +119,12 @@ def merge(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, A
     of the exact value, and (2r + 3) 2^-126 (1 + |scale|) more where results are subnormal or flushed. The exact value
     is computed here in float64: products of two float32 numbers are exact in it, and the r + 2 other roundings are
     within (r + 4) 2^-52 (|W| + M), which is added.
+
+    Args:
+        weight: W, float32 ``[out, in]``.
+        a: A, float32 ``[r, in]``.
+        b: B, float32 ``[out, r]``.
+        adapter: Their scale, and which of them lie the other way round.
 
     Raises:
         WeightsError: The shapes do not fit each other.

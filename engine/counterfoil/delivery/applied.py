@@ -25,7 +25,7 @@ _SUM = "aten.add.Tensor"
 
 
 @dataclass(frozen=True)
-class Use:
+class AdapterUse:
     """How a step applies an adapter.
 
     Attributes:
@@ -79,7 +79,7 @@ class ForwardPass:
         """Whether it uses one of these state tensors; another program may train them, or none."""
         return any(self._taken(self._states[name]) for name in names if name in self._states)
 
-    def find_use(self, names: tuple[str, str, str]) -> Use | None:
+    def find_use(self, names: tuple[str, str, str]) -> AdapterUse | None:
         """Return how it applies an adapter; None where it is anything else than W x + s B (A x) throughout.
 
         Args:
@@ -102,7 +102,7 @@ class ForwardPass:
 
     def _follow(
         self, base: list[_Product], down: list[_Product], last: _Product
-    ) -> tuple[Use, _Product, _Product] | None:
+    ) -> tuple[AdapterUse, _Product, _Product] | None:
         """Follow one use from B's product back to what A reads, and on to the sum with W's product."""
         factors: list[float] = []
         inner = self._back(last.left, factors)
@@ -116,7 +116,7 @@ class ForwardPass:
         if len(factors) > 1 or not all(map(math.isfinite, factors)):
             return None
         turned = (wide.as_it_lies, first.as_it_lies, last.as_it_lies)
-        return Use(factors[0] if factors else 1.0, turned), wide, first
+        return AdapterUse(factors[0] if factors else 1.0, turned), wide, first
 
     def _taken(self, number: int) -> list[Node]:
         """The nodes that take a value."""

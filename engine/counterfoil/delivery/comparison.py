@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterfoil.audit.step.compare import compare_tensors
 from counterfoil.audit.values.delivery import ComparedTensor, Relation
+from counterfoil.base.arrays import Array
 from counterfoil.base.sentence import say
-from counterfoil.delivery.numbers import FLOATS, cast, plain, widened
+from counterfoil.delivery.numbers import FLOATS, cast, one_nan, widened
 from counterfoil.delivery.tensorfile import StoredTensor
 
-Array = NDArray[Any]
 _INTEGERS = {"int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 _CASTS = {"F32": Relation.SAME, "BF16": Relation.BFLOAT16, "F16": Relation.FLOAT16}
 _MERGES = {"F32": Relation.MERGED, "BF16": Relation.MERGED_BFLOAT16, "F16": Relation.MERGED_FLOAT16}
 
 
-def misfit(tensor: StoredTensor, state: str, dtype: str, shape: tuple[int, ...]) -> ComparedTensor | None:
+def dtype_misfit(tensor: StoredTensor, state: str, dtype: str, shape: tuple[int, ...]) -> ComparedTensor | None:
     """Return the finding on a tensor whose dtype or shape no relation allows; None where one does.
 
     Args:
@@ -38,11 +36,11 @@ def misfit(tensor: StoredTensor, state: str, dtype: str, shape: tuple[int, ...])
     return ComparedTensor(tensor.name, state, None, tensor.elements, tensor.elements, float("inf"), note=note)
 
 
-def compare(tensor: StoredTensor, stored: Array, state: str, trained: Array) -> ComparedTensor:
+def compare_tensor(tensor: StoredTensor, stored: Array, state: str, trained: Array) -> ComparedTensor:
     """Compare a delivered tensor with a state tensor, bit for bit or as a cast of it.
 
     Args:
-        tensor: The delivered tensor; :func:`misfit` found nothing.
+        tensor: The delivered tensor; :func:`dtype_misfit` found nothing.
         stored: Its elements as they are stored.
         state: Name of the state tensor.
         trained: Its elements.
@@ -72,7 +70,7 @@ def compare_merge(
     so that its cast lies between the casts of these ends.
 
     Args:
-        tensor: The delivered tensor; :func:`misfit` found nothing.
+        tensor: The delivered tensor; :func:`dtype_misfit` found nothing.
         stored: Its elements as they are stored.
         state: Name of the weight's state tensor.
         exact: The exact merge, float64.
@@ -89,7 +87,7 @@ def compare_merge(
     else:
         inside = (low <= given) & (given <= high)
     wrong = ~inside
-    distance = np.abs(plain(given).astype(np.float64) - exact)
+    distance = np.abs(one_nan(given).astype(np.float64) - exact)
     distance = np.where(np.isnan(distance), np.inf, distance)
     flat = int(np.argmax(np.where(wrong, distance, -1.0 if wrong.any() else distance))) if distance.size else 0
     index = tuple(int(i) for i in np.unravel_index(flat, exact.shape)) if distance.size else ()

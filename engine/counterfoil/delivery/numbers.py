@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from counterfoil.base.arrays import Array
+
 FLOATS = ("F32", "F16", "BF16")
 """Dtypes of safetensors in which a float32 tensor may be delivered."""
 
@@ -25,19 +23,19 @@ def cast(values: Array, dtype: str) -> Array:
         # Half of what is cut off, less one if what stays is even: a tie goes up only to an even number.
         rounded = (bits + (0x7FFF + ((bits >> 16) & 1)).astype(np.uint32)) & np.uint32(0xFFFF0000)
         values = np.where(np.isnan(values), np.float32(np.nan), rounded.view(np.float32))
-    return plain(values)
+    return one_nan(values)
 
 
 def widened(stored: Array, dtype: str) -> Array:
     """Return numbers as they are stored (:data:`counterfoil.delivery.tensorfile.DTYPES`) as float32, which is exact."""
     if dtype == "F16":
-        return plain(stored.view(np.float16).astype(np.float32))
+        return one_nan(stored.view(np.float16).astype(np.float32))
     if dtype == "BF16":
-        return plain((stored.astype(np.uint32) << np.uint32(16)).view(np.float32))
+        return one_nan((stored.astype(np.uint32) << np.uint32(16)).view(np.float32))
     return stored
 
 
-def plain(values: Array) -> Array:
+def one_nan(values: Array) -> Array:
     """Return float32 values with one NaN instead of the many."""
     nan = np.isnan(values)
     return np.where(nan, np.float32(np.nan), values) if nan.any() else values

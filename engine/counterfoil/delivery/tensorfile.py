@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.errors import WeightsError
 from counterfoil.base.sentence import say
-from counterfoil.bundle.steady import SteadyFile, reading
+from counterfoil.bundle.steady import SteadyFile, reading_bundle
 
-Array = NDArray[Any]
 MAX_HEADER = 16 * 2**20
 """Bytes of a header; one of 100,000 tensors takes about 12 MB."""
 MAX_TENSORS = 200_000
@@ -99,7 +98,7 @@ class TensorFile:
             ObstacleError: It cannot be read, or there is no memory for it.
         """
         what = say("the tensor {0}", repr(tensor.name))
-        with reading(what):
+        with reading_bundle(what):
             array = np.empty(tensor.shape, DTYPES[tensor.dtype])
         self.file.read_into(tensor.offset, array.reshape(-1).view(np.uint8).data, what)
         if tensor.dtype == "BOOL":

@@ -13,7 +13,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.values.delivery import (
     Basis,
     ComparedTensor,
@@ -24,12 +24,12 @@ from counterfoil.audit.values.delivery import (
     WeightsFile,
 )
 from counterfoil.audit.values.trust import TrainerTrust
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, DataError, GivenFileError, SignatureError
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import Array
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.commit.state import state_tree
@@ -38,12 +38,12 @@ from counterfoil.delivery.adapters import (
     adapter_file_name,
     adapter_names,
     find_adapters,
-    merge,
     merged_name,
+    merged_weight,
 )
-from counterfoil.delivery.comparison import compare, compare_merge, misfit
+from counterfoil.delivery.comparison import compare_merge, compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names, tied_names
-from counterfoil.delivery.weights import Weights
+from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.graph import Program
 
 DeliveryEvent = DeliveryProgress | DeliveryReport
@@ -103,7 +103,7 @@ def verify_weights(
         CancelledError: The token was cancelled.
     """
     with obstacles_noticed(), ExitStack() as stack:
-        delivered = Weights(weights, stack, unused)
+        delivered = DeliveredWeights(weights, stack, unused)
         reader = stack.enter_context(BundleReader.open(run))
         if not reader.has_run:
             raise GivenFileError(
@@ -192,7 +192,7 @@ class _Names:
     frozen: int
 
 
-def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Names:
+def _names(delivered: DeliveredWeights, state: _State, prefix: str, average: bool) -> _Names:
     manifest = state.reader.manifest
     saved = saved_names(manifest, state.layout, average=average)
     named = {} if average else adapter_names(saved)
@@ -232,14 +232,14 @@ def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Na
     return _Names(wanted, allowed, adapters, tuple(tied), len(frozen))
 
 
-def _adapter_alone(delivered: Weights, saved: Mapping[str, str], prefix: str) -> bool:
+def _adapter_alone(delivered: DeliveredWeights, saved: Mapping[str, str], prefix: str) -> bool:
     """Whether parts of an adapter were delivered, under the names of the run or PEFT's: then it was not merged."""
     adapting = {name.removeprefix(prefix) for name in saved if ".lora_" in name}
     return not delivered.tensors.keys().isdisjoint(adapting | {adapter_file_name(name) for name in adapting})
 
 
 def _compare_all(
-    delivered: Weights, state: _State, names: _Names, cancel: CancelToken | None
+    delivered: DeliveredWeights, state: _State, names: _Names, cancel: CancelToken | None
 ) -> Generator[DeliveryProgress, None, _Found]:
     found = _Found(tied=names.tied, frozen=names.frozen)
     total = sum(tensor.elements for tensor in delivered.tensors.values())
@@ -250,16 +250,16 @@ def _compare_all(
         of = names.wanted.get(name, names.allowed.get(name))
         if of is None:
             found.surplus.append(name)
-        elif (odd := misfit(tensor, of, *state.layout[of])) is not None:
+        elif (odd := dtype_misfit(tensor, of, *state.layout[of])) is not None:
             found.compared.append(odd)
         elif of in names.adapters:
             adapter = names.adapters[of]
-            exact, bound = merge(state.take(of), state.take(adapter.a), state.take(adapter.b), adapter)
+            exact, bound = merged_weight(state.take(of), state.take(adapter.a), state.take(adapter.b), adapter)
             one, widest = compare_merge(tensor, delivered.read(name), of, exact, bound)
             found.compared.append(one)
             found.bound = max(found.bound, widest)
         else:
-            found.compared.append(compare(tensor, delivered.read(name), of, state.take(of)))
+            found.compared.append(compare_tensor(tensor, delivered.read(name), of, state.take(of)))
         done += tensor.elements
         yield DeliveryProgress(say("Comparing {0}", name), done, total)
     found.missing = sorted(name for name in names.wanted if name not in delivered.tensors)
@@ -327,7 +327,7 @@ def _conclude(
 
 
 def _report(
-    delivered: Weights, reader: BundleReader, run_root: Digest, basis: Basis | None, found: _Found
+    delivered: DeliveredWeights, reader: BundleReader, run_root: Digest, basis: Basis | None, found: _Found
 ) -> DeliveryReport:
     differing = sorted((one for one in found.compared if one.differing), key=lambda one: -one.largest)
     merged = [one for one in found.compared if one.relation and one.relation.value.startswith(Relation.MERGED.value)]

@@ -15,13 +15,14 @@ from pathlib import Path
 
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, WeightsError
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.bundle.steady import SteadyFile
-from counterfoil.delivery.tensorfile import Array, StoredTensor, TensorFile, open_tensors
+from counterfoil.delivery.tensorfile import StoredTensor, TensorFile, open_tensors
 
 INDEX_SUFFIX = ".safetensors.index.json"
 MAX_FILES = 10_000
@@ -46,7 +47,7 @@ class HashedFile:
     digest: Digest
 
 
-class Weights:
+class DeliveredWeights:
     """Delivered weights; every byte that is read of them is one that was hashed.
 
     Attributes:

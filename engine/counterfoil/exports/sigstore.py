@@ -17,7 +17,7 @@ from counterfoil.signing.keys import PublicKey
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
 
-def signature_of(envelope: bytes) -> bytes:
+def envelope_signature(envelope: bytes) -> bytes:
     """Return the signature in a DSSE envelope of ours: what a time stamp is over."""
     return base64.b64decode(canonical.parse(envelope)["signatures"][0]["sig"])
 

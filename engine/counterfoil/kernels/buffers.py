@@ -21,9 +21,10 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
+
+from counterfoil.base.arrays import Bytes
 
 _SMALLEST = 1 << 20
 """Bytes from which a tensor is large."""
@@ -33,8 +34,6 @@ _APART = 3 * _LINE
 """Bytes between two pieces: tensors of one size would else begin at the same place of a page, and share cache sets."""
 _REGION = 1 << 30
 """Bytes by which the range grows where the system counts what is reserved as used."""
-
-Bytes = npt.NDArray[np.uint8]
 
 
 class _Lent(weakref.ref[Any]):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from counterfoil.operators import sums
 
 UNIFORM = "counterfoil.uniform"
 """Numbers in [0, 1), multiples of 2^-24, from Philox4x32-10 (:mod:`counterfoil.arithmetic.compute.draws`)."""
@@ -34,9 +36,18 @@ class Trait(Enum):
     INTEGERS = "rounded for floating-point numbers, and defined for integers, modulo 2^n"
     MAKES = "has no tensor argument: it must be told the device, and the dtype that the program gives it"
     OTHER_ORDER = "gives the same elements in another order, or several times"
+    LAST_BIT = "its last bit is a library's own, whatever the order of what is added"
     RELABELS = "gives the elements another shape; torch's own refuses strides that need a copy, or shows them"
     SAME_ORDER = "gives the same elements in the same (C) order"
     WRITES = "writes the elements of a tensor into another of the same dtype"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The error of an operator's output is at most ``factor * gamma_terms * S``, S its scale."""
+
+    terms: int
+    factor: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,8 @@ class Operator:
             altogether.
         casts: The same where the result is not floating-point.
         fills: Position of the argument that is a number to be written; None where there is none.
+        bound: Gives the error bound of each output of a use; None unless rounded.
+        longest: Gives the length of the longest sum of a use; None where the library always computes it.
     """
 
     name: str
@@ -64,12 +77,46 @@ class Operator:
     decides: tuple[int, ...] = ()
     casts: tuple[int, ...] = ()
     fills: int | None = None
+    bound: BoundRule | None = None
+    longest: Callable[[Use], float] | None = None
 
     @property
     def kind(self) -> str:
         """The name without library and overload."""
         return self.name.split(".")[1]
 
+
+@dataclass(frozen=True)
+class Use:
+    """One use of an operator.
+
+    Attributes:
+        entry: The operator's entry.
+        arguments: Its arguments by name, with defaults. Of tensors only ``shape`` and ``dtype`` are looked at.
+        outputs: Number of its outputs.
+    """
+
+    entry: Operator
+    arguments: Mapping[str, Any]
+    outputs: int = 1
+
+    @property
+    def kind(self) -> str:
+        """The operator's kind."""
+        return self.entry.kind
+
+    @property
+    def own_form(self) -> bool:
+        """Whether it is computed in a form of Counterfoil's own, because its sums are long."""
+        return self.entry.longest is not None and self.entry.longest(self) > sums.LONGEST
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a tensor argument."""
+        return sums.shape_of(self.arguments, name)
+
+
+BoundRule = Callable[[Use], Sequence[Bound | None]]
+"""Gives the bound of each output; None in the place of one for which none is known."""
 
 # Reasons that more than one family gives for an exact operator.
 ONE_OPERATION = "one correctly rounded IEEE-754 operation per element"
@@ -89,10 +136,10 @@ def exact(reason: str, names: str, *traits: Trait, **more: Any) -> Iterator[Oper
     return _declared(names, OperatorClass.EXACT, reason, traits, more)
 
 
-def rounded(scale: str, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
-    """Declare rounded operators of one scale rule (:mod:`counterfoil.arithmetic.grid.scale` derives each)."""
+def rounded(scale: str, bound: BoundRule, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
+    """Declare rounded operators of one scale rule (:mod:`counterfoil.arithmetic.grid.scales`) and one error bound."""
     reason = "computed by a library whose last bits depend on the hardware"
-    return _declared(names, OperatorClass.ROUNDED, reason, traits, {"scale": scale, **more})
+    return _declared(names, OperatorClass.ROUNDED, reason, traits, {"scale": scale, "bound": bound, **more})
 
 
 def _declared(

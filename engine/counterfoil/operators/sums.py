@@ -1,17 +1,17 @@
-"""How long the sums of an operator are, and which operators are therefore computed in a form of Counterfoil's own.
+"""How long the sums of an operator are, from the shapes of its arguments, and how they are cut where they are long.
 
 A sum of n terms errs by at most gamma_n times the sum of their magnitudes (Higham 2002, section 4.2), whatever the
 order. For a long sum that bound is too coarse for a short log, and for a very long one it does not fit the grid at all.
 Added in blocks, one axis after another, the same terms pass through about 2 sqrt(n) additions each instead of n. The
 choice of form follows from shapes alone, so everybody who runs a program makes the same one:
-:mod:`counterfoil.arithmetic.compute.blocked` has the forms, :mod:`counterfoil.arithmetic.grid.margin` their error
-bounds.
+each family of operators says how long its sums are, and has the error bounds of both forms;
+:mod:`counterfoil.arithmetic.compute.blocked` has the forms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Arguments = Mapping[str, Any]
@@ -192,107 +192,3 @@ class WeightParts:
         per_sample = -(-first // max(self.rows, 1))
         self.parts = -(-batch // self.samples) * per_sample
         self.terms = self.samples * self.rows * inner + self.parts
-
-
-def _losses(arguments: Arguments) -> float:
-    return math.prod(loss_terms(arguments)) if arguments["reduction"] else 0
-
-
-def _along(name: str) -> Callable[[Arguments], float]:
-    def length(arguments: Arguments) -> float:
-        shape = shape_of(arguments, name)
-        return shape[arguments["dim"]] if shape else 1
-
-    return length
-
-
-def _reduced(arguments: Arguments) -> float:
-    return math.prod(reduced_lengths(arguments))
-
-
-def _norm(arguments: Arguments) -> float:
-    order = norm_order(arguments)
-    if order in (0.0, math.inf, -math.inf):
-        return 0.0
-    # Powers of other orders leave float64's range where the norm does not: always our own form.
-    return math.prod(reduced_lengths(arguments)) if order in (1.0, 2.0) else math.inf
-
-
-def _batch_norm(arguments: Arguments) -> float:
-    return math.inf if arguments.get("training", True) else 0.0
-
-
-def _convolution_backward(arguments: Arguments) -> float:
-    mask = arguments["output_mask"]
-    g = shape_of(arguments, "grad_output")
-    if len(g) < 3:
-        return 0.0
-    weight = WeightParts(arguments).positions if mask[1] else 0
-    return max(weight, g[0] * math.prod(g[2:]) if mask[2] else 0)
-
-
-def _meeting(kind: str) -> Callable[[Arguments], float]:
-    def length(arguments: Arguments) -> float:
-        indices = arguments.get("indices")
-        if kind == "index_put" and (
-            not isinstance(indices, (list, tuple))
-            or any(index is not None and not str(index.dtype).endswith(("int64", "int32")) for index in indices)
-        ):
-            return 0.0
-        return meeting(kind, arguments)
-
-    return length
-
-
-def _windows(kind: str) -> Callable[[Arguments], float]:
-    return lambda arguments: math.prod(windows(kind, arguments))
-
-
-def _always(arguments: Arguments) -> float:
-    return math.inf
-
-
-ALWAYS = (
-    # Two passes: a library's updates, or its sums of squares, lose by what factor the mean exceeds the deviation.
-    "var", "std", "var_mean", "_native_batch_norm_legit_functional", "_native_batch_norm_legit",
-    "native_batch_norm_backward", "native_layer_norm", "native_layer_norm_backward", "native_group_norm",
-    "native_group_norm_backward",
-    # Products of significands and sums of exponents: nothing in between can overflow or vanish.
-    "prod",
-)  # fmt: skip
-"""Kinds that are computed in a form of our own whatever their shapes."""
-_MEETING = ("embedding_dense_backward", "index_put", "index_add", "scatter_add")
-_WINDOWED = ("avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
-_WEIGHTS: dict[str, Callable[[Arguments], float]] = {
-    **dict.fromkeys(("sum", "mean", "cumsum", "logsumexp"), _reduced),
-    **dict.fromkeys(("linalg_vector_norm", "norm"), _norm),
-    **dict.fromkeys(("mm", "addmm", "mv", "addmv", "dot", "bmm", "baddbmm"), inner_length),
-    **dict.fromkeys(("_softmax", "_safe_softmax", "_log_softmax"), _along("self")),
-    **dict.fromkeys(("_softmax_backward_data", "_log_softmax_backward_data"), _along("grad_output")),
-    "convolution_backward": _convolution_backward,
-    **dict.fromkeys(
-        ("nll_loss_forward", "nll_loss2d_forward", "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
-        _losses,
-    ),
-    **{kind: _meeting(kind) for kind in _MEETING},
-    **{kind: _windows(kind) for kind in _WINDOWED},
-    **dict.fromkeys(ALWAYS, _always),
-    # In evaluation there is nothing to sum.
-    **dict.fromkeys(("_native_batch_norm_legit_functional", "_native_batch_norm_legit"), _batch_norm),
-}
-
-
-def may_have_own_form(kind: str) -> bool:
-    """Return whether some uses of an operator kind are computed in a form of our own."""
-    return kind in _WEIGHTS
-
-
-def has_own_form(kind: str, arguments: Arguments) -> bool:
-    """Return whether a use of a rounded operator is computed in a form of our own.
-
-    Args:
-        kind: The operator kind, for instance ``mm``.
-        arguments: Its arguments by name, with defaults.
-    """
-    weigh = _WEIGHTS.get(kind)
-    return weigh is not None and weigh(arguments) > LONGEST

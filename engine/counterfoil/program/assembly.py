@@ -9,7 +9,16 @@ from counterfoil.program.graph import Input, Program, node_values
 
 
 def alive(nodes: Sequence[Node], updates: Mapping[str, Value], loss: Value) -> list[Node]:
-    """Drop operators whose outputs nobody uses."""
+    """Drop operators whose outputs nobody uses.
+
+    Args:
+        nodes: The operators in their order.
+        updates: The value of each state tensor after the step.
+        loss: The loss.
+
+    Returns:
+        Those of which an output is used, by one that is kept, as new state or as the loss; in their order.
+    """
     needed = {value.number for value in updates.values()} | {loss.number}
     kept: list[Node] = []
     for node in reversed(nodes):

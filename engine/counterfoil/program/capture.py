@@ -44,6 +44,13 @@ from counterfoil.program.lowering import changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
+from counterfoil.program.steadiness import (
+    at_another_moment,
+    check_drew_nothing,
+    check_same,
+    generators_kept,
+    positions,
+)
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -108,78 +115,173 @@ def capture(
         ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
 
     Raises:
-        ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
-            what cannot be captured; the message names the module.
+        ProgramError: The step uses an operator outside the allow-list, values decide its control flow, it holds what
+            cannot be captured, or it is not the same at another moment; the message names the module, or the line.
         DataError: The model's tensors have a dtype that a bundle cannot hold, or the batch cannot be split.
     """
-    parameters = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
-    frozen = {name: p.detach() for name, p in model.named_parameters() if not p.requires_grad}
-    buffers = {name: b.detach() for name, b in model.named_buffers()}
-    if not parameters:
-        raise DataError(
-            "The model has no parameter that requires a gradient, so there is nothing to train.",
-            remedy="Register its weights as nn.Parameter with requires_grad=True.",
-        )
-    slots = rule.slots(parameters)
-    state = {**parameters, **frozen, **buffers, **slots}
+    held = _hold(model, rule)
     _check_split(batch, micro_batches)
-    inputs = [Input(name, "state", _tensor_type(name, state[name])) for name in sorted(state)]
+    inputs = held.inputs()
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
+    steady = {*held.frozen, *held.buffers}
 
-    # A tensor without elements has no memory, and no address.
-    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
-    location = _Location()
-    decisions = Decisions(location.at_line, own)
+    def trace(*, again: bool = True) -> _Traced:
+        location = _Location()
+        decisions = Decisions(location.at_line, held.storages)
+        step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, location, decisions)
+        return _trace(
+            step,
+            inputs,
+            held.state,
+            steady,
+            location,
+            decisions,
+            exact=exact,
+            ignore_autocast=ignore_autocast,
+            again=again,
+        )
 
-    def step(values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
-        named = dict(zip([(item.kind, item.name) for item in inputs], values, strict=True))
-        weights = {name: named["state", name].detach().requires_grad_() for name in parameters}
-        held = {name: named["state", name] for name in buffers}
-        fixed = {name: named["state", name].detach() for name in frozen}
-        losses: list[Tensor] = []
-        summed: dict[str, Tensor] = {}
-        for part in range(micro_batches):
-            rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            substitutes = Substitutes(decisions)
-            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
-            _check_loss(loss)
-            # The next part starts from the values of the buffers, not from how they came about.
-            held = {name: value.detach() for name, value in held.items()}
-            losses.append(decisions.stopping(loss.detach()))
-            if micro_batches > 1:
-                loss = loss * (1.0 / micro_batches)
-            location.attribute_backward(loss)
-            gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
-            with torch.no_grad():
-                for name, gradient in zip(weights, gradients, strict=True):
-                    if gradient is not None:
-                        location.at_gradient(name)
-                        summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
-        with torch.no_grad():
-            mean = sum(losses[1:], losses[0]) * (1.0 / micro_batches) if micro_batches > 1 else losses[0]
-            # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
-            new = rule.update(
-                {name: weight.detach() for name, weight in weights.items() if name in summed},
-                {name: summed[name] for name in weights if name in summed},
-                {name: named["state", name] for name in slots},
-                {name: named["scalar", name] for name in rule.scalar_names},
-                location.at_slot,
-            )
-        return mean, {**held, **new}
-
-    steady = {*frozen, *buffers}
-    graph, names = _trace(
-        step, inputs, state, steady, location, decisions, exact=exact, ignore_autocast=ignore_autocast
+    with generators_kept():
+        before = positions()
+        traced = trace(again=False)
+        check_drew_nothing(before, trace)
+        with at_another_moment():
+            check_same(traced.written, trace().written, _META_KEY)
+    decisions = traced.decisions
+    assert traced.pure is not None
+    program, constants = lower(
+        traced.pure, tuple(inputs), traced.names, _META_KEY, _DTYPE_NAMES, held.storages, single=exact
     )
-    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
     for name in sorted(decisions.relied_on & set(program.updates)):
         raise ProgramError(
             f"The step decides control flow or a shape by the values of the buffer {name!r}, and changes them.",
             remedy="A program does the same in every step: choose with torch.where, and keep shapes fixed.",
         )
-    unsaved = tuple(sorted(_unsaved(model) & set(buffers) | set(constants)))
-    return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches, _tied(model, state), unsaved)
+    unsaved = tuple(sorted(_unsaved(model) & set(held.buffers) | set(constants)))
+    initial, tied = {**held.state, **constants}, _tied(model, held.state)
+    return CapturedStep(program, initial, tuple(held.parameters), micro_batches, tied, unsaved)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What is held from one step to the next, by name: what is trained, what stays, buffers, the optimizer's slots."""
+
+    parameters: dict[str, Tensor]
+    frozen: dict[str, Tensor]
+    buffers: dict[str, Tensor]
+    slots: dict[str, Tensor]
+
+    @property
+    def state(self) -> dict[str, Tensor]:
+        """All of it."""
+        return {**self.parameters, **self.frozen, **self.buffers, **self.slots}
+
+    @property
+    def storages(self) -> set[int]:
+        """Addresses of the memory of the model's own tensors."""
+        # A tensor without elements has no memory, and no address.
+        own = (*self.parameters.values(), *self.frozen.values(), *self.buffers.values())
+        return {tensor.untyped_storage().data_ptr() for tensor in own} - {0}
+
+    def inputs(self) -> list[Input]:
+        """Return the program's state inputs, sorted by name."""
+        state = self.state
+        return [Input(name, "state", _tensor_type(name, state[name])) for name in sorted(state)]
+
+
+def _hold(model: nn.Module, rule: UpdateRule) -> _Held:
+    parameters = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
+    if not parameters:
+        raise DataError(
+            "The model has no parameter that requires a gradient, so there is nothing to train.",
+            remedy="Register its weights as nn.Parameter with requires_grad=True.",
+        )
+    frozen = {name: p.detach() for name, p in model.named_parameters() if not p.requires_grad}
+    buffers = {name: b.detach() for name, b in model.named_buffers()}
+    return _Held(parameters, frozen, buffers, dict(rule.slots(parameters)))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A training step as a function of its inputs, which is called with fake tensors.
+
+    Attributes:
+        held: What it starts from, for its names.
+        inputs: Its inputs, in the order of the arguments.
+        arrays: Names of the arrays of a batch.
+        location: Is told what is computed, and where.
+        decisions: Notes what the step decides by values.
+    """
+
+    model: nn.Module
+    objective: Objective
+    rule: UpdateRule
+    held: _Held
+    inputs: list[Input]
+    arrays: tuple[str, ...]
+    micro_batches: int
+    location: _Location
+    decisions: Decisions
+
+    def __call__(self, values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the loss, and the new state by name: buffers, and what the optimizer updates."""
+        named = dict(zip([(item.kind, item.name) for item in self.inputs], values, strict=True))
+        weights = {name: named["state", name].detach().requires_grad_() for name in self.held.parameters}
+        buffers = {name: named["state", name] for name in self.held.buffers}
+        fixed = {name: named["state", name].detach() for name in self.held.frozen}
+        losses: list[Tensor] = []
+        summed: dict[str, Tensor] = {}
+        for part in range(self.micro_batches):
+            rows = {name: _part(named["batch", name], part, self.micro_batches) for name in self.arrays}
+            loss, buffers = self._forward({**weights, **fixed}, buffers, rows)
+            losses.append(self.decisions.stopping(loss.detach()))
+            self._backward(loss * (1.0 / self.micro_batches) if self.micro_batches > 1 else loss, weights, summed)
+        with torch.no_grad():
+            mean = sum(losses[1:], losses[0]) * (1.0 / len(losses)) if len(losses) > 1 else losses[0]
+            # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
+            new = self.rule.update(
+                {name: weight.detach() for name, weight in weights.items() if name in summed},
+                {name: summed[name] for name in weights if name in summed},
+                {name: named["state", name] for name in self.held.slots},
+                {name: named["scalar", name] for name in self.rule.scalar_names},
+                self.location.at_slot,
+            )
+        return mean, {**buffers, **new}
+
+    def _forward(
+        self, weights: Mapping[str, Tensor], buffers: Mapping[str, Tensor], rows: Mapping[str, Tensor]
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Compute the loss of a part of the batch, and the buffers after it."""
+        model, objective = self.model, self.objective
+
+        class Step(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.model = model
+
+            def forward(self) -> tuple[Tensor, dict[str, Tensor]]:
+                loss = objective(self.model, rows)
+                # Read the buffers while the replacement still holds: a module may have assigned a new tensor.
+                return loss, dict(self.model.named_buffers())
+
+        replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
+        attributed = self.location.attribute_forward(model)
+        with attributed, whereabouts.LineLabels(_label_line), PhiloxDropout(), Substitutes(self.decisions):
+            loss, after = functional_call(Step(), replaced, ())
+        _check_loss(loss)
+        # The next part starts from the values of the buffers, not from how they came about.
+        return loss, {name: after[name].detach() for name in buffers}
+
+    def _backward(self, loss: Tensor, weights: Mapping[str, Tensor], summed: dict[str, Tensor]) -> None:
+        """Add the gradients of a part's loss to the sums."""
+        self.location.attribute_backward(loss)
+        gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
+        with torch.no_grad():
+            for name, gradient in zip(weights, gradients, strict=True):
+                if gradient is not None:
+                    self.location.at_gradient(name)
+                    summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
 
 
 def _tied(model: nn.Module, state: Mapping[str, Tensor]) -> dict[str, str]:
@@ -231,6 +333,23 @@ def _check_loss(loss: Any) -> None:
         raise ProgramError("The objective does not depend on any parameter of the model.")
 
 
+@dataclass(frozen=True)
+class _Traced:
+    """A step that was traced.
+
+    Attributes:
+        written: As it is written, with what it changes in place.
+        pure: Without mutations; None where it was traced only to be compared.
+        names: Names of the state that it gives, in their order.
+        decisions: What it decided by values.
+    """
+
+    written: torch.fx.GraphModule
+    pure: torch.fx.Graph | None
+    names: list[str]
+    decisions: Decisions
+
+
 def _trace(
     step: Callable[[list[Tensor]], tuple[Tensor, dict[str, Tensor]]],
     inputs: list[Input],
@@ -241,7 +360,8 @@ def _trace(
     *,
     exact: bool,
     ignore_autocast: bool,
-) -> tuple[torch.fx.Graph, list[str]]:
+    again: bool,
+) -> _Traced:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
     impure = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
@@ -262,7 +382,7 @@ def _trace(
             sdpa_kernel(SDPBackend.MATH),
             _without_onednn(),
             _without_validation(),
-            mixed.left_out(autocast_too=ignore_autocast),
+            mixed.without_mixed_precision(autocast_too=ignore_autocast),
             counting_draws(),
             called_directly(),
         ):
@@ -274,23 +394,23 @@ def _trace(
             ]
             with fx_traceback.preserve_node_meta():
                 traced = make_fx(flat, decomposition_table=impure)(*examples)
-                pure = make_fx(_functional(traced), decomposition_table=pure_ones)(*examples)
+                pure = None if again else make_fx(_functional(traced), decomposition_table=pure_ones)(*examples).graph
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
             f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
-            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy=remedies.for_decision(error),
             detail=str(error),
         ) from error
     except UnsupportedOperatorException as error:
         raise ProgramError(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured"
-            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy="Express it with operators of the allow-list (counterfoil/operators/catalogue.py).",
         ) from error
     except NoFormError as error:
         raise ProgramError(
-            f"{location.sentence} {error.sentence}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{location.sentence} {error.sentence}{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy=error.remedy,
         ) from error
     except CounterfoilError:
@@ -300,11 +420,11 @@ def _trace(
         theirs(error)
         raise ProgramError(
             f"{location.sentence} failed while the step was captured: {told(error)}"
-            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),
         ) from error
-    return pure.graph, names
+    return _Traced(traced, pure, names, decisions)
 
 
 @contextmanager
@@ -351,31 +471,6 @@ def _without_onednn() -> Iterator[None]:
         yield
     finally:
         torch.backends.mkldnn.enabled = enabled
-
-
-def _forward(
-    model: nn.Module,
-    objective: Objective,
-    weights: dict[str, Tensor],
-    buffers: dict[str, Tensor],
-    rows: Mapping[str, Tensor],
-    location: _Location,
-    substitutes: Substitutes,
-) -> tuple[Tensor, dict[str, Tensor]]:
-    class Step(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = model
-
-        def forward(self) -> tuple[Tensor, dict[str, Tensor]]:
-            loss = objective(self.model, rows)
-            # Read the buffers while the replacement still holds: a module may have assigned a new tensor.
-            return loss, dict(self.model.named_buffers())
-
-    replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
-    with location.attribute_forward(model), whereabouts.Lines(_label_line), PhiloxDropout(), substitutes:
-        loss, held = functional_call(Step(), replaced, ())
-    return loss, {name: held[name] for name in buffers}
 
 
 def _tensor_type(name: str, tensor: Tensor) -> TensorType:

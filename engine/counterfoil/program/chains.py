@@ -5,8 +5,8 @@ fresh tensor, which the next reads again; together they read the operands once a
 dies inside never exists in full size (:mod:`counterfoil.arithmetic.grid.tiles` computes them).
 
 Only operators with one correctly rounded operation an element, or a selection, are taken: their bits do not depend on
-who computes them, nor on where in a tensor an element lies. A chain runs at the place of its last operator. Operators
-of class exact may so be put off; the order of the rounding sites stays.
+who computes them, nor on where in a tensor an element lies (docs/numerics.md, "Operator classes"). A chain runs at the
+place of its last operator. Operators of class exact may so be put off; the order of the rounding sites stays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node, Value
-from counterfoil.program.elementwise import Expression, expression_of, leaves
+from counterfoil.program.elementwise import Expression, expression_of, values_in
 from counterfoil.program.graph import Program, node_values
 
 SMALLEST = 1 << 11
@@ -66,7 +66,7 @@ class Code(IntEnum):
 
 
 @dataclass(frozen=True)
-class Instruction:
+class ChainStep:
     """One step of a chain, for a whole block.
 
     Attributes:
@@ -85,7 +85,7 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class Operand:
+class ChainOperand:
     """A tensor that a chain reads or writes whole.
 
     Attributes:
@@ -117,13 +117,13 @@ class Chain:
 
     nodes: tuple[int, ...]
     shape: tuple[int, ...]
-    operands: tuple[Operand, ...]
-    results: tuple[Operand, ...]
+    operands: tuple[ChainOperand, ...]
+    results: tuple[ChainOperand, ...]
     scalars: tuple[float | Value, ...]
     sites: tuple[int, ...]
     watched: tuple[int, ...]
-    rounding: tuple[Instruction, ...]
-    plain: tuple[Instruction, ...]
+    rounding: tuple[ChainStep, ...]
+    plain: tuple[ChainStep, ...]
     slots: int
     internal: tuple[int, ...]
 
@@ -134,7 +134,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class OperatorSequence:
     """In what order the operators of a program run where chains are computed together.
 
     Attributes:
@@ -156,7 +156,7 @@ class Schedule:
         return frozenset(index for chain in self.chains.values() for index in chain.nodes[:-1])
 
 
-def schedule(program: Program, smallest: int = SMALLEST) -> Schedule:
+def schedule(program: Program, smallest: int = SMALLEST) -> OperatorSequence:
     """Return which operators of a program run together.
 
     Args:
@@ -173,7 +173,7 @@ def schedule(program: Program, smallest: int = SMALLEST) -> Schedule:
             readers.setdefault(value.number, []).append(index)
     kept = {value.number for value in program.updates.values()} | {program.loss.number}
     chains = {nodes[-1]: _Assembler(program, nodes, links.expressions, readers, kept).chain() for nodes in groups}
-    return Schedule(chains, *_lives(program, chains, readers))
+    return OperatorSequence(chains, *_lives(program, chains, readers))
 
 
 # Which of them run together.
@@ -271,7 +271,7 @@ class _Listing:
     """Instructions in the making, and the slots of a block that are free."""
 
     next_slot: int
-    instructions: list[Instruction] = field(default_factory=list)
+    instructions: list[ChainStep] = field(default_factory=list)
     free: list[int] = field(default_factory=list)
 
     def slot(self) -> int:
@@ -281,7 +281,7 @@ class _Listing:
         return self.next_slot - 1
 
     def emit(self, code: Code, target: int, first: int = 0, second: int = 0, third: int = 0) -> int:
-        self.instructions.append(Instruction(code, target, first, second, third))
+        self.instructions.append(ChainStep(code, target, first, second, third))
         return target
 
 
@@ -307,16 +307,16 @@ class _Assembler:
         others = {item.name for item in program.state_inputs() if not item.type.floating}
         updated -= {value.number for name, value in program.updates.items() if name in others}
         self._results = {
-            value: Operand(value, self._result_dtype(value, stored=value in updated - read_outside))
+            value: ChainOperand(value, self._result_dtype(value, stored=value in updated - read_outside))
             for value in made
             if value in read_outside or value in kept
         }
         self._internal = tuple(value for value in made if value not in self._results)
-        self._operands: dict[int, Operand] = {}
+        self._operands: dict[int, ChainOperand] = {}
         for index in nodes:
-            for value in leaves(expressions[index]):
+            for value in values_in(expressions[index]):
                 if value not in made and program.types[value].shape != ():  # type: ignore[union-attr]
-                    self._operands.setdefault(value, Operand(value, self._operand_dtype(value)))
+                    self._operands.setdefault(value, ChainOperand(value, self._operand_dtype(value)))
         self._scalars: dict[float | Value, int] = {}
         self._slot_of = {value: n for n, value in enumerate((*self._operands, *self._results))}
         sites = {site.node: number for number, site in enumerate(program.sites)}
@@ -359,12 +359,12 @@ class _Assembler:
             return "bool"
         return "float32" if stored else "float64"
 
-    def _assemble(self, *, rounded: bool) -> tuple[tuple[Instruction, ...], int]:
+    def _assemble(self, *, rounded: bool) -> tuple[tuple[ChainStep, ...], int]:
         """Return the instructions and the number of slots."""
         listing = _Listing(len(self._slot_of))
         last = {}
         for position, index in enumerate(self._nodes):
-            for value in (*leaves(self._expressions[index]), self._program.nodes[index].first_value):
+            for value in (*values_in(self._expressions[index]), self._program.nodes[index].first_value):
                 last[value] = position
         held: dict[int, int] = {}
         """The slot that a value lies in, as float64."""

@@ -106,7 +106,7 @@ class Decisions(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         """Pass an operator on to the capture, unless it asks for a value."""
         kwargs = dict(kwargs or {})
-        self._moved(whereabouts.here())
+        self._moved(whereabouts.client_line())
         name = func._schema.name.partition("::")[2]
         if name in _ASSERTIONS:
             if isinstance(args[0], Tensor):

@@ -22,13 +22,12 @@ from torch import Tensor
 from counterfoil.base.errors import ProgramError
 
 _aten = torch.ops.aten
-Number = int | float
 
 
 # Ranges.
 
 
-def _arange(start: Number, end: Number, step: Number, dtype: torch.dtype | None) -> Any:
+def _arange(start: float, end: float, step: float, dtype: torch.dtype | None) -> Any:
     """Count in integers, then convert, multiply and add: each is one correctly rounded operation."""
     numbers = (start, end, step)
     if dtype is None:
@@ -53,19 +52,19 @@ def _arange(start: Number, end: Number, step: Number, dtype: torch.dtype | None)
     return values + start if start else values
 
 
-def _arange_to(end: Number, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
+def _arange_to(end: float, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
     return _arange(0, end, 1, dtype)
 
 
-def _arange_from(start: Number, end: Number, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
+def _arange_from(start: float, end: float, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
     return _arange(start, end, 1, dtype)
 
 
-def _arange_by(start: Number, end: Number, step: Number = 1, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
+def _arange_by(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
     return _arange(start, end, step, dtype)
 
 
-def _linspace(start: Number, end: Number, steps: int, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _linspace(start: float, end: float, steps: int, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     """Equal parts of an interval, from rational numbers; both ends are exact."""
     first, width = Fraction(start), Fraction(end) - Fraction(start)
     values = [float(first + width * Fraction(i, max(steps - 1, 1))) for i in range(steps)]
@@ -281,7 +280,7 @@ def _interpolations() -> dict[Any, Callable[..., Any]]:
 # Softplus.
 
 
-def _softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Any:
+def _softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Any:
     """The threshold is compared with a product that is correctly rounded, so every machine decides alike."""
     if beta == 1:
         return NotImplemented
@@ -289,7 +288,7 @@ def _softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Any:
     return torch.where(scaled > threshold, x, _aten.softplus(scaled, 1, threshold) / beta)
 
 
-def _softplus_backward(g: Tensor, x: Tensor, beta: Number, threshold: Number) -> Any:
+def _softplus_backward(g: Tensor, x: Tensor, beta: float, threshold: float) -> Any:
     if beta == 1:
         return NotImplemented
     scaled = x * beta

@@ -59,11 +59,11 @@ def expression_of(node: Node, types: Sequence[TensorType | None]) -> Expression 
     return found if any(described.shape == output.shape for described in read) else None
 
 
-def leaves(expression: Expression) -> Iterable[int]:
+def values_in(expression: Expression) -> Iterable[int]:
     """Yield the number of every value in an expression."""
     for operand in expression[1:]:
         if isinstance(operand, tuple):
-            yield from leaves(operand)
+            yield from values_in(operand)
         elif isinstance(operand, Value):
             yield operand.number
 

@@ -2,12 +2,12 @@
 
 A program has inputs (state tensors, batch rows, per-step scalars), nodes, and results (the new state and the loss).
 Every input and every output of a node is a *value* with a number, counted from 0 in the order in which they appear.
-Its canonical JSON is specified in docs/bundle-format.md; the program's digest is the SHA-256 of that.
+Its canonical JSON is specified in docs/bundle-format.md, section 9; the program's digest is the SHA-256 of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from counterfoil.base.plaintext import quoted
 from counterfoil.base.sentence import say
 from counterfoil.operators.catalogue import OperatorClass, is_allowed
 from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
-from counterfoil.operators.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces
+from counterfoil.operators.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces, defaults_of, signature_of
 from counterfoil.operators.uses import undefined_use
 from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
 from counterfoil.program.places import Place, places_of
@@ -228,6 +228,22 @@ def map_argument(argument: Argument, convert: Callable[[Value | Keyword], Any]) 
     if isinstance(argument, tuple):
         return [map_argument(item, convert) for item in argument]
     return argument
+
+
+def types_by_name(node: Node, types: Sequence[TensorType | None]) -> dict[str, Any]:
+    """Return the arguments of a node by name, with defaults, the types of values in their places.
+
+    Args:
+        node: The node.
+        types: The type of every value of the program, by its number.
+    """
+
+    def described(argument: Argument) -> Any:
+        return map_argument(argument, lambda item: types[item.number] if isinstance(item, Value) else item)
+
+    names = (parameter.name for parameter in signature_of(node.operator).parameters)
+    given = (*zip(names, node.args, strict=False), *node.kwargs)
+    return {**defaults_of(node.operator), **{name: described(argument) for name, argument in given}}
 
 
 def _input_json(item: Input) -> dict[str, Any]:

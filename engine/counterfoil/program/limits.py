@@ -48,7 +48,7 @@ class Estimate:
     total_bytes: int
 
 
-def largest(estimates: Sequence[Estimate]) -> Estimate:
+def largest_estimate(estimates: Sequence[Estimate]) -> Estimate:
     """Return the most that any of the steps takes, each count by itself."""
     return Estimate(*(max(getattr(found, item.name) for found in estimates) for item in fields(Estimate)))
 
@@ -109,7 +109,7 @@ def check_operators(count: int, limits: Limits) -> None:
         )
 
 
-def check(estimate: Estimate, limits: Limits) -> None:
+def check_estimate(estimate: Estimate, limits: Limits) -> None:
     """Compare an estimate with the limits.
 
     Raises:

@@ -18,8 +18,8 @@ from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.mixed import in_float32
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
-from counterfoil.program.settled import Settled
-from counterfoil.program.whereabouts import bracketed
+from counterfoil.program.settled import SettledNodes
+from counterfoil.program.whereabouts import in_brackets
 
 _aten = torch.ops.aten
 _PASS_THROUGH = {
@@ -113,7 +113,7 @@ class _Lowering:
             default=-1,
         )
         self._graph.eliminate_dead_code()
-        self._settled = Settled(self._graph)
+        self._settled = SettledNodes(self._graph)
         placeholders = iter(range(len(self._inputs)))
         results: list[Value] = []
         for node in self._graph.nodes:
@@ -140,7 +140,7 @@ class _Lowering:
 
     @property
     def _line(self) -> str:
-        return bracketed(self._origin[2])
+        return in_brackets(self._origin[2])
 
     def _single(self, node: Any) -> Value:
         value = self._env[node]

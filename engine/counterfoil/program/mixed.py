@@ -11,7 +11,7 @@ from torch.amp.autocast_mode import autocast
 from torch.amp.grad_scaler import GradScaler
 
 from counterfoil.base.errors import ProgramError
-from counterfoil.program.whereabouts import bracketed, here
+from counterfoil.program.whereabouts import client_line, in_brackets
 
 NO_SCALING = "Leave the scaler out: no profile computes in float16, so no gradient vanishes without it."
 """What to do about loss scaling."""
@@ -28,7 +28,7 @@ def in_float32(dtype: torch.dtype) -> str:
 
 
 @contextmanager
-def left_out(*, autocast_too: bool) -> Iterator[None]:
+def without_mixed_precision(*, autocast_too: bool) -> Iterator[None]:
     """Keep torch's mixed precision out of a step that is being captured.
 
     Args:
@@ -59,7 +59,7 @@ def left_out(*, autocast_too: bool) -> Iterator[None]:
         if not self.is_enabled():
             return scale(self, outputs)
         raise ProgramError(
-            f"The step scales its loss by a {type(self).__name__}{bracketed(here())}.", remedy=NO_SCALING
+            f"The step scales its loss by a {type(self).__name__}{in_brackets(client_line())}.", remedy=NO_SCALING
         )
 
     if torch.is_autocast_enabled("cpu") and not autocast_too:
@@ -78,8 +78,8 @@ def _refused(dtype: torch.dtype) -> ProgramError:
     name = str(dtype).removeprefix("torch.")
     near = "float32-bfloat16 has bfloat16's 8 bits, " if dtype is torch.bfloat16 else ""
     return ProgramError(
-        f"The step runs under torch.autocast to {name}{bracketed(here())}, but how a step is computed is said by the "
-        "order's profile.",
+        f"The step runs under torch.autocast to {name}{in_brackets(client_line())}, but how a step is computed is said "
+        "by the order's profile.",
         remedy=f"Name a profile, and autocast is left out: {near}float64-24 keeps 24 bits (--precision, or "
         "precision=counterfoil.PROFILES[...]; docs/profiles.md).",
     )

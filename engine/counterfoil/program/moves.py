@@ -19,7 +19,6 @@ from torch import Tensor
 from counterfoil.base.errors import ProgramError
 
 _aten = torch.ops.aten
-Number = int | float
 _LARGEST = torch.finfo(torch.float32).max
 
 
@@ -51,7 +50,7 @@ def _diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     )
 
 
-def _index_fill(x: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
+def _index_fill(x: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
     if not x.dim():
         return torch.full_like(x, value)
     places = _along(index, x, dim)

@@ -16,7 +16,7 @@ from torch import Tensor, fx
 from counterfoil.operators.catalogue import OperatorClass, classify, is_allowed
 
 
-class Settled:
+class SettledNodes:
     """What the nodes of a graph give that depend on no input."""
 
     def __init__(self, graph: fx.Graph) -> None:

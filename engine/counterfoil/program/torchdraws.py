@@ -19,7 +19,6 @@ from counterfoil.operators.random import exponential, normal, uniform
 from counterfoil.program.noform import NoFormError
 
 _aten = torch.ops.aten
-Number = int | float
 
 WORD_BITS = 48
 """Bits of the integers that :func:`integers` draws."""
@@ -74,7 +73,7 @@ def _randn_like(x: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Ten
     return normal(x.shape).to(dtype or x.dtype)
 
 
-def _scaled(values: Tensor, mean: Tensor | Number, deviation: Tensor | Number) -> Tensor:
+def _scaled(values: Tensor, mean: Tensor | float, deviation: Tensor | float) -> Tensor:
     """``values * deviation + mean``; a deviation of 1 and a mean of 0 are left out."""
     scaled = values if isinstance(deviation, (int, float)) and deviation == 1 else values * deviation
     return scaled if isinstance(mean, (int, float)) and mean == 0 else scaled + mean
@@ -84,7 +83,7 @@ def _normal(x: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     return _scaled(normal(x.shape), mean, std).to(x.dtype)
 
 
-def _normal_of_tensors(mean: Tensor | Number, std: Tensor | Number = 1.0, **_: Any) -> Tensor:
+def _normal_of_tensors(mean: Tensor | float, std: Tensor | float = 1.0, **_: Any) -> Tensor:
     shapes = [tuple(operand.shape) for operand in (mean, std) if isinstance(operand, Tensor)]
     return _scaled(normal(np.broadcast_shapes(*shapes)), mean, std)
 
@@ -159,7 +158,7 @@ def _multinomial(weights: Tensor, count: int, replacement: bool = False, **_: An
 
 
 def _rrelu(
-    x: Tensor, noise: Tensor, lower: Number = 0.125, upper: Number = 1 / 3, training: bool = False, **_: Any
+    x: Tensor, noise: Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False, **_: Any
 ) -> tuple[Tensor, Tensor]:
     if not training:
         return torch.nn.functional.leaky_relu(x, (lower + upper) / 2), noise
@@ -168,7 +167,7 @@ def _rrelu(
 
 
 def _rrelu_backward(
-    g: Tensor, x: Tensor, noise: Tensor, lower: Number, upper: Number, training: bool, self_is_result: bool
+    g: Tensor, x: Tensor, noise: Tensor, lower: float, upper: float, training: bool, self_is_result: bool
 ) -> Tensor:
     # What torch compares, as well: nearly equal ends are taken for equal.
     if training and upper - lower > 1e-6:

@@ -22,7 +22,7 @@ _ASKING = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 
 
 @dataclass(frozen=True)
-class Check:
+class ValueCheck:
     """What a check asks.
 
     Attributes:
@@ -34,7 +34,7 @@ class Check:
     raises: bool
 
 
-def check_at(frame: FrameType | None) -> Check | None:
+def check_at(frame: FrameType | None) -> ValueCheck | None:
     """Return the check that a frame is at.
 
     Args:
@@ -54,7 +54,7 @@ def check_at(frame: FrameType | None) -> Check | None:
         for test, check in _checks(statement, guarded=guarded):
             passes = _wanted(test, check.passes, spot)
             if passes is not None:
-                return Check(passes, check.raises)
+                return ValueCheck(passes, check.raises)
     return None
 
 
@@ -96,17 +96,17 @@ def _statements(body: Sequence[ast.stmt], *, guarded: bool) -> Iterator[tuple[as
             yield from _statements(handler.body, guarded=guarded)
 
 
-def _checks(statement: ast.stmt, *, guarded: bool) -> Iterator[tuple[ast.expr, Check]]:
+def _checks(statement: ast.stmt, *, guarded: bool) -> Iterator[tuple[ast.expr, ValueCheck]]:
     """The condition of a statement that only checks, and what it asks of it."""
     if isinstance(statement, ast.Assert) and not guarded:
-        yield statement.test, Check(passes=True, raises=True)
+        yield statement.test, ValueCheck(passes=True, raises=True)
     elif isinstance(statement, ast.If):
         for body, passes in ((statement.body, False), (statement.orelse, True)):
             if body and isinstance(body[-1], ast.Raise):
                 if not guarded:
-                    yield statement.test, Check(passes, raises=True)
+                    yield statement.test, ValueCheck(passes, raises=True)
             elif body and all(isinstance(item, ast.Expr) and _says(item.value) for item in body):
-                yield statement.test, Check(passes, raises=False)
+                yield statement.test, ValueCheck(passes, raises=False)
 
 
 def _says(expression: ast.expr) -> bool:

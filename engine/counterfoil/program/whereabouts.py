@@ -39,6 +39,11 @@ def _sort(code: CodeType) -> str:
     return found
 
 
+def is_inner(code: CodeType) -> bool:
+    """Whether code is torch's, or of the capture, and not the client's or of a library that it uses."""
+    return _sort(code) != "client"
+
+
 def client_frame() -> FrameType | None:
     """Return the innermost frame that is neither torch's nor of the capture, or None in a backward pass."""
     frame: FrameType | None = sys._getframe(1)
@@ -62,13 +67,13 @@ def asking_frame() -> FrameType | None:
     return frame
 
 
-def here() -> str:
+def client_line() -> str:
     """Return file and line of :func:`client_frame`; empty where there is none."""
     frame = client_frame()
     return "" if frame is None else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
 
 
-class Lines(TorchFunctionMode):
+class LineLabels(TorchFunctionMode):
     """While active, says at which line each result was computed.
 
     Args:
@@ -84,7 +89,7 @@ class Lines(TorchFunctionMode):
     ) -> Any:
         """Pass on every call, and label what it made."""
         result = func(*args, **(kwargs or {}))
-        self._label(result, here())
+        self._label(result, client_line())
         return result
 
 
@@ -105,6 +110,6 @@ def frames_raised(error: BaseException) -> list[tuple[str, str]]:
     return [(f.f_code.co_filename, f.f_code.co_name) for f, _ in traceback.walk_tb(error.__traceback__)]
 
 
-def bracketed(place: str) -> str:
+def in_brackets(place: str) -> str:
     """Return a place as the end of a sentence, before its full stop."""
     return f" ({place})" if place else ""

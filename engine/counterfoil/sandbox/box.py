@@ -43,7 +43,7 @@ class Closed:
         return ", ".join(self.features) + (f"; without {'; '.join(self.missing)}" if self.missing else "")
 
 
-Name = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 _OPEN = Closed(missing=("not asked for",))
 _closed = _OPEN
 
@@ -69,7 +69,7 @@ def left_open(why: str) -> Iterator[None]:
         _note(before)
 
 
-def enter(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Name] = ()) -> Closed:
+def enter(reads: Iterable[AnyPath], writes: Iterable[AnyPath] = (), lists: Iterable[AnyPath] = ()) -> Closed:
     """Close the box around this process, for good; to be called before it starts threads, and loads what does.
 
     Args:
@@ -86,8 +86,14 @@ def enter(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Na
     return close(policy)
 
 
-def policy_here(reads: Iterable[Name], writes: Iterable[Name] = (), lists: Iterable[Name] = ()) -> Policy:
-    """Return the policy of a job on this machine."""
+def policy_here(reads: Iterable[AnyPath], writes: Iterable[AnyPath] = (), lists: Iterable[AnyPath] = ()) -> Policy:
+    """Return the policy of a job on this machine.
+
+    Args:
+        reads: Files and folders that the job reads.
+        writes: Folders and files that it writes.
+        lists: Folders that it lists.
+    """
     return make_policy(
         [*(os.path.abspath(each) for each in reads), *kernel_folders()],
         [os.path.abspath(each) for each in writes],

@@ -90,6 +90,16 @@ class Kernel:
 
         From version 4 on no TCP port is bound or connected to either, and from version 6 on no signal is sent and no
         abstract socket reached outside of the box. What is listed and does not exist is passed over.
+
+        Args:
+            version: The version of Landlock that the kernel has.
+            reads: Files and folders that may be read, absolute.
+            writes: Folders and files that may be written.
+            devices: Devices that may be read and written.
+            lists: Folders that may be listed.
+
+        Raises:
+            OSError: The kernel refuses.
         """
         handled = _handled(version)
         attributes = _Ruleset(handled, _ANY_TCP if version >= 4 else 0, _ANY_SCOPE if version >= 6 else 0)

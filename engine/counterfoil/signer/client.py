@@ -25,7 +25,7 @@ from counterfoil.base.errors import (
 )
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say, unpacked
-from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
+from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, receive_body, receive_kind, send_frame
 
 if TYPE_CHECKING:
     from counterfoil.signing.keys import PublicKey
@@ -130,31 +130,33 @@ class SignerProcess:
             self._speaking(say("The process that holds the private key ended before it had signed.")),
             self._deadline(),
         ):
-            send(self._requests, Kind.STATEMENT, payload)
-            return self._receive(Kind.ENVELOPE)
+            send_frame(self._requests, FrameKind.STATEMENT, payload)
+            return self._receive(FrameKind.ENVELOPE)
 
     def begin(self, passphrase: Passphrase) -> None:
         """Hand over the passphrase and wait for the key; part of :func:`start_signer`."""
         with self._speaking(say("The process that holds the private key ended before it had loaded the key.")):
             if passphrase.source == "terminal":
-                self.pem = self._receive(Kind.READY).decode()
+                self.pem = self._receive(FrameKind.READY).decode()
                 return
             with self._deadline():
                 if passphrase.source in ("pipe", "relay"):
-                    send(self._requests, Kind.PASSPHRASE, passphrase._text.encode("utf-8", "surrogateescape"))
-                self.pem = self._receive(Kind.READY).decode()
+                    send_frame(
+                        self._requests, FrameKind.PASSPHRASE, passphrase._text.encode("utf-8", "surrogateescape")
+                    )
+                self.pem = self._receive(FrameKind.READY).decode()
 
     @property
     def _requests(self) -> FileIO:
         return cast("FileIO", self._process.stdin)
 
-    def _receive(self, wanted: Kind) -> bytes:
+    def _receive(self, wanted: FrameKind) -> bytes:
         answers = cast("FileIO", self._process.stdout)
         kind = receive_kind(answers)
         if kind is None:
             raise EOFError
         body = receive_body(answers, kind)
-        if kind is Kind.FAILURE:
+        if kind is FrameKind.FAILURE:
             raise _told(body)
         if kind is not wanted:
             raise SignerError(say("The signer gave an answer that belongs to another question."))

@@ -15,7 +15,7 @@ MAX_PASSPHRASE_BYTES = 4096
 _LENGTH_BYTES = 4
 
 
-class Kind(Enum):
+class FrameKind(Enum):
     """What a frame is; the value is its first byte."""
 
     PASSPHRASE = b"P"
@@ -31,11 +31,11 @@ class Kind(Enum):
 
 
 MOST = {
-    Kind.PASSPHRASE: MAX_PASSPHRASE_BYTES,
-    Kind.STATEMENT: MAX_STATEMENT_BYTES,
-    Kind.READY: 4096,
-    Kind.ENVELOPE: MAX_ANSWER_BYTES,
-    Kind.FAILURE: 2**16,
+    FrameKind.PASSPHRASE: MAX_PASSPHRASE_BYTES,
+    FrameKind.STATEMENT: MAX_STATEMENT_BYTES,
+    FrameKind.READY: 4096,
+    FrameKind.ENVELOPE: MAX_ANSWER_BYTES,
+    FrameKind.FAILURE: 2**16,
 }
 """Most bytes in a frame of each kind."""
 
@@ -50,8 +50,13 @@ class Pipe(Protocol):
         """Write some of the bytes, and say how many."""
 
 
-def send(pipe: Pipe, kind: Kind, body: bytes) -> None:
+def send_frame(pipe: Pipe, kind: FrameKind, body: bytes) -> None:
     """Write a frame.
+
+    Args:
+        pipe: Where it goes.
+        kind: What it is.
+        body: What it holds.
 
     Raises:
         SignerError: It is longer than its kind allows.
@@ -64,18 +69,18 @@ def send(pipe: Pipe, kind: Kind, body: bytes) -> None:
         left = left[pipe.write(left) or 0 :]
 
 
-def receive_kind(pipe: Pipe) -> Kind | None:
+def receive_kind(pipe: Pipe) -> FrameKind | None:
     """Wait for a frame and read its kind; None when the other side has closed the pipe; raises SignerError."""
     first = pipe.read(1)
     if not first:
         return None
     try:
-        return Kind(first)
+        return FrameKind(first)
     except ValueError as error:
         raise SignerError(say("What came through the signer's pipe is not a frame.")) from error
 
 
-def receive_body(pipe: Pipe, kind: Kind) -> bytes:
+def receive_body(pipe: Pipe, kind: FrameKind) -> bytes:
     """Read the rest of a frame.
 
     Raises:

@@ -16,7 +16,7 @@ from pathlib import Path
 from counterfoil.base.errors import CancelledError, CounterfoilError, KeyFileError, SignerError
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.base.sentence import packed, say
-from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
+from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, Pipe, receive_body, receive_kind, send_frame
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signer.hardening import ignore_signals, protect_memory
 from counterfoil.signing.keys import PrivateKey, generate_key, load_private_key, needs_passphrase
@@ -67,7 +67,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
         _fail(answers, error)
         return 1
     ignore_signals()
-    send(answers, Kind.READY, key.public.pem.encode())
+    send_frame(answers, FrameKind.READY, key.public.pem.encode())
     about: str = options.about
     gate = Gate(options.purpose, key.public, about.encode("utf-8", "replace").decode())
     while True:
@@ -75,7 +75,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
             kind = receive_kind(requests)
             if kind is None:
                 return 0
-            if kind is not Kind.STATEMENT:
+            if kind is not FrameKind.STATEMENT:
                 raise SignerError(say("The signer was sent something else than a statement."))
             with _deadline(options.patience):
                 payload = receive_body(requests, kind)
@@ -88,7 +88,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
         except Exception as error:  # the client is told, and may ask for another signature
             _fail(answers, error)
         else:
-            send(answers, Kind.ENVELOPE, envelope)
+            send_frame(answers, FrameKind.ENVELOPE, envelope)
 
 
 def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
@@ -97,7 +97,7 @@ def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
     if options.source in (FROM_PIPE, FROM_RELAY):
         with _deadline(options.patience):
             kind = receive_kind(requests)
-            if kind is not Kind.PASSPHRASE:
+            if kind is not FrameKind.PASSPHRASE:
                 raise SignerError(say("The signer was sent something else than a passphrase."))
             passphrase = receive_body(requests, kind).decode("utf-8", "surrogateescape") or None
         if options.source == FROM_RELAY and not options.create and not needs_passphrase(path):
@@ -171,4 +171,4 @@ def _fail(answers: Pipe, error: Exception) -> None:
     if isinstance(error, CounterfoilError):
         sentence, remedy = error.sentence, error.remedy
     told = {"error": type(error).__name__, "sentence": packed(sentence), "remedy": packed(remedy)}
-    send(answers, Kind.FAILURE, json.dumps(told).encode())
+    send_frame(answers, FrameKind.FAILURE, json.dumps(told).encode())

@@ -21,7 +21,7 @@ _Point = tuple[int, int, int, int]
 _NEUTRAL: _Point = (0, 1, 1, 0)
 
 
-def is_public_key(encoding: bytes) -> bool:
+def is_prime_order_point(encoding: bytes) -> bool:
     """Return whether 32 bytes are the one encoding of a point of order L.
 
     Refused are: another length, a coordinate of P or more, a sign without an x, what is no point of the curve, the

@@ -27,7 +27,7 @@ from counterfoil.base.errors import KeyFileError, TargetExistsError
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.signing.edwards import is_public_key
+from counterfoil.signing.edwards import is_prime_order_point
 from counterfoil.signing.intoto import PAYLOAD_TYPE
 from counterfoil.signing.publickeys import public_path
 
@@ -71,7 +71,7 @@ class PublicKey:
     @classmethod
     def of(cls, key: Ed25519PublicKey) -> PublicKey:
         """Wrap a key of the cryptography library; raises KeyFileError when it is no point of the prime order."""
-        if not is_public_key(key.public_bytes_raw()):
+        if not is_prime_order_point(key.public_bytes_raw()):
             raise KeyFileError(
                 say(
                     "The public key is not one that only its owner can sign with: it is a point of small order, or not "

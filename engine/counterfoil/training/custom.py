@@ -27,6 +27,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, CounterfoilError, DataError
 from counterfoil.base.generators import finish
@@ -40,7 +41,6 @@ from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
-from counterfoil.training.loaded import Array
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Rows, check_dtype, read_rows
@@ -134,7 +134,13 @@ class CustomJob(ClientJob):
         recompute_activations: Segments | None = None,
         cancel: CancelToken | None = None,
     ) -> Generator[Preparing, None, OrderDraft]:
-        """Draft the order; raises as :func:`order_custom`."""
+        """Draft the order; raises as :func:`order_custom`.
+
+        Args:
+            precision: The precision profile; the job's own unless given.
+            recompute_activations: Segments of the forward pass; the job's own unless given.
+            cancel: Looked at between stages.
+        """
         segments = recompute_activations or self.recompute_activations
         job = replace(self, precision=precision or self.precision, recompute_activations=segments)
         return _drafting(job, cancel)
@@ -379,7 +385,19 @@ def learning_rates(job: CustomJob) -> list[float]:
 
 
 def schedule_of(job: CustomJob, rows: Rows, count: int) -> npt.NDArray[np.int64]:
-    """Return the rows of each step of a job, int64 ``[steps, batch_size]``, of so many; raises DataError."""
+    """Return which rows each step of a job reads.
+
+    Args:
+        job: The job.
+        rows: Its data, which may have drawn the rows already, as a DataLoader does.
+        count: How many rows the data has.
+
+    Returns:
+        int64 ``[steps, batch_size]``.
+
+    Raises:
+        DataError: The job says nothing of it, or contradicts its data.
+    """
     drawn = rows.schedule
     if drawn is not None:
         if job.schedule is not None or job.batch_size not in (None, drawn.shape[1]):

@@ -16,14 +16,14 @@ from counterfoil.base.errors import DataError
 from counterfoil.operators.node import TensorType
 from counterfoil.training.augment import random_crop, random_flip
 
-Images = npt.NDArray[np.uint8]
+Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
 _LEVELS = 256
 _BLOCK = 1024
 """Images whose pixels are counted at a time."""
 
 
-def with_channels(images: Images, labels: Labels, classes: int) -> Images:
+def with_channels(images: Pixels, labels: Labels, classes: int) -> Pixels:
     """Check training images and their labels.
 
     Args:
@@ -62,7 +62,7 @@ class Normalisation:
     deviations: tuple[float, ...]
 
     @classmethod
-    def of(cls, images: Images) -> Normalisation:
+    def of(cls, images: Pixels) -> Normalisation:
         """Measure images ``[n, C, H, W]``: integer sums and one correctly rounded root, the same on every machine."""
         means, deviations = [], []
         levels = range(_LEVELS)
@@ -112,7 +112,7 @@ class ImageObjective:
         return functional.cross_entropy(model(self.normalisation(images)), batch["labels"])
 
 
-def image_batch(images: Images, batch_size: int) -> dict[str, TensorType]:
+def image_batch(images: Pixels, batch_size: int) -> dict[str, TensorType]:
     """Return the batch inputs of a step on images ``[n, C, H, W]``."""
     return {
         "images": TensorType("uint8", (batch_size, *images.shape[1:])),
@@ -122,6 +122,11 @@ def image_batch(images: Images, batch_size: int) -> dict[str, TensorType]:
 
 def check_settings(batch_size: int, steps: int, padding: int) -> None:
     """Check the settings of an order on images.
+
+    Args:
+        batch_size: Images per step.
+        steps: Steps.
+        padding: Pixels of border before the random crop.
 
     Raises:
         DataError: One of them is out of range.

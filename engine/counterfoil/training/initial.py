@@ -40,10 +40,19 @@ def fan_in_uniform(model: nn.Module, seed: int) -> None:
                     draw += 1
 
 
-def normal(shape: tuple[int, ...], deviation: float, seed: int, draw: int) -> Tensor:
+def nearly_normal(shape: tuple[int, ...], deviation: float, seed: int, draw: int) -> Tensor:
     """Draw nearly normal numbers: the sum of twelve uniform ones, less six (Irwin-Hall), times ``deviation``.
 
     Unlike Box-Muller it needs no logarithm or cosine, so every machine gives the same bits.
+
+    Args:
+        shape: Shape of the tensor.
+        deviation: Its standard deviation.
+        seed: Key of the generator, Philox4x32-10 (Salmon et al. 2011).
+        draw: Which tensor of this seed it is, from 0.
+
+    Returns:
+        float32 of this shape.
     """
     total = torch.zeros(shape, dtype=torch.float64)
     for term in range(_TERMS):

@@ -16,6 +16,7 @@ from torch import Tensor
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
 from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.errors import ProgramError
@@ -30,10 +31,8 @@ from counterfoil.commit.state import chunk_proofs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 
-Array = npt.NDArray[np.generic]
 
-
-class Rows(Protocol):
+class RowArray(Protocol):
     """An array whose rows are taken by number: one in memory, or one in a data file."""
 
     def __len__(self) -> int:
@@ -72,9 +71,14 @@ def read_programs(
 
 
 def check_inputs(manifest: OrderManifest, programs: Turns[Program], state: Mapping[str, Array]) -> None:
-    """Check that the inputs of programs are what the order provides; ``state`` is its initial or a later state.
+    """Check that the inputs of programs are what the order provides.
 
     A program among several takes a part of the state; all of them together take all of it.
+
+    Args:
+        manifest: The order's manifest.
+        programs: Its programs, or some of them.
+        state: Its initial or a later state.
 
     Raises:
         ProgramError: They are not.
@@ -122,14 +126,14 @@ class LoadedOrder:
     initial: dict[str, Tensor]
     _schedule: npt.NDArray[np.int64]
     _scalars: npt.NDArray[np.float64]
-    _data: Mapping[str, Rows]
+    _data: Mapping[str, RowArray]
 
     @property
     def program(self) -> Program:
         """The order's only program; raises ValueError where several take turns."""
         return self.programs.only
 
-    def with_data(self, outside: Mapping[str, Rows]) -> LoadedOrder:
+    def with_data(self, outside: Mapping[str, RowArray]) -> LoadedOrder:
         """Return the order with the arrays of its data file, checked; without them it cannot be executed."""
         used = _read_by(self.programs)
         found = {name: array for name, array in outside.items() if name in used}
@@ -189,7 +193,7 @@ def step_inputs(
     state: Mapping[str, Tensor],
     rows: npt.NDArray[np.int64],
     scalars: npt.NDArray[np.float64],
-    data: Mapping[str, Rows],
+    data: Mapping[str, RowArray],
 ) -> StepInputs:
     """Return the inputs of a step.
 
@@ -209,7 +213,7 @@ def step_inputs(
     )
 
 
-def _prove(array: Rows, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkProofs:
+def _prove(array: RowArray, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkProofs:
     """Prove the chunks of an array that hold some of its rows."""
     row_bytes = tensor_bytes(spec.dtype, spec.shape[1:])
     chunks = [index for span in chunks_of_rows(rows, row_bytes) for index in span]

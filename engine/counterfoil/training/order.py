@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, DataError, ProgramError
 from counterfoil.base.generators import finish
@@ -26,13 +27,13 @@ from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
-from counterfoil.program.limits import Estimate, largest
-from counterfoil.program.recompute import AUTO, Segments, recomputing_in_stages
+from counterfoil.program.limits import Estimate, largest_estimate
+from counterfoil.program.recompute import AUTO, Segments, recomputing
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.consent import sign_order
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import Array, check_inputs, step_inputs
+from counterfoil.training.loaded import check_inputs, step_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 
@@ -105,11 +106,13 @@ class OrderDraft:
         item_bytes = TORCH_DTYPES[self.manifest.precision.compute].itemsize
         found = {}
         for name, program in self.programs.parts.items():
-            work = recomputing_in_stages(program, segments, item_bytes, cancel)
+            work = recomputing(program, segments, item_bytes, cancel)
             found[name] = yield from staged("Recomputation", "plans", work)
         made = Turns(found, self.programs.pattern)
         programs = made.map(lambda each: each.program)
-        taken = Recomputation(largest([each.before for each in made.all]), largest([each.after for each in made.all]))
+        taken = Recomputation(
+            largest_estimate([each.before for each in made.all]), largest_estimate([each.after for each in made.all])
+        )
         manifest = replace(self.manifest, programs=programs.map(lambda program: program.digest))
         return replace(self, manifest=manifest, programs=programs, recomputation=taken)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from counterfoil.base.generators import relay
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,14 @@ CAPTURING = Preparing("Capturing the step", "steps", 0, 1)
 """The step is captured; how far it is cannot be told."""
 
 
-def staged(stage: str, unit: str, work: Generator[tuple[int, int], None, Result]) -> Generator[Preparing, None, Result]:
-    """Run a stage that reports what is done and its total, and return what it returns."""
+def staged(
+    stage: str, unit: str, work: Generator[tuple[int, int], None, _Result]
+) -> Generator[Preparing, None, _Result]:
+    """Run a stage that reports what is done and its total, and return what it returns.
+
+    Args:
+        stage: What is being done, in words.
+        unit: What is counted.
+        work: Yields how many are done and their total.
+    """
     return relay(work, lambda report: Preparing(stage, unit, *report))

@@ -19,7 +19,6 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -38,6 +37,7 @@ from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.signing.envelope import open_tree_head
 from counterfoil.signing.keys import PublicKey
+from counterfoil.training.recordingevents import RecordingChecked
 from counterfoil.training.recordingfolder import (
     ACCEPTANCE,
     HEADER,
@@ -48,7 +48,7 @@ from counterfoil.training.recordingfolder import (
     clear,
     in_use,
     is_unfinished,
-    reading,
+    reading_recording,
     recording_folder,
 )
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
@@ -65,14 +65,6 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _FORMAT = 1
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""
-
-
-@dataclass(frozen=True)
-class RecordingChecked:
-    """Progress of the check of an unfinished recording: bytes done and their total."""
-
-    done: int
-    total: int
 
 
 class Recording:
@@ -113,6 +105,11 @@ class Recording:
     def begin(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
         """Start a recording.
 
+        Args:
+            run_path: Where the run will go; the folder lies beside it.
+            manifest: The order's manifest.
+            key: The trainer's public key.
+
         Raises:
             RecordingError: An unfinished one lies there.
             FileWriteError: The folder cannot be written.
@@ -136,7 +133,12 @@ class Recording:
 
     @classmethod
     def open(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
-        """Open an unfinished recording of an order by a key; :meth:`check` must follow.
+        """Open an unfinished recording; :meth:`check` must follow.
+
+        Args:
+            run_path: Where the run will go; the folder lies beside it.
+            manifest: The order's manifest.
+            key: The trainer's public key.
 
         Raises:
             RecordingError: It is of another order, by another key, damaged, or somebody goes on with it right now.
@@ -145,7 +147,7 @@ class Recording:
         folder = recording_folder(run_path)
         header = _encode_header(manifest, key)
         check_files(folder)
-        with reading(folder):
+        with reading_recording(folder):
             found = (folder / HEADER).read_bytes()
         if found != header:
             raise _other_header(folder, found, manifest, key)
@@ -179,7 +181,7 @@ class Recording:
             FileReadError: The system fails to read it.
         """
         path = self.folder / ACCEPTANCE
-        with reading(path):
+        with reading_recording(path):
             return path.read_bytes() if path.exists() else None
 
     def keep_acceptance(self, envelope: bytes) -> None:
@@ -189,7 +191,7 @@ class Recording:
     @property
     def size_bytes(self) -> int:
         """How much room it takes so far; raises FileReadError."""
-        with reading(self.folder):
+        with reading_recording(self.folder):
             return sum(path.stat().st_size for path in self.folder.iterdir())
 
     def check(self, cancel: CancelToken | None = None) -> Generator[RecordingChecked, None, MerkleFrontier]:
@@ -209,7 +211,7 @@ class Recording:
         """
         history = MerkleFrontier()
         history.append(leaf_hash(StepRecord(0, self._manifest.initial_root, None, None, None).to_bytes()))
-        with reading(self.folder):
+        with reading_recording(self.folder):
             total = sum(path.stat().st_size for path in self.folder.glob("steps-*"))
         done = end = shown = 0
         file = 1
@@ -309,7 +311,7 @@ class Recording:
         """
         path = self._state_path(step)
         arrays = {}
-        with reading(path), path.open("rb") as file:
+        with reading_recording(path), path.open("rb") as file:
             whole = os.fstat(file.fileno()).st_size == sum(array.nbytes for array in initial.values())
             for name in sorted(initial) if whole else ():
                 array = np.empty(initial[name].shape, initial[name].dtype.newbyteorder("<"))
@@ -392,7 +394,7 @@ class Recording:
 
     def _step_files(self) -> list[int]:
         """The first steps of the files of steps, ascending."""
-        with reading(self.folder):
+        with reading_recording(self.folder):
             return sorted(int(path.name.removeprefix("steps-")) for path in self.folder.glob("steps-" + "[0-9]" * 8))
 
     def _read(self, first: int) -> Iterator[tuple[StoredStep, int, int, Digest]]:
@@ -402,7 +404,7 @@ class Recording:
         number = max((file for file in files if file <= first), default=0)
         while number in files:
             file, path = number, self._steps_path(number)
-            with reading(path), path.open("rb") as opened:
+            with reading_recording(path), path.open("rb") as opened:
                 size, position = os.fstat(opened.fileno()).st_size, 0
                 for step, position, seal in read_steps(opened, size, self._first_seal(file)):
                     committed = step.record.state_root is not None
@@ -431,7 +433,7 @@ class Recording:
 
     def _read_heads(self, key: PublicKey) -> None:
         path = self.folder / HEADS
-        with reading(path):
+        with reading_recording(path):
             data = path.read_bytes() if path.exists() else b""
         # The last line is torn when its writing was stopped; it was not published then.
         self.published = data[: data.rfind(b"\n") + 1]

@@ -41,7 +41,7 @@ def has_published(run_path: str | os.PathLike[str]) -> bool:
 
 def check_files(folder: Path) -> None:
     """Refuse what would make the program wait for ever: a pipe, or a device, under a name of a recording's."""
-    with reading(folder), os.scandir(folder) as entries:
+    with reading_recording(folder), os.scandir(folder) as entries:
         for entry in entries:
             if OURS.fullmatch(entry.name) and not entry.is_file(follow_symlinks=False):
                 raise RecordingError(
@@ -89,7 +89,7 @@ def clear(folder: Path) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading_recording(path: Path) -> Iterator[None]:
     """Turn what the operating system raises while reading into a FileReadError or a RecordingError."""
     try:
         yield

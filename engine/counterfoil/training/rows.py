@@ -17,12 +17,12 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import DATA_DTYPES
 from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
-from counterfoil.program.whereabouts import bracketed, where_raised
-from counterfoil.training.loaded import Array
+from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.preparing import Preparing
 
 ITEM = "item"
@@ -124,7 +124,7 @@ def _row(data: Any, number: int) -> Any:
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"Row {number} of the job's data cannot be read: {told(error)}{bracketed(where_raised(error))}.",
+            f"Row {number} of the job's data cannot be read: {told(error)}{in_brackets(where_raised(error))}.",
             remedy="Correct the Dataset; it is read row by row when the order is written.",
         ) from error
 
@@ -335,7 +335,7 @@ def _batches(loader: DataLoader[Any], steps: int) -> Iterator[Any]:
             theirs(error)
             raise DataError(
                 f"Batch {steps - left} of the job's DataLoader cannot be read: {told(error)}"
-                f"{bracketed(where_raised(error))}.",
+                f"{in_brackets(where_raised(error))}.",
                 remedy="Correct the Dataset, the sampler or collate_fn; they are called when the order is written.",
             ) from error
         if left == before:

@@ -31,20 +31,41 @@ def cosine(base: float, steps: int) -> list[float]:
 
 
 def warmup_linear(base: float, steps: int, warmup: int) -> list[float]:
-    """Rise linearly to ``base`` over ``warmup`` steps, then fall linearly to 0."""
+    """Rise linearly to ``base`` over ``warmup`` steps, then fall linearly to 0.
+
+    Args:
+        base: The highest learning rate.
+        steps: Number of steps.
+        warmup: Number of steps in which it rises.
+
+    Returns:
+        The learning rate of each step.
+    """
     rising = [base * (step + 1) / warmup for step in range(min(warmup, steps))]
     falling = max(steps - warmup, 1)
     return rising + [base * (1.0 - step / falling) for step in range(steps - len(rising))]
 
 
 def warmup_cosine(base: float, steps: int, warmup: int) -> list[float]:
-    """Rise as :func:`warmup_linear`, then anneal as :func:`cosine`."""
+    """Rise as :func:`warmup_linear`, then anneal as :func:`cosine`.
+
+    Args:
+        base: The highest learning rate.
+        steps: Number of steps.
+        warmup: Number of steps in which it rises.
+    """
     rising = warmup_linear(base, steps, warmup)[:warmup]
     return rising + cosine(base, max(steps - warmup, 0))
 
 
 def warmup_constant(base: float, steps: int, warmup: int) -> list[float]:
-    """Rise as :func:`warmup_linear`, then stay."""
+    """Rise as :func:`warmup_linear`, then stay.
+
+    Args:
+        base: The highest learning rate.
+        steps: Number of steps.
+        warmup: Number of steps in which it rises.
+    """
     return (warmup_linear(base, steps, warmup)[:warmup] + [base] * steps)[:steps]
 
 

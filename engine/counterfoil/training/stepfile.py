@@ -2,7 +2,7 @@
 
 A seal is the SHA-256 of the seal before it, the step's numbers, and the digests of its log and fingerprints, which the
 step's Merkle leaf needs anyhow. What a power loss tore, and what was changed, is found when it is read; and a step
-fits only behind the one that it was written behind.
+fits only behind the one that it was written behind. See docs/recording.md.
 """
 
 from __future__ import annotations
@@ -49,7 +49,16 @@ def stored_step(
     loss: float,
     state_root: Digest | None,
 ) -> StoredStep:
-    """Make a finished step, its digests computed; arguments as in :class:`StoredStep` and its record."""
+    """Make a finished step, its digests computed.
+
+    Args:
+        step: Its number, from 1.
+        log: Its rounding log, encoded.
+        log_entries: How many decisions the log holds.
+        fingerprints: uint64 ``[places]`` of its program.
+        loss: Its loss.
+        state_root: Digest of the state after it; None where the run commits to none.
+    """
     words = fingerprints_digest(fingerprints)
     return StoredStep(StepRecord(step, state_root, Digest.of(log), words, loss), log, log_entries, fingerprints)
 

@@ -1,7 +1,8 @@
 """Signed tree heads, published while training goes on: nobody can rewrite history afterwards without being told.
 
 A file of JSON lines; each line is a DSSE envelope around an in-toto statement. A line is on the disk before training
-goes on, so that it can be published at once, for instance to the client or to a public log.
+goes on, so that it can be published at once, for instance to the client or to a public log. docs/bundle-format.md,
+section 12.
 """
 
 from __future__ import annotations
@@ -90,7 +91,16 @@ class TreeHeadFile:
 
 
 def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> tuple[TreeHead, bytes]:
-    """Sign the history so far; returns the tree head and the line to publish."""
+    """Sign the history so far.
+
+    Args:
+        order: Digest of the order.
+        history: The Merkle tree over the step records.
+        key: The trainer's key.
+
+    Returns:
+        The tree head, and the line to publish: its envelope and a newline.
+    """
     head = TreeHead(
         order=order,
         size=history.size,

@@ -1,7 +1,7 @@
 """Orders of a model that several optimizers train in turns, such as a generative adversarial network.
 
 Each optimizer has a program of its own; the pattern of the order says whose turn a step is. All of them share the
-model, its state, the data and the schedule.
+model, its state, the data and the schedule. docs/bundle-format.md, section 14.
 """
 
 from __future__ import annotations
@@ -125,7 +125,13 @@ class TurnsJob(ClientJob):
         recompute_activations: Segments | None = None,
         cancel: CancelToken | None = None,
     ) -> Generator[Preparing, None, OrderDraft]:
-        """Draft the order; raises as :func:`order_turns`."""
+        """Draft the order; raises as :func:`order_turns`.
+
+        Args:
+            precision: The precision profile; the job's own unless given.
+            recompute_activations: Segments of the forward pass; the job's own unless given.
+            cancel: Looked at between stages.
+        """
         segments = recompute_activations or self.recompute_activations
         job = replace(self, precision=precision or self.precision, recompute_activations=segments)
         return _drafting(job, cancel)

@@ -20,14 +20,14 @@ from torch import Tensor
 from counterfoil.arithmetic import knownproducts, machine, selftest
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid import tiles
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.errors import DeviceError
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.state import state_root
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.program.graph import Program

@@ -14,10 +14,11 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import node_bounds
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Kernels, Observation, ReplayingRounder, step_key
+from counterfoil.arithmetic.grid.replaying import Observation, ReplayingRounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.audit.step import arbiter
 from counterfoil.audit.step.arbiter import arbitrate
@@ -33,8 +34,7 @@ from counterfoil.bundle.schema import StepRecord
 from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.operators.node import Node
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.training.loaded import LoadedOrder
-from counterfoil.training.loaded import load_order as load
+from counterfoil.training.loaded import LoadedOrder, load_order as load
 from counterfoil.training.order import OrderDraft
 from support.dead_model import dead
 from support.jobs import digits_order, gpt2_order, record_job

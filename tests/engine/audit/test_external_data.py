@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from torch import nn
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.events import AuditStarted, CheckChanged
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.cancel import CancelToken
@@ -19,7 +19,8 @@ from counterfoil.base.errors import CancelledError, DataError, GivenFileError
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import DataChecked, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import DataChecked, StepRecorded
 from support.bundles import flip_bit, test_key
 from support.jobs import audited, classify, digits_order, draw, own_order
 

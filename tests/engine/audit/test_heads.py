@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.published_heads import MAX_LINE_BYTES, read_tree_heads
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
@@ -16,7 +16,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.signing.envelope import open_claim, open_statement, sign_claim
 from counterfoil.signing.intoto import TREE_HEAD_PREDICATE
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
 from support.heads import heads_of, record_with_heads, write_heads
 from support.jobs import audited
 

@@ -15,7 +15,8 @@ from torch.nn import functional
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid.magnitude import largest
+from counterfoil.arithmetic.grid.scales.rules import RULES
 from counterfoil.audit import session
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
@@ -223,12 +224,12 @@ def _listed(result: Any) -> list[Any]:
 
 def naive(arguments: Mapping[str, Any], outputs: Any) -> list[Any]:
     """The largest output in the place of a bound on the terms that were added to make it."""
-    return [None if out is None or not out.is_floating_point() else scale.largest(out) for out in outputs]
+    return [None if out is None or not out.is_floating_point() else largest(out) for out in outputs]
 
 
 def test_control_the_largest_output_is_no_scale(tmp_path, trainer_key, monkeypatch):
     """The sums must not stand on a grid already: those of numbers on one are exact in float64 in any order."""
-    monkeypatch.setitem(scale._RULES, "sum", naive)
+    monkeypatch.setitem(RULES, "sum", naive)
     for module in (recorder, session):  # the self-test has known answers, and would find this out
         monkeypatch.setattr(module, "run_selftest", lambda *_: "not asked")
     job = record_job(tmp_path, CASES["sums that cancel"].make(), trainer_key)

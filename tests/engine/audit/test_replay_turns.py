@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit import keeping
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import ResumedFromCheckpoint
@@ -23,7 +23,8 @@ from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.calibration import Calibration, calibrate
-from counterfoil.training.recorder import RecordingResumed, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from support.expectations import verified
 from support.jobs import Job, audited, record_job, record_run
 from support.resuming import ended, request_of, stopped_after, whole

@@ -9,8 +9,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil.audit.values.beacon import QUICKNET, Beacon
 from counterfoil.audit.values.sampling import (

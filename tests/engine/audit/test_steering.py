@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
 from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, SteeringAccount, looks_chosen

@@ -9,8 +9,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable, Tally, packed_steps, unpack
 from counterfoil.base.digest import Digest

@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec import Meta
 
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome

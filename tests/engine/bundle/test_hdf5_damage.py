@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil.base.errors import BundleError
-from counterfoil.bundle.hdf5.walk import Limits, walk
+from counterfoil.bundle.hdf5.walk import StructureLimits, walk
 from counterfoil.bundle.writer import write_data_file
 from support.bundles import make_contents, write_bundle
 from support.hdf5_bombs import bushy
@@ -123,4 +123,4 @@ def test_control_the_large_file_is_one_that_h5py_reads(tmp_path: Path) -> None:
 )
 def test_structure_beyond_the_bounds(depth: int, fan: int, empty: int, sentence: str) -> None:
     with pytest.raises(BundleError, match=sentence):
-        walk(source_of(bushy(depth, fan, empty=empty)), "bundle", Limits(objects=1000))
+        walk(source_of(bushy(depth, fan, empty=empty)), "bundle", StructureLimits(objects=1000))

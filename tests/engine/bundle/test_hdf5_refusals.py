@@ -10,9 +10,9 @@ import pytest
 
 from counterfoil.base.errors import BundleError
 from counterfoil.bundle.hdf5 import format as structures
-from counterfoil.bundle.hdf5.format import Message, parse_object, parse_space
-from counterfoil.bundle.hdf5.source import MAX_METADATA_BYTES, UNDEFINED, Source
-from counterfoil.bundle.hdf5.walk import Limits, walk
+from counterfoil.bundle.hdf5.format import HeaderMessage, parse_object, parse_space
+from counterfoil.bundle.hdf5.source import MAX_METADATA_BYTES, UNDEFINED, ByteSource
+from counterfoil.bundle.hdf5.walk import StructureLimits, walk
 from counterfoil.bundle.kind import BUNDLE, CAPSULE, DATA_FILE, FileKind, check_mark
 from counterfoil.bundle.writer import write_data_file
 from support.hdf5_files import Block, blocks_of, changed, inventory_of, only, read_by_us, source_of
@@ -185,10 +185,10 @@ def test_lengths_that_overflow() -> None:
         (structures.LAYOUT, layout),
     ]
     with pytest.raises(BundleError, match="larger than any file"):
-        parse_object([Message(number, body, 0, False) for number, body in parts], "/x")
+        parse_object([HeaderMessage(number, body, 0, False) for number, body in parts], "/x")
     assert parse_space(space, "/x") == (0, 2**62, 2**62)
     with pytest.raises(BundleError, match="neither a group nor a dataset"):
-        parse_object([Message(structures.TYPE, kind, 0, False)], "/x")
+        parse_object([HeaderMessage(structures.TYPE, kind, 0, False)], "/x")
 
 
 @pytest.mark.parametrize("cut", range(24))
@@ -334,22 +334,22 @@ def test_a_continuation_of_an_impossible_length(few: bytes, length: int) -> None
 
 
 def test_objects_and_depth_are_bounded(many: bytes) -> None:
-    assert walk(source_of(many), "bundle", Limits(objects=122))
+    assert walk(source_of(many), "bundle", StructureLimits(objects=122))
     with pytest.raises(BundleError, match="large groups hold more objects than the 119 that are still allowed"):
-        walk(source_of(many), "bundle", Limits(objects=121))
+        walk(source_of(many), "bundle", StructureLimits(objects=121))
     with pytest.raises(BundleError, match="holds more than 1 objects"):
-        walk(source_of(many), "bundle", Limits(objects=1))
-    assert walk(source_of(many), "bundle", Limits(depth=2))
+        walk(source_of(many), "bundle", StructureLimits(objects=1))
+    assert walk(source_of(many), "bundle", StructureLimits(depth=2))
     with pytest.raises(BundleError, match="nested more than 1 deep"):
-        walk(source_of(many), "bundle", Limits(depth=1))
+        walk(source_of(many), "bundle", StructureLimits(depth=1))
 
 
 def test_a_structure_is_not_larger_than_its_file() -> None:
-    source = Source(lambda offset, count: bytes(count), 1000)
+    source = ByteSource(lambda offset, count: bytes(count), 1000)
     source.take(0, 600)
     with pytest.raises(BundleError, match="names a place twice"):
         source.take(0, 600)
-    large = Source(lambda offset, count: b"", 2**40)
+    large = ByteSource(lambda offset, count: b"", 2**40)
     with pytest.raises(BundleError, match="became shorter"):
         large.take(0, 8)
     with pytest.raises(BundleError, match="larger than that of any bundle"):
@@ -357,7 +357,7 @@ def test_a_structure_is_not_larger_than_its_file() -> None:
 
 
 def test_places_that_are_shared() -> None:
-    source = Source(lambda offset, count: bytes(count), 100)
+    source = ByteSource(lambda offset, count: bytes(count), 100)
     assert source.claim([50, 0, 10], [10, 10, 40]) is None
     source.check_disjoint()
     assert source.claim([59], [1]) is None
@@ -365,7 +365,7 @@ def test_places_that_are_shared() -> None:
         source.check_disjoint()
     assert source.claim([0, 99, 2**64 - 1], [1, 2, 1]) == 1
     assert source.claim([], []) is None
-    Source(lambda offset, count: b"", 0).check_disjoint()
+    ByteSource(lambda offset, count: b"", 0).check_disjoint()
 
 
 # The mark.

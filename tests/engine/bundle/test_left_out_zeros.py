@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.bundle.filewriter import held_bytes, left_out
+from counterfoil.bundle.filewriter import held_bytes, zero_tensors
 from counterfoil.bundle.hdf5.format import MOST_ZEROS
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
@@ -34,17 +34,17 @@ def test_only_tensors_whose_bits_are_all_zero_are_left_out() -> None:
         "small": np.zeros(1000, np.float32),
         "number": np.zeros((), np.float32),
     }
-    assert left_out(state) == {"float", "bool", "strided"}
+    assert zero_tensors(state) == {"float", "bool", "strided"}
     assert held_bytes(state) == 4 * (4000 + 5000 + 5000 + 1000 + 1)
 
 
 def test_no_more_is_left_out_than_a_reader_takes(tmp_path: Path) -> None:
     held = {"weight": np.ones(1000, np.float32)}
     fitting: dict[str, Array] = {**held, "slot": np.zeros(MOST_ZEROS * 4000, np.uint8)}
-    assert left_out(fitting) == {"slot"}
+    assert zero_tensors(fitting) == {"slot"}
     too_many: dict[str, Array] = {**held, "slot": np.zeros(MOST_ZEROS * 4000 + 1, np.uint8)}
-    assert left_out(too_many) == frozenset()
-    assert left_out({"only": np.zeros(MIB, np.float32)}) == frozenset()
+    assert zero_tensors(too_many) == frozenset()
+    assert zero_tensors({"only": np.zeros(MIB, np.float32)}) == frozenset()
     for number, state in enumerate((fitting, too_many, {"only": np.zeros(MIB, np.float32)})):
         with BundleReader.open(order_of(tmp_path / f"{number}.cfoil", state)) as reader:
             assert same_state(reader.initial_state(), state)

@@ -15,7 +15,8 @@ from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import load_order
-from counterfoil.training.recorder import RecordStarted, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordStarted, StepRecorded
 from support.bundles import make_contents, write_bundle
 from support.expectations import run_root, verified
 from support.jobs import Job, record_run

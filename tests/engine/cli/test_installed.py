@@ -11,7 +11,7 @@ import pytest
 
 from counterfoil import __version__
 from counterfoil.cli import installed, main
-from counterfoil.cli.installed import Installed, compare, lines
+from counterfoil.cli.installed import Installed, compare_installation, report_lines
 
 RECORDS = f"counterfoil-{__version__}.dist-info"
 """The folder in which an installer writes what it installed."""
@@ -43,10 +43,10 @@ def distribution(folder: Path) -> Distribution:
 
 
 def test_files_as_they_were_installed(wheel: Path) -> None:
-    found = compare(distribution(wheel))
+    found = compare_installation(distribution(wheel))
     assert found == Installed(str(wheel), 4)
     assert found.as_recorded
-    assert "All 4 files are as RECORD says" in list(lines(found))[-1]
+    assert "All 4 files are as RECORD says" in list(report_lines(found))[-1]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_differs_is_named(wheel: Path, damage: str, kind: str, monkeypatch,
     else:
         path = path.with_name("struct.py" if damage == "added" else "fast.so")
         path.touch()
-    found = compare(distribution(wheel))
+    found = compare_installation(distribution(wheel))
     assert getattr(found, kind) == (path.relative_to(wheel).as_posix(),)
     assert not found.as_recorded
     monkeypatch.setattr(installed, "_own", lambda: distribution(wheel))
@@ -85,14 +85,14 @@ def test_what_an_installer_adds_is_no_difference(wheel: Path) -> None:
     (wheel / "counterfoil" / "__pycache__" / "__init__.cpython-311.pyc").touch()
     (wheel / "another").mkdir()
     (wheel / "another" / "module.py").touch()
-    assert compare(distribution(wheel)).as_recorded
+    assert compare_installation(distribution(wheel)).as_recorded
 
 
 def test_a_source_tree_has_no_record(wheel: Path, capsys) -> None:
     (wheel / RECORDS / "RECORD").write_text("__editable__counterfoil.py,sha256=x,1\n")
-    assert "source tree" in compare(distribution(wheel)).why_not
+    assert "source tree" in compare_installation(distribution(wheel)).why_not
     (wheel / RECORDS / "RECORD").unlink()
-    assert "no RECORD" in compare(distribution(wheel)).why_not
+    assert "no RECORD" in compare_installation(distribution(wheel)).why_not
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"counterfoil {__version__}\n"
 

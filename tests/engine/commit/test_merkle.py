@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import pymerkle
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import ProofError

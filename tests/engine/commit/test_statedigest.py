@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from counterfoil.base.errors import DataError
-from counterfoil.commit import state as commit
-from counterfoil.commit import statedigest
+from counterfoil.commit import state as commit, statedigest
 from counterfoil.commit.state import state_root
 from counterfoil.commit.statedigest import root_of, root_on_device
 from counterfoil.kernels.cuda import sha256 as sha256_triton

@@ -17,12 +17,12 @@ from torch.nn import functional
 from counterfoil.audit.values.delivery import DeliveryOutcome, Relation
 from counterfoil.base.errors import DataError, GivenFileError, TargetExistsError, WeightsError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.delivery.adapters import Adapter, merge
+from counterfoil.delivery.adapters import Adapter, merged_weight
 from counterfoil.delivery.comparison import compare_merge
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.numbers import cast
 from counterfoil.delivery.tensorfile import StoredTensor
-from counterfoil.delivery.weights import Weights
+from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.update import Sgd, WeightAverage
 from support.delivered import basis_for, compared, delivered, exported
 from support.jobs import Job, draw, own_order, record_job
@@ -184,7 +184,7 @@ def test_the_bound_of_a_merge_holds_for_every_order_and_hardly_more():
         torch.from_numpy(draw(shape, number)) for number, shape in enumerate([(64, 48), (16, 48), (64, 16)])
     )
     adapter = Adapter("w", "a", "b", 1 / 3, (False, False, False))
-    exact, bound = merge(weight.numpy(), a.numpy(), b.numpy(), adapter)
+    exact, bound = merged_weight(weight.numpy(), a.numpy(), b.numpy(), adapter)
     orders = [
         torch.arange(16),
         torch.arange(15, -1, -1),
@@ -218,7 +218,7 @@ def test_the_bound_of_a_merge_holds_for_every_order_and_hardly_more():
 def test_an_adapter_whose_shapes_do_not_fit_is_not_merged(weight, down, up):
     adapter = Adapter("w", "a", "b", 0.5, (False, False, False))
     with pytest.raises(WeightsError, match="shapes that do not fit"):
-        merge(*(np.ones(shape, np.float32) for shape in (weight, down, up)), adapter)
+        merged_weight(*(np.ones(shape, np.float32) for shape in (weight, down, up)), adapter)
 
 
 def test_casts_are_those_of_the_library():
@@ -250,7 +250,7 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.Monke
     with ExitStack() as stack, monkeypatch.context() as patch:
         patch.setattr("os.listdir", refused)
         with pytest.raises(GivenFileError, match="cannot be read"):
-            Weights(tmp_path, stack)
+            DeliveredWeights(tmp_path, stack)
 
 
 def test_the_average_of_an_adapter_by_itself(tied_job, tmp_path):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, fields
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil.kernels.counts import Counts
 

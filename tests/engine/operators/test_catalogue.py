@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.arithmetic.grid.scale import rule_names
+from counterfoil.arithmetic.compute.blocked import FORMS
+from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify, is_allowed
 
 NAMES = [name for name in allowed_names() if name not in DRAWS]
@@ -73,14 +74,21 @@ def test_every_rounded_entry_names_a_scale_rule_and_every_other_a_reason(name):
     for entry in entries:
         assert entry.reason
         if entry.operator_class is OperatorClass.ROUNDED:
-            assert entry.scale in rule_names()
+            assert entry.scale in {*RULES, MAGNITUDES}
         else:
             assert entry.scale == ""
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rounded_entry_has_an_error_bound_and_one_with_long_sums_a_form(name):
+    entry = classify(name, alpha=3)
+    assert (entry.bound is not None) == (entry.operator_class is OperatorClass.ROUNDED)
+    assert (entry.longest is not None) == (entry.kind in FORMS)
+
+
 def test_every_scale_rule_has_an_operator():
     used = {classify(name, alpha=alpha).scale for name in NAMES for alpha in (1, 3)}
-    assert used - {""} == rule_names()
+    assert used - {""} == {*RULES, MAGNITUDES}
 
 
 def test_every_core_operator_is_on_the_list_or_excluded_with_a_reason():

@@ -21,7 +21,15 @@ from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program import limits
 from counterfoil.program.estimate import estimate, least_memory, node_flops
 from counterfoil.program.graph import Input, Program
-from counterfoil.program.limits import LARGE, MAX_OPERATORS, Estimate, Limits, check, check_operators, limits_for
+from counterfoil.program.limits import (
+    LARGE,
+    MAX_OPERATORS,
+    Estimate,
+    Limits,
+    check_estimate,
+    check_operators,
+    limits_for,
+)
 
 M = 2**10
 
@@ -167,24 +175,24 @@ def test_a_real_program_needs_at_least_what_is_certainly_alive() -> None:
 )
 def test_what_is_larger_is_named_with_a_remedy(found: Estimate, sentence: str) -> None:
     with pytest.raises(LimitError) as caught:
-        check(found, Limits())
+        check_estimate(found, Limits())
     assert sentence in caught.value.sentence
     assert "--allow-large" in caught.value.remedy
-    check(found, limits_for(True))
+    check_estimate(found, limits_for(True))
 
 
 def test_a_step_is_compared_with_the_memory_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "memory_total", lambda: 2 * 2**30)
     found = Estimate(1, 1, 3 * 2**30, 1, 3 * 2**30)
     with pytest.raises(LimitError, match=r"about 3\.0 GiB of memory; the limit is 2 GiB"):
-        check(found, limits_for(False))
-    check(found, limits_for(True))
+        check_estimate(found, limits_for(False))
+    check_estimate(found, limits_for(True))
     monkeypatch.setattr(limits, "memory_total", lambda: None)
     assert limits_for(False) == Limits()
 
 
 def test_the_largest_that_is_allowed() -> None:
-    check(Estimate(50_000, 200_000, 2**38, 10**15, 2**60), Limits())
+    check_estimate(Estimate(50_000, 200_000, 2**38, 10**15, 2**60), Limits())
     assert limits_for(False) == Limits(bytes=min(2**38, memory_total() or math.inf))
     assert math.inf in (LARGE.bytes, LARGE.flops)
     with pytest.raises(ProgramError, match="the limit is 200000"):

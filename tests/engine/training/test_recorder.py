@@ -10,7 +10,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.commit.state import state_root
 from counterfoil.signing.envelope import open_claim
-from counterfoil.training.recorder import RecordFinished, RecordStarted, StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordFinished, RecordStarted, StepRecorded
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import flip_bit
 from support.jobs import classify, digits_order, draw, gpt2_order, own_order, record_run

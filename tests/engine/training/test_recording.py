@@ -17,8 +17,9 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recording
-from counterfoil.training.recorder import RecordingResumed, RunAssembled, StepRecorded, record
+from counterfoil.training.recorder import record
 from counterfoil.training.recording import Recording
+from counterfoil.training.recordingevents import RecordingResumed, RunAssembled, StepRecorded
 from counterfoil.training.recordingfolder import discard_recording, has_published, is_unfinished, recording_folder
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps, stored_step
 from support.bundles import Contents, make_contents

@@ -18,7 +18,8 @@ from counterfoil.bundle.schema import StepRecord
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder, recording, recordingfolder
 from counterfoil.training.loaded import LoadedOrder
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from support.interrupted import go_on, stop_after
 from support.jobs import Job
 
@@ -92,7 +93,7 @@ def test_a_full_disk_is_said_in_the_same_words_and_loses_nothing(
     assert caught.value.sentence == f"The recording cannot be written to {folder}: the disk is full."
     assert caught.value.remedy.endswith("What was done is kept: --resume goes on from there.")
     events = go_on(digits_job.order, run, trainer_key)
-    assert next(e.steps for e in events if isinstance(e, recorder.RecordingResumed)) == 3
+    assert next(e.steps for e in events if isinstance(e, RecordingResumed)) == 3
     assert records(run) == records(digits_job.run)
 
 
@@ -119,5 +120,5 @@ def test_letting_go_of_it_keeps_what_is_done(tmp_path: Path, digits_job: Job, tr
     run = tmp_path / "run.cfoil"
     stop_after(2, digits_job.order, run, trainer_key)
     events = go_on(digits_job.order, run, trainer_key)
-    assert next(e.steps for e in events if isinstance(e, recorder.RecordingResumed)) >= 2
+    assert next(e.steps for e in events if isinstance(e, RecordingResumed)) >= 2
     assert records(run) == records(digits_job.run)

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch.optim import Optimizer
-from torch.optim import lr_scheduler as schedulers
+from torch.optim import Optimizer, lr_scheduler as schedulers
 
 from counterfoil.base.errors import DataError
 from counterfoil.training.schedules import cosine, from_scheduler

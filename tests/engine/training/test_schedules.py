@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from torch import nn
 
 from counterfoil.base.errors import DataError
-from counterfoil.training.initial import fan_in_uniform, normal
+from counterfoil.training.initial import fan_in_uniform, nearly_normal
 from counterfoil.training.schedules import cosine, shuffled_epochs, warmup_linear
 
 
@@ -78,9 +77,9 @@ def test_initial_weights_fill_their_range():
 
 
 def test_normal_numbers():
-    drawn = normal((200, 100), 0.02, 3, 1).double()
+    drawn = nearly_normal((200, 100), 0.02, 3, 1).double()
     assert abs(float(drawn.mean())) < 0.02 * 4 / math.sqrt(20_000)
     assert float(drawn.std()) == pytest.approx(0.02, rel=0.02)
     assert 0.66 < float((drawn.abs() < 0.02).double().mean()) < 0.70
-    assert not torch.equal(drawn, normal((200, 100), 0.02, 3, 2).double())
-    assert not torch.equal(drawn, normal((200, 100), 0.02, 4, 1).double())
+    assert not torch.equal(drawn, nearly_normal((200, 100), 0.02, 3, 2).double())
+    assert not torch.equal(drawn, nearly_normal((200, 100), 0.02, 4, 1).double())

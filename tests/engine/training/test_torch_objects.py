@@ -11,8 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim import Optimizer
-from torch.optim import lr_scheduler as schedulers
+from torch.optim import Optimizer, lr_scheduler as schedulers
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
 from counterfoil import PROFILES, ClipByNorm, CustomJob, WeightAverage, order_custom

@@ -225,9 +225,13 @@ LANGUAGE = (
         max_source_positions=20, max_target_positions=16, decoder_start_token_id=1)),
     Entry("wav2vec 2.0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2), dict.fromkeys(
         KINDS, "decides control flow or a shape by the values of a tensor"),
-        "its default `layerdrop=0.1` skips whole layers by a random number in Python; with 0 it is VERIFIED."),
+        "its default `layerdrop=0.1` skips whole layers by a random number in Python, and SpecAugment draws its masks "
+        "by numpy; with `layerdrop=0` and `apply_spec_augment=False` it is VERIFIED."),
     Entry("wav2vec 2.0 with layerdrop=0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2,
-        layerdrop=0.0)),
+        layerdrop=0.0), dict.fromkeys(KINDS, "draws random numbers from numpy's generator"),
+        "captured once, the masks that SpecAugment draws by numpy would be the same in every step."),
+    Entry("wav2vec 2.0 without either", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2,
+        layerdrop=0.0, apply_spec_augment=False)),
     Entry("CLIP", _T, _clip),
     Entry("ViT", _T, _of("ViTForImageClassification", "ViTConfig", _images(16), **_VISION)),
     Entry("Swin", _T, _of("SwinForImageClassification", "SwinConfig", _images(32), image_size=32, patch_size=4,

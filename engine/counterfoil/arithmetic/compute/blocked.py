@@ -34,16 +34,6 @@ _LARGEST_EXPONENT = 2200
 """Beyond this exponent a float64 number is zero or infinite whatever its significand."""
 
 
-def function_for(kind: str, arguments: Arguments) -> Form | None:
-    """Return the form in which a use of a rounded operator is computed; None where that is the library's own.
-
-    Args:
-        kind: The operator kind, for instance ``mm``.
-        arguments: Its arguments by name, with defaults.
-    """
-    return _FORMS[kind] if sums.has_own_form(kind, arguments) else None
-
-
 def natively(name: str, *args: Any) -> Any:
     """Compute a piece as the device does."""
     if name in _PRODUCTS:
@@ -615,7 +605,7 @@ def _adaptive_average(operator: str) -> Form:
     return form
 
 
-_FORMS: dict[str, Form] = {
+FORMS: dict[str, Form] = {
     "sum": _sum,
     "mean": _mean_form,
     **dict.fromkeys(("linalg_vector_norm", "norm"), _norm),
@@ -651,8 +641,3 @@ _FORMS: dict[str, Form] = {
     **{kind: _average(kind) for kind in ("avg_pool2d", "avg_pool3d")},
     **{kind: _adaptive_average(kind) for kind in ("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")},
 }
-
-
-def form_kinds() -> frozenset[str]:
-    """The operator kinds that have a form here."""
-    return frozenset(_FORMS)

@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.base.arrays import Array
 from counterfoil.kernels.exact.refusals import not_finite
 
-Array = npt.NDArray[Any]
 Arguments = dict[str, Any]
 _LEAST_EXPONENT = -148
 """E of zeros, and of the smallest subnormal number. Where zeros share E with others, theirs has to be the least."""

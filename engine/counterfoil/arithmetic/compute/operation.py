@@ -12,8 +12,8 @@ from torch import Tensor
 from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.compute.defined import Definition, definition_of
 from counterfoil.arithmetic.compute.strides import stride_free
-from counterfoil.operators import sums
-from counterfoil.operators.catalogue import DRAWS, OperatorClass, Trait, names_with
+from counterfoil.operators.catalogue import DRAWS, Trait, names_with
+from counterfoil.operators.facts import Use
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.operators.signatures import overload
 
@@ -66,9 +66,9 @@ class Operation:
         Of tensors among the arguments only ``shape`` and ``dtype`` are looked at.
         """
         entry = self.node.entry
-        if self.is_piece or entry.operator_class is not OperatorClass.ROUNDED or not sums.may_have_own_form(entry.kind):
+        if self.is_piece or entry.longest is None:
             return None
-        return blocked.function_for(entry.kind, self.named(args, kwargs))
+        return blocked.FORMS[entry.kind] if Use(entry, self.named(args, kwargs)).own_form else None
 
     def own_form(self, args: list[Any], kwargs: dict[str, Any]) -> Callable[[blocked.Run], Any] | None:
         """Return what computes a rounded operator from its pieces, where it is computed in a form of our own."""

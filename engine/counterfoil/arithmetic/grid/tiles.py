@@ -34,7 +34,7 @@ from counterfoil.kernels.cpu.rounding import (
     rounded_element,
 )
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.program.chains import Chain, Code, Instruction
+from counterfoil.program.chains import Chain, ChainStep, Code
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
@@ -316,7 +316,7 @@ _SWEEP = np.dtype([("parts", "i8"), ("table", "u8"), ("first", "i8")])
 """Job of a sweep: parts; address of the table; number of the first part."""
 
 
-def _listed(instructions: Sequence[Instruction]) -> npt.NDArray[np.int64]:
+def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
     """Return instructions as int64 ``[n, 5]``."""
     rows = [(int(one.code), one.target, one.first, one.second, one.third) for one in instructions]
     return np.array(rows, np.int64).reshape(-1, 5)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.dispute import ElementComparison, TensorDetail, TensorDivergence
+from counterfoil.base.arrays import Array
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import chunk_tree, tensor_record
 
-Array = npt.NDArray[Any]
 ELEMENTS_BEFORE = 4
 """Elements that are shown before the first differing one."""
 ELEMENTS_SHOWN = 24

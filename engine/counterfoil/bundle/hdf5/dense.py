@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from counterfoil.base.errors import BundleError
 from counterfoil.base.sentence import say
-from counterfoil.bundle.hdf5.names import Link, Names
-from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED, Source, check_sums, check_values
+from counterfoil.bundle.hdf5.names import NamedAddress, Names
+from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED, ByteSource, check_sums, check_values
 
 # The B-tree.
 _TREE_HEADER = struct.Struct("<4sBBIHHBBQHQ")
@@ -85,7 +85,9 @@ def _levels() -> tuple[tuple[int, int, int], ...]:
 _LEVELS = _levels()
 
 
-def read_members(source: Source, names: Names, groups: Sequence[tuple[str, int, int]], most: int) -> list[list[Link]]:
+def read_members(
+    source: ByteSource, names: Names, groups: Sequence[tuple[str, int, int]], most: int
+) -> list[list[NamedAddress]]:
     """Return the members of each of some groups.
 
     Args:
@@ -108,11 +110,12 @@ def read_members(source: Source, names: Names, groups: Sequence[tuple[str, int, 
     return _cut(names, found)
 
 
-def _read_headers(source: Source, groups: Sequence[_Group], trees: Sequence[int]) -> None:
+def _read_headers(source: ByteSource, groups: Sequence[_Group], trees: Sequence[int]) -> None:
     heaps = [source.take(group.heap, _HEAP_HEADER.size + CHECKSUM_BYTES) for group in groups]
     headers = [source.take(tree, _TREE_HEADER.size + CHECKSUM_BYTES) for tree in trees]
     check_sums([*heaps, *headers])
     for group, heap, header in zip(groups, heaps, headers, strict=True):
+        # What a writer may choose has one value in every bundle: whatever else a header says is refused, not followed.
         *settings, root, records, total = _TREE_HEADER.unpack_from(header)
         signature, version, kind, node, record, depth, split, merge = settings
         if (signature, version, kind, node, record, split, merge) != _TREE_SETTINGS or depth > _MAX_DEPTH:
@@ -138,9 +141,10 @@ def _heap_root(header: bytes, group: _Group) -> _Block:
     return _Block(root, 0, _FIRST_BLOCK, rows)
 
 
-def _read_trees(source: Source, groups: Sequence[_Group]) -> None:
+def _read_trees(source: ByteSource, groups: Sequence[_Group]) -> None:
     """Replace every node by its records and children, level by level, until records are left, in their order."""
     while nodes := [(group, node) for group in groups for node in group.tree if isinstance(node, _Node)]:
+        # Bounds what is read before it is read; the source gives each place once, so no node is its own descendant.
         if sum(node.records for _, node in nodes) > sum(group.members for group in groups):
             raise BundleError(say("A B-tree of the file has more records than it says."))
         blocks = []
@@ -183,7 +187,7 @@ def _expand(block: bytes, node: _Node, group: _Group) -> list[bytes | _Node]:
     return items
 
 
-def _read_blocks(source: Source, groups: Sequence[_Group]) -> None:
+def _read_blocks(source: ByteSource, groups: Sequence[_Group]) -> None:
     """Read every block of the heaps, level by level; the blocks below one are smaller, which is where it ends."""
     pending = [(group, group.root) for group in groups if group.root]
     direct = []
@@ -234,13 +238,13 @@ def _children(block: _Block, table: bytes) -> list[_Block]:
     return children
 
 
-def _cut(names: Names, groups: Sequence[_Group]) -> list[list[Link]]:
+def _cut(names: Names, groups: Sequence[_Group]) -> list[list[NamedAddress]]:
     """Cut the members out of the heaps; their hashes must be those of the B-trees, in ascending order."""
-    links: list[list[Link]] = []
+    links: list[list[NamedAddress]] = []
     hashes: list[int] = []
     for group in groups:
         starts = sorted(group.blocks)
-        members: list[Link] = []
+        members: list[NamedAddress] = []
         last = 0
         records = b"".join(item for item in group.tree if isinstance(item, bytes))
         if len(records) != group.members * _RECORD_BYTES:
@@ -250,6 +254,7 @@ def _cut(names: Names, groups: Sequence[_Group]) -> list[list[Link]]:
             start = starts[place] if place >= 0 else offset + 1
             block = group.blocks[start] if place >= 0 else b""
             inside = offset - start
+            # HDF5 finds members by ascending hashes; that these are the names' own is checked below, for all at once.
             if kind or inside < _BLOCK_START.size + CHECKSUM_BYTES or inside + length > len(block) or hash_value < last:
                 raise BundleError(say("The B-tree of the group {0} is damaged: a record names no member.", group.path))
             last = hash_value

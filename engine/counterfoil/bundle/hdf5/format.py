@@ -83,7 +83,7 @@ _LAYOUTS = {
 }
 
 
-class Message(NamedTuple):
+class HeaderMessage(NamedTuple):
     """One message of an object header.
 
     Attributes:
@@ -199,7 +199,7 @@ def check_times(block: bytes, path: str) -> None:
         raise BundleError(say("{0} stores the times of its changes, which no bundle does.", path))
 
 
-def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
+def parse_messages(block: bytes, first: int, path: str) -> list[HeaderMessage]:
     """Cut a block of an object header into its messages, empty ones too.
 
     Args:
@@ -210,7 +210,7 @@ def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
     Raises:
         BundleError: A message does not end within the block or has flags that no bundle has, or there are too many.
     """
-    messages: list[Message] = []
+    messages: list[HeaderMessage] = []
     at, end = first, len(block) - CHECKSUM_BYTES
     # Up to three bytes too few for another message may be left at the end.
     while at + 4 <= end:
@@ -220,7 +220,7 @@ def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
             raise BundleError(say("The object header of {0} is damaged: a message does not end within it.", path))
         if flags & ~(_KNOWN_FLAGS | _SHARED):
             raise BundleError(say("The object header of {0} has a message with flags that no bundle has.", path))
-        messages.append(Message(kind, block[at : at + size], at, bool(flags & _SHARED)))
+        messages.append(HeaderMessage(kind, block[at : at + size], at, bool(flags & _SHARED)))
         at += size
         if len(messages) > MAX_MESSAGES:
             raise BundleError(say("{0} has an object header of more than {1} messages.", path, MAX_MESSAGES))
@@ -237,7 +237,7 @@ def parse_continuation(body: bytes, path: str) -> tuple[int, int]:
     return address, length
 
 
-def parse_object(messages: Sequence[Message], path: str) -> GroupHeader | DatasetHeader:
+def parse_object(messages: Sequence[HeaderMessage], path: str) -> GroupHeader | DatasetHeader:
     """Read an object from all messages of its header, continuations left out.
 
     Raises:
@@ -252,7 +252,7 @@ def parse_object(messages: Sequence[Message], path: str) -> GroupHeader | Datase
     raise BundleError(say("{0} is neither a group nor a dataset.", path))
 
 
-def _group(messages: Sequence[Message], path: str) -> GroupHeader:
+def _group(messages: Sequence[HeaderMessage], path: str) -> GroupHeader:
     links: list[bytes] = []
     attributes: list[bytes] = []
     single: dict[int, bytes] = {}
@@ -279,8 +279,8 @@ def _group(messages: Sequence[Message], path: str) -> GroupHeader:
     return GroupHeader(tuple(links), dense, tuple(attributes), _attributes_elsewhere(single.get(ATTRIBUTE_INFO), path))
 
 
-def _dataset(messages: Sequence[Message], path: str) -> DatasetHeader:
-    single: dict[int, Message] = {}
+def _dataset(messages: Sequence[HeaderMessage], path: str) -> DatasetHeader:
+    single: dict[int, HeaderMessage] = {}
     for message in messages:
         if message.kind in single and message.kind not in _FOREIGN:
             raise BundleError(say("The object header of {0} says something twice.", path))
@@ -396,7 +396,7 @@ def _attributes_elsewhere(body: bytes | None, path: str) -> bool:
     return body[2:] != b"\xff" * 16
 
 
-def _foreign(path: str, message: Message) -> NoReturn:
+def _foreign(path: str, message: HeaderMessage) -> NoReturn:
     if message.shared:
         raise BundleError(say("{0} shares a part of its header with another object, which is not allowed.", path))
     if message.kind == FILTERS and message.body[:1] == b"\x02":

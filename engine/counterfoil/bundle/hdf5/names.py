@@ -11,7 +11,7 @@ from counterfoil.bundle.hdf5.checksum import lookup3_all
 from counterfoil.bundle.hdf5.format import ADDRESS_BYTES, parse_link
 from counterfoil.bundle.schema import NAME_PATTERN
 
-Link = tuple[str, int]
+NamedAddress = tuple[str, int]
 """Name of an object, and where its header lies."""
 
 
@@ -23,7 +23,7 @@ class Names:
         self._names: dict[bytes, str] = {}
         self._hashes: dict[str, int] = {}
 
-    def read(self, body: bytes, path: str) -> Link:
+    def read(self, body: bytes, path: str) -> NamedAddress:
         """Read the content of a link message of the group ``path``.
 
         Raises:

@@ -21,7 +21,7 @@ ReadAt = Callable[[int, int], bytes]
 """Returns the bytes from an offset on, fewer only at the end of the file."""
 
 
-class Source:
+class ByteSource:
     """A file's bytes by address; remembers which were taken for what.
 
     Attributes:

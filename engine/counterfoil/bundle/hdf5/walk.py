@@ -22,7 +22,7 @@ from counterfoil.bundle.hdf5.format import (
     DatasetHeader,
     DatasetInfo,
     GroupHeader,
-    Message,
+    HeaderMessage,
     check_start,
     check_times,
     header_lengths,
@@ -31,8 +31,8 @@ from counterfoil.bundle.hdf5.format import (
     parse_object,
     parse_superblock,
 )
-from counterfoil.bundle.hdf5.names import Link, Names
-from counterfoil.bundle.hdf5.source import UNDEFINED, Source, check_sums
+from counterfoil.bundle.hdf5.names import NamedAddress, Names
+from counterfoil.bundle.hdf5.source import UNDEFINED, ByteSource, check_sums
 
 _PEEK_BYTES = 512
 """What is read of an object header at first; most are shorter."""
@@ -47,7 +47,7 @@ _BEGIN_BYTES = 14
 
 
 @dataclass(frozen=True)
-class Limits:
+class StructureLimits:
     """How large a file's structure may be.
 
     Attributes:
@@ -93,7 +93,7 @@ _Object = tuple[str, str, int]
 """An object that a link leads to: the path of its group without the last slash, its name, its address."""
 
 
-def walk(source: Source, name: str, limits: Limits | None = None) -> Inventory:
+def walk(source: ByteSource, name: str, limits: StructureLimits | None = None) -> Inventory:
     """List every object of a file.
 
     Args:
@@ -107,13 +107,13 @@ def walk(source: Source, name: str, limits: Limits | None = None) -> Inventory:
     check_start(source.peek(0, SUPERBLOCK_BYTES) if source.size else b"", name)
     start = source.take(0, SUPERBLOCK_BYTES)
     check_sums([start])
-    return _Walk(source, limits or Limits()).run(parse_superblock(start, source.size))
+    return _Walk(source, limits or StructureLimits()).run(parse_superblock(start, source.size))
 
 
 class _Walk:
     """One walk over one file."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: ByteSource, limits: StructureLimits) -> None:
         self._source = source
         self._limits = limits
         self._addresses: set[int] = set()
@@ -155,7 +155,7 @@ class _Walk:
         groups_found = {path: {name: found[name] for name in sorted(found)} for path, found in self._groups.items()}
         return Inventory(groups_found, self._attributes)
 
-    def _members(self, links: Sequence[Link], path: str) -> list[_Object]:
+    def _members(self, links: Sequence[NamedAddress], path: str) -> list[_Object]:
         """Check that none of a group's members was met before, nor two of them have one name."""
         self._check_count(len(self._addresses) + len(links))
         before = len(self._addresses)
@@ -228,9 +228,9 @@ class _Walk:
             raise BundleError(say("The file became shorter while it was read."))
         return blocks
 
-    def _continue(self, objects: Sequence[tuple[str, list[Message]]]) -> list[list[Message]]:
+    def _continue(self, objects: Sequence[tuple[str, list[HeaderMessage]]]) -> list[list[HeaderMessage]]:
         """Return all messages of objects whose headers have more than one block, without the continuations."""
-        found: list[list[Message]] = [[] for _ in objects]
+        found: list[list[HeaderMessage]] = [[] for _ in objects]
         counts = [1] * len(objects)
         pending = [(number, messages) for number, (_, messages) in enumerate(objects)]
         while pending:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import Arguments, Call, ExactOutput, Judge
-from counterfoil.operators.judging.numbers import Array, Fixed, NotExactError, Number, exact_sum, fixed, number
+from counterfoil.operators.judging.numbers import Fixed, NotExactError, Number, exact_sum, fixed, number
 from counterfoil.operators.judging.quantisation import of_product
 
 JUDGE = Judge()

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import torch
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.accumulation import Meetings
 from counterfoil.operators.judging.forms import Arguments, Call, Element, ExactOutput, Judge
 from counterfoil.operators.judging.ieee import Value, converted
 from counterfoil.operators.judging.moves import whole
-from counterfoil.operators.judging.numbers import Array, NotExactError, Number, fixed, number
+from counterfoil.operators.judging.numbers import NotExactError, Number, fixed, number
 from counterfoil.operators.judging.quantisation import array_of, exponents_of, of_terms, quantised, terms_bits
 from counterfoil.operators.judging.selections import first_extreme, plus_zero
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterfoil.operators.judging.numbers import Array
+from counterfoil.base.arrays import Array
 
 
 class Meetings:

@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.ieee import Value
-from counterfoil.operators.judging.numbers import Array, Number
+from counterfoil.operators.judging.numbers import Number
 from counterfoil.operators.node import Node
 
 FUNCTION_COST = 200

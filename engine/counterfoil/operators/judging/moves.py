@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import Call, Element, Judge
 from counterfoil.operators.judging.ieee import converted
-from counterfoil.operators.judging.numbers import Array
 
 Move = Callable[[Call], Array]
 """Returns the whole result, as an array of the shape of the output."""

@@ -13,12 +13,12 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import numpy.typing as npt
 from mpmath.libmp import from_man_exp
+
+from counterfoil.base.arrays import Array
 
 Number = Any
 """An ``mpf`` of :data:`MP`; mpmath publishes no types. It may hold more bits than the context computes with."""
-Array = npt.NDArray[Any]
 
 PRECISION_BITS = 256
 """Significand bits of whatever is not exact."""

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import Arguments, Quantisation
-from counterfoil.operators.judging.numbers import Array, NotExactError
+from counterfoil.operators.judging.numbers import NotExactError
 
 LEAST_EXPONENT = -148
 """E of zeros, and of the smallest subnormal number: 2^-148 is the least power of two above it."""

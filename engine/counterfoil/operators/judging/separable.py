@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import Call, ExactOutput, Judge
-from counterfoil.operators.judging.numbers import Array, NotExactError, Number, number
+from counterfoil.operators.judging.numbers import NotExactError, Number, number
 
 Weights = list[list[tuple[int, Fraction]]]
 """For each place of the result along one axis: the places it is made from, each with its weight."""

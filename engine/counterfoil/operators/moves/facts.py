@@ -1,6 +1,7 @@
 """What is known of each operator: views, copies, paddings, constants, and the gradients of views."""
 
 from counterfoil.operators.facts import COPIES, COUNTS, Trait, exact, rounded, view
+from counterfoil.operators.moves import bounds
 
 FACTS = (
     *view("view.default _unsafe_view.default _reshape_alias.default", Trait.SAME_ORDER, Trait.RELABELS),
@@ -39,10 +40,12 @@ FACTS = (
     *exact("fills with a constant", "scalar_tensor.default", Trait.MAKES, fills=0),
     *exact(COUNTS, "arange.default arange.start arange.start_step", Trait.MAKES),
     *rounded(
-        "overlap",
+        "magnitudes",
+        bounds.padding,
         """
-        unfold_backward.default reflection_pad1d_backward.default reflection_pad2d_backward.default
-        replication_pad1d_backward.default replication_pad2d_backward.default col2im.default
+        reflection_pad1d_backward.default reflection_pad2d_backward.default replication_pad1d_backward.default
+        replication_pad2d_backward.default
     """,
     ),
+    *rounded("magnitudes", bounds.overlapping, "unfold_backward.default col2im.default"),
 )

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import Call, Element, ExactOutput, Judge
 from counterfoil.operators.judging.ieee import Value, converted
 from counterfoil.operators.judging.moves import whole
-from counterfoil.operators.judging.numbers import Array, Number, fixed
+from counterfoil.operators.judging.numbers import Number, fixed
 from counterfoil.operators.judging.quantisation import of_terms
 from counterfoil.operators.judging.separable import WHOLE, Weights, register
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import Call, ExactOutput, Judge
-from counterfoil.operators.judging.numbers import MP, Array, Fixed, Number, exact_sum, fixed, number
+from counterfoil.operators.judging.numbers import MP, Fixed, Number, exact_sum, fixed, number
 
 JUDGE = Judge()
 

@@ -1,6 +1,8 @@
 """What is known of each operator: operators that work on each element alone, and their gradients."""
 
+from counterfoil.operators.bounds import FUNCTION, constant
 from counterfoil.operators.facts import COMPARES_OR_LOGIC, ONE_OPERATION, SELECTS, Trait, exact, rounded
+from counterfoil.operators.pointwise import bounds
 
 FACTS = (
     *exact(ONE_OPERATION, "mul.Tensor mul.Scalar neg.default abs.default"),
@@ -57,28 +59,54 @@ FACTS = (
         "fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar",
         decides=(0, 1),
     ),
+    # Library functions: relative to the result.
     *rounded(
         "output",
+        constant(FUNCTION),
         """
         exp.default exp2.default expm1.default log.default log2.default log10.default log1p.default sin.default
         cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default tanh.default
-        asinh.default acosh.default atanh.default erf.default erfc.default sigmoid.default logit.default
-        rsqrt.default sqrt.default reciprocal.default div.Tensor div.Scalar atan2.default xlogy.Tensor silu.default
-        gelu.default mish.default elu.default celu.default selu.default softplus.default
+        asinh.default acosh.default atanh.default erf.default erfc.default rsqrt.default sqrt.default
+        reciprocal.default div.Tensor div.Scalar atan2.default
     """,
+        Trait.LAST_BIT,
     ),
-    *rounded("output", "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS),
-    *rounded("terms", "addcmul.default", Trait.INTEGERS),
+    *rounded(
+        "output", constant(FUNCTION), "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS, Trait.LAST_BIT
+    ),
+    # Functions made of them: relative to the result, which has no cancellation.
+    *rounded(
+        "output",
+        constant(FUNCTION + 8),
+        "sigmoid.default silu.default xlogy.Tensor elu.default celu.default selu.default",
+        Trait.LAST_BIT,
+    ),
+    *rounded("output", constant(FUNCTION + 8), "glu.default"),
+    *rounded("output", bounds.softplus, "softplus.default", Trait.LAST_BIT),
+    *rounded("output", constant(4 * FUNCTION), "mish.default", Trait.LAST_BIT),
+    # Functions with cancellation: relative to arguments and result together.
+    *rounded("inputs", constant(FUNCTION + 16), "gelu.default", Trait.LAST_BIT),
+    *rounded("inputs", constant(3 * FUNCTION), "logit.default", Trait.LAST_BIT),
+    *rounded("inputs", constant(3 * FUNCTION + 16, 1.5), "logaddexp.default"),
+    # A few terms.
+    *rounded("terms", constant(6), "addcmul.default", Trait.INTEGERS, Trait.LAST_BIT),
     *rounded(
         "terms",
+        constant(6),
         "addcdiv.default lerp.Tensor lerp.Scalar add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
+        Trait.LAST_BIT,
     ),
+    # Gradients: products and quotients alone, and correctly rounded differences, are relative to the result.
     *rounded(
-        "inputs",
-        """
-        tanh_backward.default sigmoid_backward.default silu_backward.default gelu_backward.default
-        mish_backward.default elu_backward.default softplus_backward.default logit_backward.default glu.default
-        glu_backward.default _prelu_kernel.default _prelu_kernel_backward.default logaddexp.default
-    """,
+        "output",
+        constant(8),
+        "sigmoid_backward.default logit_backward.default _prelu_kernel.default _prelu_kernel_backward.default",
     ),
+    *rounded("gradient", constant(8), "tanh_backward.default"),
+    *rounded("gradient", constant(FUNCTION + 16), "softplus_backward.default"),
+    *rounded("gate_gradient", constant(2 * FUNCTION + 16), "silu_backward.default"),
+    *rounded("gate_gradient", constant(10 * FUNCTION), "mish_backward.default"),
+    *rounded("gelu_backward", constant(2 * FUNCTION + 16), "gelu_backward.default"),
+    *rounded("glu_backward", constant(2 * FUNCTION + 16), "glu_backward.default"),
+    *rounded("elu_backward", bounds.elu_backward, "elu_backward.default"),
 )

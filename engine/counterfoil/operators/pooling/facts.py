@@ -1,6 +1,7 @@
 """What is known of each operator: pooling and its gradients."""
 
 from counterfoil.operators.facts import SELECTS, exact, rounded
+from counterfoil.operators.pooling import bounds
 
 FACTS = (
     *exact(
@@ -8,19 +9,27 @@ FACTS = (
         "max_pool2d_with_indices.default max_pool3d_with_indices.default adaptive_max_pool2d.default",
         decides=(0, 1),
     ),
+    *rounded("inputs", bounds.average, "adaptive_avg_pool1d.default avg_pool1d.default"),
     *rounded(
         "inputs",
+        bounds.average,
+        "avg_pool2d.default avg_pool3d.default _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default",
+        longest=bounds.longest,
+    ),
+    *rounded(
+        "overlap",
+        bounds.covering_windows,
         """
-        adaptive_avg_pool1d.default avg_pool1d.default avg_pool2d.default avg_pool3d.default
-        _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default
+        max_pool2d_with_indices_backward.default max_pool3d_with_indices_backward.default avg_pool2d_backward.default
+        avg_pool3d_backward.default
     """,
     ),
     *rounded(
         "overlap",
+        bounds.adaptive_windows,
         """
-        max_pool2d_with_indices_backward.default max_pool3d_with_indices_backward.default
-        adaptive_max_pool2d_backward.default avg_pool2d_backward.default avg_pool3d_backward.default
-        _adaptive_avg_pool2d_backward.default _adaptive_avg_pool3d_backward.default
+        adaptive_max_pool2d_backward.default _adaptive_avg_pool2d_backward.default
+        _adaptive_avg_pool3d_backward.default
     """,
     ),
 )

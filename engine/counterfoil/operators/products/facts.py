@@ -1,8 +1,15 @@
 """What is known of each operator: products of matrices and vectors."""
 
 from counterfoil.operators.facts import Trait, rounded
+from counterfoil.operators.products import bounds
 
 FACTS = (
-    *rounded("mm", "mm.default addmm.default mv.default addmv.default dot.default", Trait.INTEGERS),
-    *rounded("bmm", "bmm.default baddbmm.default", Trait.INTEGERS),
+    *rounded(
+        "mm",
+        bounds.product,
+        "mm.default addmm.default mv.default addmv.default dot.default",
+        Trait.INTEGERS,
+        longest=bounds.longest,
+    ),
+    *rounded("bmm", bounds.product, "bmm.default baddbmm.default", Trait.INTEGERS, longest=bounds.longest),
 )

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from counterfoil.base.arrays import Array
 from counterfoil.operators.judging.forms import (
     FUNCTION_COST,
     Arguments,
@@ -19,7 +20,7 @@ from counterfoil.operators.judging.forms import (
     rows_over,
 )
 from counterfoil.operators.judging.ieee import Value, converted
-from counterfoil.operators.judging.numbers import MP, Array, Number, dyadic, exact_dot, exact_sum, fixed, number
+from counterfoil.operators.judging.numbers import MP, Number, dyadic, exact_dot, exact_sum, fixed, number
 from counterfoil.operators.judging.quantisation import array_of, shared, terms_bits
 from counterfoil.operators.judging.selections import first_extreme, plus_zero
 

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program.composites.terms import Number, is_float, times
+from counterfoil.program.composites.terms import is_float, times
 
 _aten = torch.ops.aten
 
 
 def _plus_product(product: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
-    def decomposed(x: Tensor, left: Tensor, right: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def decomposed(x: Tensor, left: Tensor, right: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
         if not is_float(left):
             return NotImplemented
         found = times(product(left, right), alpha)
@@ -46,7 +46,7 @@ def _convolution_backward(g: Tensor, x: Tensor, weight: Tensor, bias_sizes: Any,
     return (*kept, g.sum([0, *range(2, g.dim())]))
 
 
-def _index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Any:
+def _index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
     if alpha == 1 or not is_float(x):
         return NotImplemented
     return _aten.index_add.default(x, dim, index, source * alpha)

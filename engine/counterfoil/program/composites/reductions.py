@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program.composites.terms import Number, as_float
+from counterfoil.program.composites.terms import to_float32
 
 _aten = torch.ops.aten
 Axes = int | Sequence[int] | None
 
 
-def axes_of(x: Tensor, dim: Axes) -> list[int]:
+def reduced_axes_of(x: Tensor, dim: Axes) -> list[int]:
     """Return the axes that a reduction goes over, none negative: all of them where none is named."""
     if dim is None or (not isinstance(dim, int) and not len(dim)):
         return list(range(x.dim()))
@@ -29,29 +29,41 @@ def length_of(x: Tensor, axes: Sequence[int]) -> int:
 
 
 def sum_over(x: Tensor, axes: Sequence[int], *, keepdim: bool = False) -> Tensor:
-    """Return the sum over axes; of none, which torch would take for all, the tensor."""
+    """Return the sum over axes; of none, which torch would take for all, the tensor.
+
+    Args:
+        x: A tensor.
+        axes: The axes, from 0 or from -1 backwards.
+        keepdim: Whether the axes stay, with length 1.
+    """
     return x.sum(list(axes), keepdim=keepdim) if axes else x
 
 
 def mean_over(x: Tensor, axes: Sequence[int], *, keepdim: bool = False) -> Tensor:
-    """Return the sum over axes divided by their length."""
+    """Return the sum over axes divided by their length.
+
+    Args:
+        x: A tensor.
+        axes: The axes, from 0 or from -1 backwards.
+        keepdim: Whether the axes stay, with length 1.
+    """
     return sum_over(x, axes, keepdim=keepdim) / length_of(x, axes)
 
 
 def _sum(x: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Any:
     if dtype is None or not dtype.is_floating_point or x.is_floating_point():
         return NotImplemented
-    return _aten.sum.dim_IntList(as_float(x), dim, keepdim)
+    return _aten.sum.dim_IntList(to_float32(x), dim, keepdim)
 
 
 def _cumsum(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Any:
     if dtype is None or not dtype.is_floating_point or x.is_floating_point():
         return NotImplemented
-    return _aten.cumsum.default(as_float(x), dim)
+    return _aten.cumsum.default(to_float32(x), dim)
 
 
 def _mean(x: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Tensor:
-    return mean_over(as_float(x), axes_of(x, dim), keepdim=keepdim)
+    return mean_over(to_float32(x), reduced_axes_of(x, dim), keepdim=keepdim)
 
 
 # Products.
@@ -60,13 +72,13 @@ def _mean(x: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: torch.dt
 def _prod(x: Tensor, *, dtype: torch.dtype | None = None) -> Any:
     if not (x.is_floating_point() or (dtype is not None and dtype.is_floating_point)):
         return NotImplemented
-    return _last_product(as_float(x).reshape(-1))
+    return _last_product(to_float32(x).reshape(-1))
 
 
 def _prod_of_axis(x: Tensor, dim: int, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Any:
     if not (x.is_floating_point() or (dtype is not None and dtype.is_floating_point)):
         return NotImplemented
-    product = _last_product(as_float(x).movedim(dim, -1)) if x.dim() else as_float(x)
+    product = _last_product(to_float32(x).movedim(dim, -1)) if x.dim() else to_float32(x)
     return product.unsqueeze(dim) if keepdim and x.dim() else product
 
 
@@ -91,8 +103,8 @@ def squared_deviations(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     return mean, sum_over(deviation * deviation, axes, keepdim=True)
 
 
-def _variance(x: Tensor, dim: Axes, correction: Number | None, keepdim: bool) -> tuple[Tensor, Tensor]:
-    axes = axes_of(x, dim)
+def _variance(x: Tensor, dim: Axes, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
+    axes = reduced_axes_of(x, dim)
     mean, squares = squared_deviations(x, axes)
     variance = squares / max(length_of(x, axes) - (1 if correction is None else correction), 0)
     if keepdim or not axes:
@@ -100,25 +112,25 @@ def _variance(x: Tensor, dim: Axes, correction: Number | None, keepdim: bool) ->
     return variance.squeeze(axes), mean.squeeze(axes)
 
 
-def _var(x: Tensor, dim: Axes = None, *, correction: Number | None = None, keepdim: bool = False) -> Tensor:
+def _var(x: Tensor, dim: Axes = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
     return _variance(x, dim, correction, keepdim)[0]
 
 
 def _var_mean(
-    x: Tensor, dim: Axes = None, *, correction: Number | None = None, keepdim: bool = False
+    x: Tensor, dim: Axes = None, *, correction: float | None = None, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]:
     return _variance(x, dim, correction, keepdim)
 
 
-def _std(x: Tensor, dim: Axes = None, *, correction: Number | None = None, keepdim: bool = False) -> Tensor:
+def _std(x: Tensor, dim: Axes = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
     return torch.sqrt(_variance(x, dim, correction, keepdim)[0])
 
 
 # Norms.
 
 
-def _norm(x: Tensor, order: Number, dim: Axes, keepdim: bool) -> Tensor:
-    axes = axes_of(x, dim)
+def _norm(x: Tensor, order: float, dim: Axes, keepdim: bool) -> Tensor:
+    axes = reduced_axes_of(x, dim)
     if order == 2:
         return torch.sqrt(sum_over(x * x, axes, keepdim=keepdim))
     if order == 0:
@@ -133,16 +145,16 @@ def _norm(x: Tensor, order: Number, dim: Axes, keepdim: bool) -> Tensor:
 
 
 def _vector_norm(
-    x: Tensor, ord: Number = 2, dim: Axes = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
+    x: Tensor, ord: float = 2, dim: Axes = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
 ) -> Tensor:
     return _norm(x, ord, dim, keepdim)
 
 
-def _norm_of_axes(x: Tensor, p: Number | None, dim: Axes, keepdim: bool = False) -> Tensor:
+def _norm_of_axes(x: Tensor, p: float | None, dim: Axes, keepdim: bool = False) -> Tensor:
     return _norm(x, 2 if p is None else p, dim, keepdim)
 
 
-def _norm_of_all(x: Tensor, p: Number = 2) -> Tensor:
+def _norm_of_all(x: Tensor, p: float = 2) -> Tensor:
     return _norm(x, p, None, False)
 
 

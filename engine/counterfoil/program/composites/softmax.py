@@ -12,23 +12,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program.composites.reductions import axes_of, sum_over
+from counterfoil.program.composites.reductions import reduced_axes_of, sum_over
 
 _aten = torch.ops.aten
 
 
 def _below_largest(x: Tensor, dim: int) -> Tensor:
-    return x - torch.amax(x, axes_of(x, dim), keepdim=True)
+    return x - torch.amax(x, reduced_axes_of(x, dim), keepdim=True)
 
 
 def _softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
     exponentials = torch.exp(_below_largest(x, dim))
-    return exponentials / sum_over(exponentials, axes_of(x, dim), keepdim=True)
+    return exponentials / sum_over(exponentials, reduced_axes_of(x, dim), keepdim=True)
 
 
 def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
     """A row that is masked as a whole, so -infinity everywhere, gives zeros."""
-    axes = axes_of(x, dim)
+    axes = reduced_axes_of(x, dim)
     largest = torch.amax(x, axes, keepdim=True)
     exponentials = torch.exp(x - torch.where(largest == -math.inf, 0.0, largest))
     total = sum_over(exponentials, axes, keepdim=True)
@@ -36,20 +36,20 @@ def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tens
 
 
 def _softmax_backward(g: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
-    return (g - sum_over(g * y, axes_of(y, dim), keepdim=True)) * y
+    return (g - sum_over(g * y, reduced_axes_of(y, dim), keepdim=True)) * y
 
 
 def _log_softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
     below = _below_largest(x, dim)
-    return below - torch.log(sum_over(torch.exp(below), axes_of(x, dim), keepdim=True))
+    return below - torch.log(sum_over(torch.exp(below), reduced_axes_of(x, dim), keepdim=True))
 
 
 def _log_softmax_backward(g: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
-    return g - torch.exp(y) * sum_over(g, axes_of(y, dim), keepdim=True)
+    return g - torch.exp(y) * sum_over(g, reduced_axes_of(y, dim), keepdim=True)
 
 
 def _logsumexp(x: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
-    axes = axes_of(x, dim)
+    axes = reduced_axes_of(x, dim)
     largest = torch.amax(x, axes, keepdim=True) if axes else x
     shift = torch.where(torch.isinf(largest), 0.0, largest)
     result = torch.log(sum_over(torch.exp(x - shift), axes, keepdim=True)) + shift

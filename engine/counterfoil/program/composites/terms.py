@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 
 _aten = torch.ops.aten
-Number = int | float
-Operand = Tensor | Number
 
 
 def is_float(operand: Any) -> bool:
@@ -22,59 +20,59 @@ def is_float(operand: Any) -> bool:
     return operand.is_floating_point() if isinstance(operand, Tensor) else isinstance(operand, float)
 
 
-def as_float(x: Tensor) -> Tensor:
+def to_float32(x: Tensor) -> Tensor:
     """Return a tensor as float32; integers go to the nearest number."""
     return x if x.is_floating_point() else x.to(torch.float32)
 
 
-def times(operand: Any, factor: Number) -> Any:
+def times(operand: Any, factor: float) -> Any:
     """Multiply by a number, unless it is 1. Two numbers are multiplied in float64."""
     return operand if factor == 1 else operand * factor
 
 
-def _add(x: Tensor, other: Operand, alpha: Number = 1) -> Any:
+def _add(x: Tensor, other: Tensor | float, alpha: float = 1) -> Any:
     if alpha in (1, -1) or not (is_float(x) or is_float(other)):
         return NotImplemented
     return x + times(other, alpha)
 
 
-def _subtract(x: Tensor, other: Operand, alpha: Number = 1) -> Any:
+def _subtract(x: Tensor, other: Tensor | float, alpha: float = 1) -> Any:
     if alpha in (1, -1) or not (is_float(x) or is_float(other)):
         return NotImplemented
     return x - times(other, alpha)
 
 
-def _subtract_from(x: Tensor, other: Operand, alpha: Number = 1) -> Any:
+def _subtract_from(x: Tensor, other: Tensor | float, alpha: float = 1) -> Any:
     if alpha in (1, -1) or not (is_float(x) or is_float(other)):
         return NotImplemented
     return other - times(x, alpha)
 
 
-def _addcmul(x: Tensor, first: Tensor, second: Tensor, *, value: Number = 1) -> Any:
+def _addcmul(x: Tensor, first: Tensor, second: Tensor, *, value: float = 1) -> Any:
     if not (is_float(x) or is_float(first) or is_float(second)):
         return NotImplemented
     return x + times(first, value) * second
 
 
-def _addcdiv(x: Tensor, first: Tensor, second: Tensor, *, value: Number = 1) -> Tensor:
+def _addcdiv(x: Tensor, first: Tensor, second: Tensor, *, value: float = 1) -> Tensor:
     quotient: Tensor = times(first, value) / second
     return x + quotient
 
 
-def _lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
+def _lerp(x: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     return x + (end - x) * weight
 
 
-def _divide(x: Tensor, other: Operand) -> Any:
+def _divide(x: Tensor, other: Tensor | float) -> Any:
     operands = [operand for operand in (x, other) if isinstance(operand, Tensor)]
     if all(is_float(operand) for operand in operands):
         return NotImplemented
-    return as_float(x) / (as_float(other) if isinstance(other, Tensor) else other)
+    return to_float32(x) / (to_float32(other) if isinstance(other, Tensor) else other)
 
 
-def _power(x: Tensor, exponent: Number) -> Any:
+def _power(x: Tensor, exponent: float) -> Any:
     if not is_float(x):
-        return torch.pow(as_float(x), exponent) if isinstance(exponent, float) else NotImplemented
+        return torch.pow(to_float32(x), exponent) if isinstance(exponent, float) else NotImplemented
     if exponent == 2:
         return x * x
     if exponent == 3:
@@ -89,11 +87,11 @@ def _power(x: Tensor, exponent: Number) -> Any:
 def _of_floats(function: Callable[..., Tensor]) -> Callable[..., Any]:
     """A function of two tensors or numbers of which some is floating and some a tensor of integers."""
 
-    def decomposed(x: Operand, other: Operand) -> Any:
+    def decomposed(x: Tensor | float, other: Tensor | float) -> Any:
         tensors = [operand for operand in (x, other) if isinstance(operand, Tensor)]
         if all(is_float(operand) for operand in tensors) or not any(is_float(operand) for operand in (x, other)):
             return NotImplemented
-        return function(*(as_float(operand) if isinstance(operand, Tensor) else operand for operand in (x, other)))
+        return function(*(to_float32(operand) if isinstance(operand, Tensor) else operand for operand in (x, other)))
 
     return decomposed
 

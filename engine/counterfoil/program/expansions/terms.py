@@ -12,7 +12,6 @@ from torch import Tensor
 from counterfoil.program.noform import NoFormError
 
 _aten = torch.ops.aten
-Number = int | float
 
 
 def _cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
@@ -52,16 +51,16 @@ def _hypot(x: Tensor, y: Tensor) -> Tensor:
     return torch.sqrt(x * x + y * y)
 
 
-def _scaled(x: Any, factor: Number) -> Any:
+def _scaled(x: Any, factor: float) -> Any:
     return x if factor == 1 else x * factor
 
 
-def _addr(x: Tensor, one: Tensor, other: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+def _addr(x: Tensor, one: Tensor, other: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     product = _scaled(one.unsqueeze(1) * other, alpha)
     return product if beta == 0 else _scaled(x, beta) + product  # type: ignore[no-any-return]
 
 
-def _addbmm(x: Tensor, one: Tensor, other: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+def _addbmm(x: Tensor, one: Tensor, other: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     rows = one.transpose(0, 1).reshape(one.shape[1], -1)
     return torch.addmm(x, rows, other.reshape(-1, other.shape[2]), beta=beta, alpha=alpha)
 
@@ -170,15 +169,15 @@ def _unpool(x: Tensor, indices: Tensor, output_size: Sequence[int], *_: Any) -> 
 # Shrinking.
 
 
-def _hardshrink(x: Tensor, lambd: Number = 0.5) -> Tensor:
+def _hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     return torch.where((x >= -lambd) & (x <= lambd), 0.0, x)
 
 
-def _hardshrink_backward(g: Tensor, x: Tensor, lambd: Number) -> Tensor:
+def _hardshrink_backward(g: Tensor, x: Tensor, lambd: float) -> Tensor:
     return torch.where((x >= -lambd) & (x <= lambd), 0.0, g)
 
 
-def _softshrink(x: Tensor, lambd: Number = 0.5) -> Tensor:
+def _softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     return torch.where(x > lambd, x - lambd, torch.where(x < -lambd, x + lambd, 0.0))
 
 

@@ -33,7 +33,7 @@ class Substitutes(TorchFunctionMode):
         step: The step that is being captured.
     """
 
-    def __init__(self, step: assumed.Step) -> None:
+    def __init__(self, step: assumed.StepInCapture) -> None:
         super().__init__()
         self._step = step
 
@@ -48,9 +48,9 @@ class Substitutes(TorchFunctionMode):
                 found = substitute(*args, **named)
                 if found is not NotImplemented:
                     return found
-            masks.check(func, args)
+            masks.check_selected(func, args)
             answer = assumed.answer(func, args)
             if answer is not None:
                 return answer
-            result = packed.finish(func, args, func(*args, **named))
+            result = packed.mark_rows(func, args, func(*args, **named))
             return assumed.noted(func, args, result) if isinstance(result, Tensor) else result

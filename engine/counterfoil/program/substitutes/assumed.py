@@ -30,7 +30,7 @@ _NOT_NEGATIVE = {torch.ge, Tensor.ge, Tensor.__ge__}
 _NEGATED = {torch.logical_not, Tensor.logical_not, Tensor.__invert__, torch.bitwise_not}
 
 
-class Step(Protocol):
+class StepInCapture(Protocol):
     """The step that is being captured."""
 
     def hold(self, truth: Tensor) -> None:
@@ -40,11 +40,11 @@ class Step(Protocol):
         """Whether the value of a tensor is known."""
 
 
-_step: ContextVar[Step | None] = ContextVar("counterfoil_step", default=None)
+_step: ContextVar[StepInCapture | None] = ContextVar("counterfoil_step", default=None)
 
 
 @contextmanager
-def capturing(step: Step) -> Iterator[None]:
+def capturing(step: StepInCapture) -> Iterator[None]:
     """Let :func:`hold` and :func:`knows` be about this step."""
     token = _step.set(step)
     try:
@@ -53,7 +53,7 @@ def capturing(step: Step) -> Iterator[None]:
         _step.reset(token)
 
 
-def _current() -> Step:
+def _current() -> StepInCapture:
     step = _step.get()
     if step is None:
         raise RuntimeError("assumptions have a meaning only inside a step that is being captured")
@@ -76,7 +76,16 @@ def hold(truth: Tensor) -> None:
 
 
 def noted(func: Any, args: tuple[Any, ...], result: Tensor) -> Tensor:
-    """Mark the answer to a question that has a usual one."""
+    """Mark the answer to a question that has a usual one.
+
+    Args:
+        func: The function that was called.
+        args: What it was called with.
+        result: What it gave.
+
+    Returns:
+        ``result`` itself.
+    """
     usual = _QUESTIONS.get(func)
     if func in _NOT_NEGATIVE and not args[0].is_floating_point() and type(args[1]) is int and args[1] == 0:
         usual = True

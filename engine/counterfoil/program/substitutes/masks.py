@@ -53,7 +53,7 @@ def selected(targets: Tensor) -> Tensor | None:
     return rows.gather(1, order)  # type: ignore[no-any-return]
 
 
-def check(func: Any, args: tuple[Any, ...]) -> None:
+def check_selected(func: Any, args: tuple[Any, ...]) -> None:
     """Raise where something else reads what was selected.
 
     Raises:

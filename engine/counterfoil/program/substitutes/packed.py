@@ -21,8 +21,8 @@ _LENGTHS = "_counterfoil_lengths"
 """Attribute of the numbers of rows of each step: the length of each sequence."""
 _ROWS = "_counterfoil_packed"
 """Attribute of the rows of a packed sequence."""
-States = tuple[Tensor, ...]
-Cell = Callable[[Tensor, States, Sequence[Tensor]], States]
+_States = tuple[Tensor, ...]
+_Cell = Callable[[Tensor, _States, Sequence[Tensor]], _States]
 """The next states from the input of a step, the states before and the weights; the first state is the output."""
 
 
@@ -53,7 +53,7 @@ def _pad(rows: Tensor, sizes: Tensor, batch_first: bool, value: float, total: in
     return (padded.transpose(0, 1) if batch_first else padded), lengths
 
 
-def _lstm(x: Tensor, states: States, weights: Sequence[Tensor]) -> States:
+def _lstm(x: Tensor, states: _States, weights: Sequence[Tensor]) -> _States:
     gates = _affine(x, weights, 0) + _affine(states[0], weights, 1)
     i, f, g, o = gates.chunk(4, -1)
     cell = f.sigmoid() * states[1] + i.sigmoid() * g.tanh()
@@ -62,14 +62,14 @@ def _lstm(x: Tensor, states: States, weights: Sequence[Tensor]) -> States:
     return (functional.linear(hidden, weights[-1]) if projected else hidden), cell
 
 
-def _gru(x: Tensor, states: States, weights: Sequence[Tensor]) -> States:
+def _gru(x: Tensor, states: _States, weights: Sequence[Tensor]) -> _States:
     given, own = _affine(x, weights, 0).chunk(3, -1), _affine(states[0], weights, 1).chunk(3, -1)
     reset, update = (given[0] + own[0]).sigmoid(), (given[1] + own[1]).sigmoid()
     new = (given[2] + reset * own[2]).tanh()
     return ((states[0] - new) * update + new,)
 
 
-def _plain(activation: Callable[[Tensor], Tensor]) -> Cell:
+def _plain(activation: Callable[[Tensor], Tensor]) -> _Cell:
     return lambda x, states, weights: (activation(_affine(x, weights, 0) + _affine(states[0], weights, 1)),)
 
 
@@ -78,7 +78,7 @@ def _affine(x: Tensor, weights: Sequence[Tensor], position: int) -> Tensor:
     return functional.linear(x, weights[position], bias)
 
 
-def _layers(cell: Cell, several: bool) -> Callable[..., Any]:
+def _layers(cell: _Cell, several: bool) -> Callable[..., Any]:
     def run(
         rows: Tensor,
         sizes: Tensor,
@@ -95,10 +95,10 @@ def _layers(cell: Cell, several: bool) -> Callable[..., Any]:
             return NotImplemented
         times, count = len(sizes), len(lengths)
         x = rows.reshape(times, count, *rows.shape[1:])
-        starts: States = tuple(first) if several else (first,)
+        starts: _States = tuple(first) if several else (first,)
         sides = 2 if bidirectional else 1
         each = len(weights) // (layers * sides)
-        ends: list[States] = []
+        ends: list[_States] = []
         for layer in range(layers):
             outputs = []
             for side in range(sides):
@@ -117,8 +117,8 @@ def _layers(cell: Cell, several: bool) -> Callable[..., Any]:
 
 
 def _along(
-    cell: Cell, x: Tensor, states: States, weights: Sequence[Tensor], lengths: Tensor, backwards: bool
-) -> tuple[Tensor, States]:
+    cell: _Cell, x: Tensor, states: _States, weights: Sequence[Tensor], lengths: Tensor, backwards: bool
+) -> tuple[Tensor, _States]:
     """One direction of one layer: ``[steps, sequences, width]``, and the states at the end of each sequence."""
     outputs: dict[int, Tensor] = {}
     for time in reversed(range(len(x))) if backwards else range(len(x)):
@@ -161,8 +161,16 @@ def _is_packed(args: Sequence[Any]) -> bool:
     return len(args) > 1 and getattr(args[1], _LENGTHS, None) is not None
 
 
-def finish(func: Any, args: Sequence[Any], result: Any) -> Any:
+def mark_rows(func: Any, args: Sequence[Any], result: Any) -> Any:
     """Mark what was computed from the rows of a packed sequence row by row.
+
+    Args:
+        func: The function that was called.
+        args: What it was called with.
+        result: What it gave.
+
+    Returns:
+        ``result``, marked where its rows are those of a packed sequence.
 
     Raises:
         ProgramError: It was computed otherwise, so that rows beyond the ends of sequences would count.

@@ -73,7 +73,7 @@ class Adam(MomentRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and moments."""
+        """Return the new parameter and moments; see :meth:`ParameterRule.update_one`."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
         return _moved(parameter, gradient, slots, scalars, self.betas, self.eps)
@@ -131,7 +131,7 @@ class AdamW:
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and moments."""
+        """Return the new parameters and moments; see :meth:`UpdateRule.update`."""
         if self.clip_norm is not None:
             gradients = clip_by_norm(gradients, self.clip_norm, at_slot)
         new: dict[str, Tensor] = {}

@@ -49,7 +49,7 @@ class Adagrad(ParameterRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and sum."""
+        """Return the new parameter and sum; see :meth:`ParameterRule.update_one`."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
         total = slots["sum"] + gradient * gradient
@@ -96,7 +96,7 @@ class RmsProp(ParameterRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and slots."""
+        """Return the new parameter and slots; see :meth:`ParameterRule.update_one`."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
         square = slots["square"] * self.alpha + gradient * gradient * (1.0 - self.alpha)

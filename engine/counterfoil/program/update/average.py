@@ -41,7 +41,7 @@ class WeightAverage(Wrapper):
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters, slots and averages."""
+        """Return the new parameters, slots and averages; see :meth:`UpdateRule.update`."""
         new = super().update(parameters, gradients, slots, scalars, at_slot)
         for name in parameters:
             slot = f"average:{name}"

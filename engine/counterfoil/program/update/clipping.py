@@ -15,6 +15,11 @@ def clip_by_norm(gradients: Mapping[str, Tensor], limit: float, at_slot: AtSlot)
     """Scale all gradients so that their joint Euclidean norm is at most ``limit`` (Pascanu et al. 2013).
 
     As ``torch.nn.utils.clip_grad_norm_``: the factor is ``min(1, limit / (norm + 1e-6))``.
+
+    Args:
+        gradients: Gradients by parameter, of any shapes.
+        limit: The largest joint norm.
+        at_slot: Is told of the operators that compute the factor.
     """
     at_slot("clip_by_norm")
     norms = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients.values()])

@@ -104,7 +104,7 @@ class ParameterGroups:
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and slots."""
+        """Return the new parameters and slots; see :meth:`UpdateRule.update`."""
         new: dict[str, Tensor] = {}
         for group, names in self._members(parameters):
             if not names:

@@ -36,7 +36,7 @@ class Lion(ParameterRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and momentum."""
+        """Return the new parameter and momentum; see :meth:`ParameterRule.update_one`."""
         beta1, beta2 = self.betas
         momentum = slots["momentum"]
         if self.weight_decay:

@@ -24,7 +24,11 @@ class UpdateRule(Protocol):
         """Names of the per-step scalars."""
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
-        """Values of the per-step scalars at ``step`` (from 1) with learning rate ``lr``."""
+        """Values of the per-step scalars at ``step`` (from 1) with learning rate ``lr``.
+
+        What depends on the step alone is computed here, reciprocals too: a product is correctly rounded on all
+        hardware, and a quotient is not (ADR 5).
+        """
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The optimizer slots before the first step, named ``slot:parameter``."""
@@ -37,7 +41,15 @@ class UpdateRule(Protocol):
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and slots by name."""
+        """Return the new parameters and slots by name.
+
+        Args:
+            parameters: Those with a gradient, float32, by name.
+            gradients: Their gradients, by the same names and of the same shapes.
+            slots: All slots of the optimizer by name, ``slot:parameter``.
+            scalars: Float32 tensors without axes, by the names of :attr:`scalar_names`.
+            at_slot: Is told what is updated next.
+        """
 
     def describe(self) -> str:
         """The rule in words."""
@@ -68,7 +80,14 @@ class ParameterRule(ABC):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and its new slots."""
+        """Return the new parameter and its new slots.
+
+        Args:
+            parameter: The parameter, float32 of any shape.
+            gradient: Its gradient, of the same shape.
+            slots: Its slots by :attr:`slot_names`, of the same shape unless :meth:`first_slot` says otherwise.
+            scalars: Float32 tensors without axes, by :attr:`scalar_names`.
+        """
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The optimizer slots before the first step, named ``slot:parameter``."""
@@ -86,7 +105,7 @@ class ParameterRule(ABC):
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and slots by name."""
+        """Update each parameter by :meth:`update_one`; see :meth:`UpdateRule.update`."""
         new: dict[str, Tensor] = {}
         for name, parameter in parameters.items():
             at_slot(name)
@@ -137,7 +156,7 @@ class Wrapper:
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and slots by name: those of the rule within, of the gradients that it sees."""
+        """Update by the rule within, of the gradients that it sees; see :meth:`UpdateRule.update`."""
         return self.within.update(parameters, self.seen(gradients, at_slot), slots, scalars, at_slot)
 
 

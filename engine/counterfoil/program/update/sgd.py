@@ -60,7 +60,7 @@ class Sgd(ParameterRule):
         scalars: Mapping[str, Tensor],
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
-        """Return the new parameters and momentum buffers."""
+        """Return the new parameters and momentum buffers; see :meth:`UpdateRule.update`."""
         if self.clip_norm is not None:
             gradients = clip_by_norm(gradients, self.clip_norm, at_slot)
         return super().update(parameters, gradients, slots, scalars, at_slot)
@@ -68,7 +68,7 @@ class Sgd(ParameterRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and momentum buffer."""
+        """Return the new parameter and momentum buffer; see :meth:`ParameterRule.update_one`."""
         direction = gradient
         new: dict[str, Tensor] = {}
         if self.weight_decay:

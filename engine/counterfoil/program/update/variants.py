@@ -40,7 +40,7 @@ class Adadelta(ParameterRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and mean squares."""
+        """Return the new parameter and mean squares; see :meth:`ParameterRule.update_one`."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
         square = slots["square"] * self.rho + gradient * gradient * (1.0 - self.rho)
@@ -75,7 +75,7 @@ class Adamax(MomentRule):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and slots."""
+        """Return the new parameter and slots; see :meth:`ParameterRule.update_one`."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
         moment1 = self.moment1(slots, gradient)
@@ -147,7 +147,7 @@ class NAdam(_Decoupled):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and moments."""
+        """Return the new parameter and moments; see :meth:`ParameterRule.update_one`."""
         parameter, gradient = self._decayed(parameter, gradient, scalars)
         moment1, moment2 = self.moment1(slots, gradient), self.moment2(slots, gradient)
         denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.eps
@@ -185,7 +185,7 @@ class RAdam(_Decoupled):
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the new parameter and moments."""
+        """Return the new parameter and moments; see :meth:`ParameterRule.update_one`."""
         parameter, gradient = self._decayed(parameter, gradient, scalars)
         moment1, moment2 = self.moment1(slots, gradient), self.moment2(slots, gradient)
         rectified = moment1 / (torch.sqrt(moment2) + self.eps) * scalars["rectified_size"]

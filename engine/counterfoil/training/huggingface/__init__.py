@@ -1,11 +1,10 @@
 """Fine-tuning of Hugging Face models out of local folders; the libraries are of the extra ``hf``."""
 
+from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil.training.huggingface.lora import Lora, parse_lora
 from counterfoil.training.huggingface.order import (
     FineTuning,
     Prepared,
-    Scheduler,
-    Task,
     order_huggingface,
     prepare_huggingface,
 )

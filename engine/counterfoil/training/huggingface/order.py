@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,12 @@ from counterfoil.bundle.sources import MAX_FILES, Source, SourceFile, check_sour
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import AdamW
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.lora import Lora, add_adapters
-from counterfoil.training.huggingface.records import Kind, Records, data_files, read_records
-from counterfoil.training.huggingface.rows import TokenRows, causal, classified, packed, padding
+from counterfoil.training.huggingface.records import Records, RowKind, data_files, read_records
+from counterfoil.training.huggingface.rows import TokenRows, causal, classified, pack_rows, padding
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
@@ -41,21 +41,6 @@ DEFAULT_RATE = 5e-5
 DEFAULT_ADAPTER_RATE = 2e-4
 _UNLIMITED = 10**6
 """Tokenizers that know no longest text name a huge one."""
-
-
-class Task(StrEnum):
-    """What a model is fine-tuned for."""
-
-    CAUSAL_LM = "causal-lm"
-    CLASSIFICATION = "classification"
-
-
-class Scheduler(StrEnum):
-    """How the learning rate goes on after the warm-up."""
-
-    LINEAR = "linear"
-    COSINE = "cosine"
-    CONSTANT = "constant"
 
 
 _RATES = {Scheduler.LINEAR: warmup_linear, Scheduler.COSINE: warmup_cosine, Scheduler.CONSTANT: warmup_constant}
@@ -166,7 +151,7 @@ def prepare_huggingface(
         "data": (yield from _source(files, None, cancel)),
     }
     records = yield from staged("Reading", "files", read_records(files, settings.columns, cancel))
-    task = settings.task or (Task.CLASSIFICATION if records.kind is Kind.LABELLED else Task.CAUSAL_LM)
+    task = settings.task or (Task.CLASSIFICATION if records.kind is RowKind.LABELLED else Task.CAUSAL_LM)
     records = _for_task(records, task, data)
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
         tokenizer = _tokenizer(model_folder)
@@ -233,13 +218,13 @@ def _source(
 
 def _for_task(records: Records, task: Task, data: Path) -> Records:
     if task is Task.CLASSIFICATION:
-        if records.kind is not Kind.LABELLED:
+        if records.kind is not RowKind.LABELLED:
             raise DataError(
                 f"The data {data} have no labels to classify by.",
                 remedy="Give rows with 'text' and 'label', or name the columns with --columns label=NAME.",
             )
         return records
-    return Records(Kind.TEXT, records.texts, []) if records.kind is Kind.LABELLED else records
+    return Records(RowKind.TEXT, records.texts, []) if records.kind is RowKind.LABELLED else records
 
 
 @contextmanager
@@ -323,7 +308,7 @@ def _most_tokens(settings: FineTuning, config: Any, tokenizer: Any) -> int:
 
 def _joins(records: Records, settings: FineTuning) -> bool:
     """Whether texts are joined to full rows."""
-    return records.kind is Kind.DOCUMENT or (settings.pack and records.kind is Kind.TEXT)
+    return records.kind is RowKind.DOCUMENT or (settings.pack and records.kind is RowKind.TEXT)
 
 
 def _rows(
@@ -337,7 +322,7 @@ def _rows(
     if labels:
         return classified(records, labels, tokenizer, most, cancel)
     if _joins(records, settings):
-        return packed(records, tokenizer, most, cancel)
+        return pack_rows(records, tokenizer, most, cancel)
     if settings.pack:
         raise DataError(
             "Pairs of prompt and completion cannot be packed: rows would mix what is learned of several.",

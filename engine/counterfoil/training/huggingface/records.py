@@ -22,7 +22,7 @@ _OFTEN = 1 << 10
 """After how many rows is reported."""
 
 
-class Kind(StrEnum):
+class RowKind(StrEnum):
     """What a row of the data is."""
 
     DOCUMENT = "document"
@@ -42,7 +42,7 @@ class Records:
         seconds: The completion, or the label (str or int), of each row; empty where there is none.
     """
 
-    kind: Kind
+    kind: RowKind
     texts: list[str]
     seconds: list[str | int]
 
@@ -95,8 +95,8 @@ def read_records(
         for number, file in enumerate(files):
             yield number, len(files)
             texts.append(_document(file))
-        return Records(Kind.DOCUMENT, texts, [])
-    kind: Kind | None = None
+        return Records(RowKind.DOCUMENT, texts, [])
+    kind: RowKind | None = None
     seconds: list[str | int] = []
     for number, file in enumerate(files):
         yield number, len(files)
@@ -107,19 +107,19 @@ def read_records(
             first, second = _NAMES[kind]
             texts.append(_value(row, columns.get(first, first), str, file, line))
             if second:
-                kinds = (str, int) if kind is Kind.LABELLED else (str,)
+                kinds = (str, int) if kind is RowKind.LABELLED else (str,)
                 seconds.append(_value(row, columns.get(second, second), kinds, file, line))
     if kind is None:
         raise DataError(f"There is no row in {files[0]}.", remedy="Give data with rows.")
     return Records(kind, texts, seconds)
 
 
-_NAMES = {Kind.TEXT: ("text", ""), Kind.PAIR: ("prompt", "completion"), Kind.LABELLED: ("text", "label")}
+_NAMES = {RowKind.TEXT: ("text", ""), RowKind.PAIR: ("prompt", "completion"), RowKind.LABELLED: ("text", "label")}
 
 
-def _kind(row: Mapping[str, Any], columns: Mapping[str, str], file: Path) -> Kind:
+def _kind(row: Mapping[str, Any], columns: Mapping[str, str], file: Path) -> RowKind:
     """What the rows are, by the columns of the first."""
-    for kind in (Kind.PAIR, Kind.LABELLED, Kind.TEXT):
+    for kind in (RowKind.PAIR, RowKind.LABELLED, RowKind.TEXT):
         if all(columns.get(name, name) in row for name in _NAMES[kind] if name):
             return kind
     names = ", ".join(repr(name) for name in list(row)[:8])

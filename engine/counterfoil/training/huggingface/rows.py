@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError
-from counterfoil.training.huggingface.records import Kind, Records
+from counterfoil.training.huggingface.records import Records, RowKind
 
 IGNORED = -100
 """The label of a token that is not learned."""
@@ -19,8 +20,6 @@ AT_ONCE = 1000
 """How many texts are tokenised between two looks at the token."""
 PIECE = 1 << 18
 """A document is tokenised in pieces of at most so many characters, cut behind the end of a line where there is one."""
-
-Array = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class _Row:
     given: int = 0
 
 
-def packed(
+def pack_rows(
     records: Records, tokenizer: Any, length: int, cancel: CancelToken | None
 ) -> Generator[tuple[int, int], None, TokenRows]:
     """Join all texts, with the end token between them, and cut the whole into full rows.
@@ -108,9 +107,9 @@ def causal(
         DataError: No row has anything to learn.
     """
     end = tokenizer.eos_token_id
-    prompts = [len(text) for text in records.texts] if records.kind is Kind.PAIR else [0] * len(records.texts)
+    prompts = [len(text) for text in records.texts] if records.kind is RowKind.PAIR else [0] * len(records.texts)
     texts = records.texts
-    if records.kind is Kind.PAIR:
+    if records.kind is RowKind.PAIR:
         texts = [text + str(second) for text, second in zip(texts, records.seconds, strict=True)]
 
     def row(tokens: list[int], offsets: list[tuple[int, int]], number: int) -> _Row:

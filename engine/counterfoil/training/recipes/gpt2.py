@@ -23,7 +23,7 @@ from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
-from counterfoil.training.initial import normal
+from counterfoil.training.initial import nearly_normal
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs, warmup_linear
 from counterfoil.training.tokens import Tokens
@@ -156,13 +156,19 @@ class Gpt2(nn.Module):
 
 
 def initialise(model: Gpt2, layers: int, seed: int) -> None:
-    """Fill the weights as GPT-2 does: deviation 0.02, residual projections smaller by sqrt(2 layers), biases zero."""
+    """Fill the weights as GPT-2 does: deviation 0.02, residual projections smaller by sqrt(2 layers), biases zero.
+
+    Args:
+        model: Is filled.
+        layers: Its number of blocks.
+        seed: Key of the draws.
+    """
     with torch.no_grad():
         for draw, (name, parameter) in enumerate(model.named_parameters()):
             if parameter.dim() < 2:
                 continue
             deviation = DEVIATION / math.sqrt(2 * layers) if name.endswith("c_proj.weight") else DEVIATION
-            parameter.copy_(normal(tuple(parameter.shape), deviation, seed, draw))
+            parameter.copy_(nearly_normal(tuple(parameter.shape), deviation, seed, draw))
 
 
 def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:

@@ -59,6 +59,14 @@ def synthetic_table(rows: int, features: int, seed: int) -> Table:
     All numbers come from Philox, and the hyperplane's coefficients are -1, 0 and 1, so that the side on which a row
     lies is a sum that float64 holds exactly: every machine makes the same table.
 
+    Args:
+        rows: Number of rows.
+        features: Features of a row.
+        seed: Key of the draws.
+
+    Returns:
+        float32 ``[rows, features]``, and int64 ``[rows]`` of 0 and 1.
+
     Raises:
         DataError: The table would be empty, or have more than 2^28 features.
     """

@@ -20,9 +20,9 @@ from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import (
     ImageObjective,
-    Images,
     Labels,
     Normalisation,
+    Pixels,
     check_settings,
     image_batch,
     with_channels,
@@ -141,7 +141,7 @@ class ResNet(nn.Module):
 
 
 def order_resnet(
-    images: Images,
+    images: Pixels,
     labels: Labels,
     *,
     model: str | ResNetLayout = "resnet50",

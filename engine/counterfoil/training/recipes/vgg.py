@@ -21,9 +21,9 @@ from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import (
     ImageObjective,
-    Images,
     Labels,
     Normalisation,
+    Pixels,
     check_settings,
     image_batch,
     with_channels,
@@ -90,7 +90,7 @@ class Vgg(nn.Module):
 
 
 def order_vgg(
-    images: Images,
+    images: Pixels,
     labels: Labels,
     *,
     layout: str | VggLayout = "small",

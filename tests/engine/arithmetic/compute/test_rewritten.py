@@ -12,6 +12,7 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import perturbed
 from counterfoil.arithmetic.compute.rewriting import VARIANTS, rewritten_kinds
+from counterfoil.arithmetic.grid.scales import pointwise
 from counterfoil.operators.catalogue import classify
 from support.boundary_calls import boundary_calls, fuzzed_names
 from support.error_bounds import rounded_names, worst
@@ -62,7 +63,7 @@ def larger(call: Call) -> Call:
     name, args, kwargs = call
     tensors = [a for a in args if isinstance(a, Tensor)]
     shapes = {a.shape for a in tensors if a.dim()}
-    if classify(name, alpha=0.3).scale not in ("output", "inputs", "terms") or len(shapes) > 1:
+    if classify(name, alpha=0.3).scale not in pointwise.RULES or len(shapes) > 1:
         return call
     factors = torch.linspace(0.5, 1.5, 100).double()
     return name, [torch.cat([a * f for f in factors]) if isinstance(a, Tensor) and a.dim() else a for a in args], kwargs

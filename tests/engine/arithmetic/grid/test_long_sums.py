@@ -13,9 +13,11 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute import blocked
-from counterfoil.arithmetic.grid.margin import Use, bounds_of, kinds_without_bound, margin_bits, site_margins
+from counterfoil.arithmetic.grid.margin import bounds_of, kinds_without_bound, margin_bits, site_margins
 from counterfoil.base.precision import Precision
 from counterfoil.operators import sums
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import Use
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 
@@ -69,8 +71,8 @@ def test_a_sequential_machine_and_a_tree_agree_within_three_quarters_of_the_marg
     x = torch.from_numpy(np.random.default_rng(n).standard_normal(n)).abs()
     (margin,) = site_margins(program(operator, n), Precision())
     assert margin.proven
-    form = blocked.function_for(operator.split(".")[1], {"self": x})
-    assert form is not None
+    assert Use(classify(operator), {"self": x}).own_form
+    form = blocked.FORMS[operator.split(".")[1]]
     values = [float(form(machine(add), {"self": x})) for add in (sequential, tree)]
     exact = math.sqrt(math.fsum((x * x).tolist())) if order == 2 else math.fsum(x.tolist())
     tau = 2.0 ** (math.frexp(exact)[1] - 1 - margin.bits)
@@ -171,17 +173,17 @@ def uses() -> dict[str, tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("name", uses())
 def test_large_models_have_proven_margins_with_room_to_spare(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, arguments = uses()[name]
-    outputs = [TensorType("float32", ())] * (3 if "norm" in kind or "convolution" in kind else 1)
-    use = Use(kind, arguments, outputs)
+    (entry, *_) = (classify(name) for name in allowed_names() if name.split(".")[1] == kind)
+    use = Use(entry, arguments, 3 if "norm" in kind or "convolution" in kind else 1)
     least, _ = Precision().margin_range
-    assert sums.has_own_form(kind, arguments)
+    assert use.own_form
     for position, bound in enumerate(bounds_of(use)):
         assert bound is not None
         if "convolution" in kind and position == 0:
             continue  # the input's gradient sums over channels and the kernel
         assert margin_bits(bound, "float64") >= least + 2, (name, position, bound)
     monkeypatch.setattr(sums, "LONGEST", 2**62)
-    if sums.has_own_form(kind, arguments):
+    if use.own_form:
         return  # always our own form, so there is no library's to compare with
     library = max(b.terms * b.factor for b in bounds_of(use) if b is not None)
     assert library > 60_000, "the control: these uses are long"

@@ -16,19 +16,15 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.operation import make_operation, native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
 from counterfoil.arithmetic.grid import margin as guaranteed
-from counterfoil.arithmetic.grid import scale
 from counterfoil.arithmetic.grid.margin import (
-    Bound,
     Margin,
-    Use,
-    bounded_kinds,
     bounds_of,
     error_bound,
     kinds_without_bound,
     margin_bits,
     site_margins,
 )
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import RULES, scale_rule
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import BundleError
 from counterfoil.base.precision import PROFILES, Precision
@@ -36,7 +32,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.operators import sums
-from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import Bound, Use
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 from support import exact_operators as ex
@@ -746,7 +743,7 @@ def test_terms_of_convolutions_are_what_ones_add_up_to(transposed: bool, taken: 
         operation = operation_of((name, values, {}))
         outputs = listed(native(operation, list(values), {}))
         types = {key: described(value) for key, value in operation.named(values, {}).items()}
-        bounds = bounds_of(Use(classify(name).kind, types, [described(output) for output in outputs]))
+        bounds = bounds_of(Use(classify(name), types, len(outputs)))
         for output, bound in zip(outputs, bounds, strict=True):
             assert bound is not None
             assert bound.terms >= float(output.max())
@@ -763,9 +760,9 @@ def worst_share(check: Check) -> float:
     computed = [outputs] + [listed(perturbed(p)(operation, list(args), dict(kwargs))) for p in PERTURBATIONS]
     # An operator that may also be exact is looked at in its rounded form.
     entry = classify(name, alpha=0.3)
-    scales = rule_for(entry)(named, outputs)
+    scales = scale_rule(entry)(named, outputs)
     types = {key: described(value) for key, value in named.items()}
-    bounds = bounds_of(Use(entry.kind, types, [described(output) for output in outputs]))
+    bounds = bounds_of(Use(entry, types, len(outputs)))
     worst = 0.0
     for position, wanted in enumerate(want()):
         if wanted is None:
@@ -821,23 +818,14 @@ def test_the_error_stays_within_the_bound(
 def test_every_kind_with_a_bound_has_a_case() -> None:
     covered = {check[0].split(".")[1] for family in FAMILIES for check in family("plain")}
     covered |= {other for kind in covered for other in SAME_AS.get(kind, ())}
-    assert bounded_kinds() == covered
-
-
-def test_every_rounded_kind_has_a_bound() -> None:
-    rounded_kinds = {
-        entry.kind
-        for entry in (classify(name, alpha=0.3) for name in allowed_names())
-        if entry.operator_class is OperatorClass.ROUNDED
-    }
-    assert bounded_kinds() == rounded_kinds
+    assert covered == {name.split(".")[1] for name in allowed_names() if classify(name, alpha=0.3).bound is not None}
 
 
 def test_control_a_scale_that_forgets_cancelled_terms_breaks_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     x = make("cancelling", 60)
     check = call("sum.default", x, want=lambda: [np.array(exact(x).sum(), object)])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.rule_for", lambda entry: scale.rule("output"))
+    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: RULES["output"])
     assert worst_share(check) > 1.0
 
 
@@ -900,7 +888,7 @@ def test_gelu_and_logit_stay_within_the_margin_of_every_mode(name: str, where: s
     (output,) = listed(native(make_operation(node), [x], {}))
     error = max(each(lambda a, b: abs(a - b), exact(output), each(UNARY[name][0], exact(x))))
     arguments = {"self": x}
-    for rule, holds in ((rule_for(node.entry), True), (scale.rule("output"), False)):
+    for rule, holds in ((scale_rule(node.entry), True), (RULES["output"], False)):
         (size,) = rule(arguments, [output])
         tau = 2.0 ** (math.frexp(float(size))[1] - 1 - margin.bits)
         assert (error <= 0.375 * tau) is holds, "the control is the rule that was"
@@ -912,7 +900,7 @@ def test_control_the_usual_scale_of_gelu_breaks_it_where_all_arguments_are_negat
     x = -6.0 - make("plain", 40).abs()
     check = call("gelu.default", x, want=lambda: [each(UNARY["gelu"][0], exact(x))])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.rule_for", lambda entry: scale.rule("output"))
+    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: RULES["output"])
     assert worst_share(check) > 1.0
 
 
@@ -963,7 +951,7 @@ def test_a_margin_is_the_smaller_of_the_profiles_and_the_proven(make_order: Call
 def test_a_site_without_a_bound_keeps_the_calibrated_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     program = digits_order().program
     monkeypatch.setattr(guaranteed, "_known", {})
-    monkeypatch.delitem(guaranteed._FAMILIES, "convolution")
+    monkeypatch.setattr(guaranteed, "bounds_of", lambda use: [None] if use.kind == "convolution" else bounds_of(use))
     margins = site_margins(program, Precision())
     for site, margin in zip(program.sites, margins, strict=True):
         assert margin.proven is (site.kind != "convolution")

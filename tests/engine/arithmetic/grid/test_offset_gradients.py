@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import scale_rule
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.grid import scale_exponent
 from counterfoil.training.gradients import gradients
@@ -72,7 +72,7 @@ def test_the_scale_bounds_what_another_machine_computes_from_centred_sums(ratio:
     args = [g, x, weight, None, None, mean, rstd, True, 1e-5, [True, True, True]]
     operation = operation_of(("aten.native_batch_norm_backward.default", args, {}))
     outputs = list(native(operation, args, {}))
-    scales = rule_for(operation.node.entry)(operation.named(args, {}), outputs)
+    scales = scale_rule(operation.node.entry)(operation.named(args, {}), outputs)
     exponent = scale_exponent(float(scales[0]))  # type: ignore[arg-type]
     assert exponent is not None
     centred = x - mean

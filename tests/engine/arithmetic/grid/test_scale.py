@@ -10,7 +10,8 @@ import torch
 
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import scale
+from counterfoil.arithmetic.grid.scales import convolutions
+from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES, scale_rule
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
@@ -35,7 +36,7 @@ def scales(call: Call) -> tuple[list[Any], list[Any]]:
     operation = operation_of(call)
     _, args, kwargs = call
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    return list(scale.rule(rule_of(call))(operation.named(list(args), dict(kwargs)), outputs)), outputs
+    return list(scale_rule(classify(call[0], alpha=0.3))(operation.named(list(args), dict(kwargs)), outputs)), outputs
 
 
 def test_every_rounded_operator_has_a_call() -> None:
@@ -46,7 +47,7 @@ def test_every_rounded_operator_has_a_call() -> None:
 
 def test_every_rule_is_used_and_exists() -> None:
     used = {rule_of(call) for calls in EVERY.values() for call in calls}
-    assert used == scale.rule_names()
+    assert used == {*RULES, MAGNITUDES}
 
 
 @pytest.mark.parametrize("call", CASES)
@@ -135,7 +136,7 @@ def test_positions_that_a_stride_skips_do_not_count(transposed: bool) -> None:
 def test_energy_under_a_kernel_is_what_a_convolution_of_squares_gives(axes: int, groups: int) -> None:
     x, weight = t(2, 4, *(6, 7, 5)[:axes]), torch.ones(2, 4 // groups, *(3, 2, 3)[:axes], dtype=torch.float64)
     settings: dict[str, Any] = {"stride": [2] * axes, "padding": [1] * axes, "dilation": [1] * axes}
-    found = torch.as_tensor(scale._window_energy(x, weight, settings, groups), dtype=torch.float64)
+    found = torch.as_tensor(convolutions._window_energy(x, weight, settings, groups), dtype=torch.float64)
     sums = ATEN.convolution(
         x.square(),
         torch.ones(groups, *weight.shape[1:], dtype=x.dtype),

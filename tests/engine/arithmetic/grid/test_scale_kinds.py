@@ -11,8 +11,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import scale
-from counterfoil.arithmetic.grid.scale_kinds import rule_for
+from counterfoil.arithmetic.grid.scales.rules import RULES, scale_rule
 from counterfoil.base.precision import PROFILES
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import classify
@@ -40,7 +39,7 @@ def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(cal
     name, args, kwargs = call[0], in_float32(call[1]), {key: in_float32(value) for key, value in call[2].items()}
     operation = operation_of((name, args, kwargs))
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    scales = rule_for(classify(name, alpha=0.3))(operation.named(args, kwargs), outputs)
+    scales = scale_rule(classify(name, alpha=0.3))(operation.named(args, kwargs), outputs)
     for position, output in enumerate(outputs):
         if output is None or not output.is_floating_point() or output.numel() == 0:
             continue
@@ -59,7 +58,7 @@ def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(cal
 def test_scales_of_tiny_float32_numbers_do_not_vanish() -> None:
     """Their squares are below float32's range."""
     x = t(4, 5).float() * 2.0**-100
-    (size,) = scale.rule("mm")({"self": x, "mat2": x.t()}, [x @ x.t()])
+    (size,) = RULES["mm"]({"self": x, "mat2": x.t()}, [x @ x.t()])
     assert 0.0 < float(size) < 2.0**-190
 
 
@@ -79,20 +78,20 @@ def test_a_gradient_is_measured_by_the_gradient_that_arrives(kind: str) -> None:
     for factor in (1.0, 2.0**-20):
         given = [args[0] * factor, *args[1:]]
         outputs = listed(native(operation, given, dict(kwargs)))
-        sizes.append(rule_for(classify(name))(operation.named(given, kwargs), outputs)[0])
+        sizes.append(scale_rule(classify(name))(operation.named(given, kwargs), outputs)[0])
     assert float(sizes[1]) == pytest.approx(2.0**-20 * float(sizes[0]), rel=1e-9)
 
 
 def test_gelu_and_logit_are_measured_by_the_terms_that_they_add() -> None:
     for kind in ("gelu", "logit"):
-        assert rule_for(classify(f"aten.{kind}.default")) is scale.rule("inputs")
-    assert rule_for(classify("aten.exp.default")) is scale.rule("output")
+        assert scale_rule(classify(f"aten.{kind}.default")) is RULES["inputs"]
+    assert scale_rule(classify("aten.exp.default")) is RULES["output"]
 
 
 @pytest.mark.parametrize(("reduction", "terms"), [(0, 1), (1, 1), (2, 4)])
 def test_binary_cross_entropy_is_measured_by_its_largest_term(reduction: int, terms: int) -> None:
     given = {"self": torch.full((4,), 2.0**-20), "target": torch.tensor([0.0, 1.0, 0.25, 0.0]), "weight": t(4).fill_(3)}
-    (size,) = rule_for(classify("aten.binary_cross_entropy.default"))(given | {"reduction": reduction}, [])
+    (size,) = scale_rule(classify("aten.binary_cross_entropy.default"))(given | {"reduction": reduction}, [])
     # |log x| is the larger one of both logarithms; the target weighs one of them, and its complement both.
     assert float(size) == pytest.approx(20 * math.log(2) * (1 + 2 * 1.0) * 3 * terms)
 
@@ -100,10 +99,10 @@ def test_binary_cross_entropy_is_measured_by_its_largest_term(reduction: int, te
 def test_small_gradients_survive_gelu_on_bfloat16s_grid() -> None:
     g, x = t(64).float() * 2.0**-12, t(64, number=1).float() * 4
     out = ATEN.gelu_backward(g, x)
-    (close,) = rule_for(classify("aten.gelu_backward.default"))(
+    (close,) = scale_rule(classify("aten.gelu_backward.default"))(
         {"grad_output": g, "self": x, "approximate": "none"}, [out]
     )
-    (usual,) = scale.rule("inputs")({"grad_output": g, "self": x}, [out])
+    (usual,) = RULES["inputs"]({"grad_output": g, "self": x}, [out])
     quantum = [2.0 ** (math.floor(math.log2(float(size))) - 4 - 7) for size in (close, usual)]
     typical = float(out.abs().median())
     assert quantum[0] < typical / 16

@@ -10,8 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.kernels.exact import fused_sums

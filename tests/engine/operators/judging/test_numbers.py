@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from counterfoil.operators.judging import numbers as module
 from counterfoil.operators.judging.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
@@ -44,6 +43,13 @@ def test_products_that_cancel() -> None:
 def test_totals(values: list[float]) -> None:
     assert fraction(fixed(np.array(values)).total) == sum(map(Fraction, values))
     assert fraction(fixed(np.array(values)).magnitudes.total) == sum(abs(Fraction(x)) for x in values)
+
+
+@given(ROWS)
+def test_squared_distances_from_the_mean(values: list[float]) -> None:
+    exact = list(map(Fraction, values))
+    expected = sum((x - sum(exact) / len(exact)) ** 2 for x in exact)
+    assert abs(fraction(fixed(np.array(values)).spread) - expected) <= expected / 2**255
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=30))

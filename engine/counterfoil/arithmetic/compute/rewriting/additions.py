@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from counterfoil.base.arrays import Array
 from counterfoil.kernels.cache import kernel
 
-Array = npt.NDArray[Any]
 _LEVELS = 64
 """More than the levels of any tree."""
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.arithmetic.compute.rewriting.additions import Array
 from counterfoil.arithmetic.compute.rewriting.functions import quotient
 from counterfoil.arithmetic.compute.rewriting.machine import Arguments, Machine, rule
+from counterfoil.base.arrays import Array
 
 
 @rule(

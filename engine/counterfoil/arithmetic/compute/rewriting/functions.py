@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.arithmetic.compute.rewriting.additions import Array, erf, erfc
+from counterfoil.arithmetic.compute.rewriting.additions import erf, erfc
+from counterfoil.base.arrays import Array
 
 Function = Callable[..., Any]
 _LARGEST_TANH = 22.0

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.rewriting.additions import Array
 from counterfoil.arithmetic.compute.rewriting.machine import Arguments, Machine, Rule, rule
+from counterfoil.base.arrays import Array
 
 _aten = torch.ops.aten
 

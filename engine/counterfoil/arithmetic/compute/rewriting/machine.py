@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import Operation
-from counterfoil.arithmetic.compute.rewriting.additions import Adder, Array
+from counterfoil.arithmetic.compute.rewriting.additions import Adder
 from counterfoil.arithmetic.compute.rewriting.functions import functions
+from counterfoil.base.arrays import Array
 
 Change = Callable[[Operation, list[Any], dict[str, Any]], Any]
 """Computes one operator in another way."""

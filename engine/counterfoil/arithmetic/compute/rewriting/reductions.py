@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.arithmetic.compute.rewriting.additions import Array, rows_over
+from counterfoil.arithmetic.compute.rewriting.additions import rows_over
 from counterfoil.arithmetic.compute.rewriting.functions import quotient, square_root
 from counterfoil.arithmetic.compute.rewriting.machine import Arguments, Machine, keeps_axes, reduced_axes, rule
+from counterfoil.base.arrays import Array
 
 _BLOCK = 64
 """Elements of a row that softmax takes at once in its one pass."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.arithmetic.compute.rewriting.additions import Array
 from counterfoil.arithmetic.compute.rewriting.machine import Arguments, Machine, rule
+from counterfoil.base.arrays import Array
 
 
 class _Pool:

@@ -1,0 +1,115 @@
+"""The events of :func:`counterfoil.training.recorder.record`, in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.base.digest import Digest
+
+
+@dataclass(frozen=True)
+class RecordStarted:
+    """First event of a recording.
+
+    Attributes:
+        steps: The number of steps.
+        device: The device.
+        client_key: Key id of who signed the order as its client; None for an unsigned one.
+    """
+
+    steps: int
+    device: str
+    client_key: str | None = None
+
+
+@dataclass(frozen=True)
+class DataChecked:
+    """Progress of the check of the data file: bytes done and their total."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class RecordingChecked:
+    """Progress of the check of an unfinished recording: bytes done and their total."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class RecordingResumed:
+    """A recording is gone on with: so many finished steps are kept, and those after ``state`` are computed again."""
+
+    steps: int
+    state: int
+
+
+@dataclass(frozen=True)
+class StepRestored:
+    """A finished step was computed again, following its log, and came out as it was recorded."""
+
+    step: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class OperatorRecorded:
+    """Progress inside a step: operators done and their total."""
+
+    step: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class StepRecorded:
+    """A step was executed and recorded.
+
+    Attributes:
+        step: Step number, from 1.
+        steps: Number of steps.
+        loss: Its loss.
+        log_entries: Logged rounding decisions.
+        log_bytes: Size of its log.
+        seconds: Wall-clock time since it began or since the step before it was recorded, hashing and writing included.
+    """
+
+    step: int
+    steps: int
+    loss: float
+    log_entries: int
+    log_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunAssembled:
+    """Progress of making the run from what was recorded: steps done and their total."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class RecordFinished:
+    """Last event: where the run lies, its run root, and the time it took in seconds."""
+
+    path: Path
+    run_root: Digest
+    seconds: float
+
+
+RecordEvent = (
+    RecordStarted
+    | DataChecked
+    | RecordingChecked
+    | RecordingResumed
+    | StepRestored
+    | OperatorRecorded
+    | StepRecorded
+    | RunAssembled
+    | RecordFinished
+)
