@@ -7,17 +7,14 @@ from .arithmetic.compute.listing import (
     Device as Device,
 )
 from .audit.adjudicator import (
-    AdjudicationFinished as AdjudicationFinished,
-    AdjudicationStarted as AdjudicationStarted,
     adjudicate as adjudicate,
-)
-from .audit.inspection import (
-    inspect as inspect,
-    inspect_stages as inspect_stages,
-    read_client_order as read_client_order,
 )
 from .audit.keeping import (
     state_folder as state_folder,
+)
+from .audit.overview import (
+    inspect as inspect,
+    inspect_stages as inspect_stages,
 )
 from .audit.recognition import (
     recognise as recognise,
@@ -25,6 +22,9 @@ from .audit.recognition import (
 from .audit.session import (
     find_progress as find_progress,
     run_audit as run_audit,
+)
+from .audit.signatures import (
+    read_client_order as read_client_order,
 )
 from .audit.statement.afterwards import (
     afterwards as afterwards,
@@ -55,8 +55,10 @@ from .audit.values.account import (
     rows_named as rows_named,
 )
 from .audit.values.adjudication import (
+    AdjudicationFinished as AdjudicationFinished,
     AdjudicationOutcome as AdjudicationOutcome,
     AdjudicationReport as AdjudicationReport,
+    AdjudicationStarted as AdjudicationStarted,
 )
 from .audit.values.delivery import (
     Basis as Basis,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil import (
+    AdjudicationFinished,
     AuditFinished,
     AuditReport,
     AuditRequest,
@@ -103,8 +104,9 @@ def test_a_dispute_stays_where_it_is_while_files_are_looked_at(
     assert engine.recognise(digits_job.run).kind is FileUse.RUN
     capsule = tmp_path / "dispute.cfoil"
     engine.write_capsule(report, capsule)
-    *_, found = engine.adjudicate(capsule, digits_job.order, "cpu", 1, CancelToken())
-    assert found.outcome.value == "CONFIRMED"
+    *_, finished = engine.adjudicate(capsule, digits_job.order, "cpu", 1, CancelToken())
+    assert isinstance(finished, AdjudicationFinished)
+    assert finished.report.outcome.value == "CONFIRMED"
 
 
 def test_a_replay_is_gone_on_with(engine: ProcessEngine, trainer_key: SigningKey, tmp_path: Path) -> None:

@@ -254,8 +254,8 @@ def test_what_goes_to_a_method_and_comes_back_passes(
     engine = FakeEngine(disputed=37, lying_log=12, crew=(WorkerState(1, trouble="No."),), data_file="d.h5")
     method, given = methods()[name], ARGUMENTS[name]
     assert repr(decode(encode(given), method.arguments)) == repr(given)
-    brought = getattr(engine, name)(*given, *([CancelToken()] if method.cancellable else []))
-    values = list(brought) if method.cancellable else [brought]
+    brought = getattr(engine, name)(*given, *([CancelToken()] if method.yields else []))
+    values = list(brought) if method.yields else [brought]
     assert values
     for value in values:
         assert repr(decode(encode(value), method.brings)) == repr(value)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit import keeping
-from counterfoil.audit.inspection import inspect, inspect_stages
+from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.orders import with_client_key, with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome

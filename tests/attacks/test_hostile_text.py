@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
 from counterfoil.cli import main, reports, terminal

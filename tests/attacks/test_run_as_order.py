@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.base.errors import GivenFileError
 from counterfoil.cli import main

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from securesystemslib.dsse import Envelope
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base import canonical

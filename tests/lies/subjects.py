@@ -27,10 +27,11 @@ from torch.nn import functional
 
 from counterfoil.arithmetic.grid.log import ZERO_SCALE, SiteLog
 from counterfoil.audit import keeping
-from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
+from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
+from counterfoil.audit.values.adjudication import AdjudicationFinished
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest

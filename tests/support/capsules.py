@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
+from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.replayer import State, read_log, step_replayer
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.base.generators import finish
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader

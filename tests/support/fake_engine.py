@@ -15,8 +15,10 @@ import numpy as np
 
 from counterfoil import (
     Adjudication,
+    AdjudicationFinished,
     AdjudicationOutcome,
     AdjudicationReport,
+    AdjudicationStarted,
     Afterwards,
     AuditFinished,
     AuditReport,
@@ -70,6 +72,7 @@ from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStat
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.step.compare import detail_difference
 from counterfoil.audit.values.account import accusation
+from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.audit.values.delivery import (
     ComparedTensor,
     DeliveryOutcome,
@@ -90,8 +93,6 @@ from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
     DeliveryEvent,
-    HearingEvent,
-    HearingStarted,
     KnownRequest,
     Signable,
     VerdictReading,
@@ -459,17 +460,17 @@ class FakeEngine:
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
-    ) -> Iterator[HearingEvent]:
+    ) -> Iterator[AdjudicationEvent]:
         self.hearings.append((capsule, order))
         checks = self.checks(order)
         for check in checks.values():
             yield CheckChanged(check)
-        yield HearingStarted(36, 38)
+        yield AdjudicationStarted(36, 38)
         for step in range(36, 39):
             while not self.gate.wait(0.01):
                 cancel.check()
             yield OperatorDone(step, OPERATORS, OPERATORS)
-        yield AdjudicationReport(
+        report = AdjudicationReport(
             outcome=AdjudicationOutcome.CONFIRMED,
             reason="The step is not what was ordered.",
             checks=tuple(checks.get(number, Check(number, CheckState.PASSED)) for number in CheckNumber),
@@ -488,6 +489,7 @@ class FakeEngine:
             step=38,
             dispute=self.dispute(38),
         )
+        yield AdjudicationFinished(report)
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         if isinstance(report, AdjudicationReport):

@@ -15,13 +15,14 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from counterfoil import AuditRequest
-from counterfoil.audit.boxed.answers import Answers
+from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
@@ -196,10 +197,11 @@ class Broker:
             while (frame := read_frame(inner.asks, MOST_INQUIRY)) is not None:
                 try:
                     asked: BoxQuestion = decode(frame, BoxQuestion)
+                    question = QUESTIONS.read(asked.question)
                 except FormError:
                     inner.process.kill()
                     return
-                write_frame(inner.heard, encode(_answered(inner, asked)))
+                write_frame(inner.heard, encode(_answered(inner.answers.get(asked.call), question)))
 
 
 def main() -> None:
@@ -213,14 +215,10 @@ def main() -> None:
     broker.close()
 
 
-def _answered(inner: _Inner, asked: BoxQuestion) -> Answer | Refused:
-    answers = inner.answers.get(asked.call)
-    try:
-        if answers is None:
-            raise CounterfoilError(say("The call that this was for is over."))
-        return Answer(answers.answer(asked.question))
-    except CounterfoilError as error:
-        return Refused(Failure.of(error))
+def _answered(answers: Answers | None, question: Callable[[Answers], object]) -> Answer | Refused:
+    if answers is None:
+        return Refused(Failure.of(CounterfoilError(say("The call that this was for is over."))))
+    return answers.answer(question)
 
 
 def _arguments(call: Call) -> tuple[Any, ...]:

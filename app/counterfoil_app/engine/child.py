@@ -18,7 +18,8 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
 from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
-from counterfoil.audit.boxed.messages import Answer as Answered, Question as Asked, Refused
+from counterfoil.audit.boxed.messages import Answer as Answered, Refused
+from counterfoil.base import calls
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.sandbox import box
@@ -219,7 +220,7 @@ class _Asking:
 
         return Asking(self.ask, self.scratch)
 
-    def ask(self, question: Asked) -> object:
+    def ask(self, question: calls.Call) -> object:
         """Ask, and wait; raises the error with which it was refused."""
         write_frame(self._asks, encode(BoxQuestion(self.call, question)))
         answered: Answered | Refused = decode(read_frame(self._heard, MAX_BYTES), Answered | Refused)
@@ -252,7 +253,7 @@ def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Ou
         method = methods()[call.method]
         arguments = decode(call.arguments, method.arguments)
         carry_out = getattr(engine, call.method)
-        if not method.cancellable:
+        if not method.yields:
             return Returned(call.number, carry_out(*arguments))
         assert outbox is not None, "what yields values comes behind the box"
         for value in carry_out(*arguments, token):

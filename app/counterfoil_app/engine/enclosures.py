@@ -6,12 +6,11 @@ The window names every file itself: as an argument of a call, or as a field of o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from counterfoil.audit.boxed.messages import Question as Asked
+from counterfoil.audit.boxed.files import paths_in
+from counterfoil.base.calls import Call
 
 OUTPUTS = {"write_capsule": 1, "make_sample": 0}
 """Calls that write a file or a folder, and which of their arguments names it."""
@@ -54,7 +53,7 @@ class BoxQuestion:
     """
 
     call: int
-    question: Asked
+    question: Call
 
 
 def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Enclosure:
@@ -66,7 +65,7 @@ def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Encl
         why_open: Why a process that computes for it is to have no box; empty where it has one.
     """
     output = OUTPUTS.get(method)
-    named = [path for place, each in enumerate(arguments) if place != output for path in _paths(each)]
+    named = [path for place, each in enumerate(arguments) if place != output for path in paths_in(each)]
     reads = [os.path.abspath(path) for path in named]
     lists: list[str] = []
     if method in ("read_verdict", "verify_weights"):
@@ -75,19 +74,6 @@ def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Encl
             lists.append(folder)
             reads += [os.path.join(folder, name) for name in _statements(folder)]
     return Enclosure(tuple(sorted(set(reads))), tuple(sorted(set(lists))), "", why_open)
-
-
-def _paths(value: Any) -> Iterator[Path]:
-    """Yield the paths in a value, those of files that are written apart."""
-    if isinstance(value, Path):
-        yield value
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from _paths(each)
-    elif is_dataclass(value):
-        for field in fields(value):
-            if field.name != "progress":
-                yield from _paths(getattr(value, field.name))
 
 
 def _statements(folder: str) -> list[str]:

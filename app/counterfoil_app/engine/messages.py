@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated
 
 from msgspec import Meta
 
 from counterfoil import CounterfoilError
+from counterfoil.base.calls import Form, form_of
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
@@ -87,21 +88,6 @@ Delivery = Annotated[tuple[Answer, ...], Meta(max_length=MOST_MESSAGES)]
 """In which form it does."""
 
 
-@dataclass(frozen=True)
-class Method:
-    """What goes to a method of the engine and comes back from it.
-
-    Attributes:
-        arguments: The type of its arguments, a tuple, without a cancel token.
-        brings: The type of what it returns, or of what it yields if it can be cancelled.
-        cancellable: Whether it takes a cancel token as its last argument, and yields.
-    """
-
-    arguments: Any
-    brings: Any
-    cancellable: bool
-
-
 CALLS = (
     "adjudicate", "audit", "client_order", "devices", "inspect", "kept", "make_sample", "outline", "plan", "preview",
     "read_key", "read_verdict", "recognise", "verify_weights", "write_capsule",
@@ -110,16 +96,9 @@ CALLS = (
 
 
 @cache
-def methods() -> Mapping[str, Method]:
-    """Return what the engine's process can be asked for, by name, as the port says it."""
-    return {name: _method(name) for name in CALLS}
-
-
-def _method(name: str) -> Method:
-    hints = get_type_hints(getattr(Engine, name))
-    brings = hints.pop("return")
-    cancellable = hints.pop("cancel", None) is not None
-    return Method(tuple[tuple(hints.values())], get_args(brings)[0] if cancellable else brings, cancellable)  # type: ignore[misc]
+def methods() -> Mapping[str, Form]:
+    """Return what the engine's process can be asked for, by name, as the port says it: what yields can be cancelled."""
+    return {name: form_of(getattr(Engine, name), given="cancel") for name in CALLS}
 
 
 class MessageError(CounterfoilError):

@@ -21,7 +21,6 @@ from counterfoil import (
     AuditRequest,
     BundleSummary,
     CancelToken,
-    CheckChanged,
     CounterfoilError,
     DeliveryProgress,
     DeliveryReport,
@@ -29,7 +28,6 @@ from counterfoil import (
     Digest,
     Event,
     Kept,
-    OperatorDone,
     Plan,
     PlanProgress,
     Recognised,
@@ -37,6 +35,7 @@ from counterfoil import (
     StepTable,
     Verdict,
 )
+from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
@@ -87,20 +86,8 @@ Asked = AuditRequest | KnownRequest
 """What an audit can be asked for with; keys that a process has loaded stay in it."""
 
 
-@dataclass(frozen=True)
-class HearingStarted:
-    """The capsule holds what it should; its steps ``first`` to ``last`` are replayed now."""
-
-    first: int
-    last: int
-
-
 Signable = AuditReport | AdjudicationReport
 """What an auditor can sign."""
-HearingEvent = CheckChanged | OperatorDone | HearingStarted | AdjudicationReport
-"""What the adjudication of a capsule brings; the report comes last."""
-
-
 DeliveryEvent = DeliveryProgress | DeliveryReport
 """What a comparison of delivered weights brings; the report comes last."""
 
@@ -150,7 +137,7 @@ class Engine(Protocol):
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
-    ) -> Iterator[HearingEvent]:
+    ) -> Iterator[AdjudicationEvent]:
         """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
 
     def verify_weights(
@@ -270,15 +257,9 @@ class LibraryEngine:
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
-    ) -> Iterator[HearingEvent]:
+    ) -> Iterator[AdjudicationEvent]:
         """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
-        for event in counterfoil.adjudicate(capsule, order=order, device=device, threads=threads, cancel=cancel):
-            if isinstance(event, counterfoil.AdjudicationStarted):
-                yield HearingStarted(event.first, event.last)
-            elif isinstance(event, counterfoil.AdjudicationFinished):
-                yield event.report
-            elif isinstance(event, (CheckChanged, OperatorDone)):
-                yield event
+        yield from counterfoil.adjudicate(capsule, order=order, device=device, threads=threads, cancel=cancel)
 
     def verify_weights(
         self,

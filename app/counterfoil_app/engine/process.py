@@ -94,7 +94,7 @@ class ProcessEngine:
 
     def _carry_out(self, method: str, arguments: Sequence[Any]) -> Any:
         """Call a method of the engine; the last argument of one that can be cancelled is its token."""
-        if methods()[method].cancellable:
+        if methods()[method].yields:
             return self._iterate(method, *arguments[:-1], cancel=arguments[-1])
         return self._call(method, *arguments)
 

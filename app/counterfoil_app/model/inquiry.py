@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import (
+    AdjudicationFinished,
     AdjudicationReport,
+    AdjudicationStarted,
     AuditReport,
     AuditRequest,
     CancelToken,
@@ -24,7 +26,7 @@ from counterfoil import (
     Plan,
     PlanProgress,
 )
-from counterfoil_app.engine.port import Engine, HearingStarted
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -204,11 +206,11 @@ class Hearing(Inquiry[_Standing]):
         checks: dict[CheckNumber, Check] = {}
         first, count, share = 1, 1, 0.0
         for event in engine.adjudicate(path, order, self._session.device, self._session.threads, token):
-            if isinstance(event, AdjudicationReport):
-                return event
+            if isinstance(event, AdjudicationFinished):
+                return event.report
             if isinstance(event, CheckChanged):
                 checks[event.check.number] = event.check
-            elif isinstance(event, HearingStarted):
+            elif isinstance(event, AdjudicationStarted):
                 first, count = event.first, event.last - event.first + 1
             elif isinstance(event, OperatorDone) and event.total:
                 share = (event.step - first + event.done / event.total) / count

@@ -20,22 +20,17 @@ from counterfoil.arithmetic.compute.devices import environment_after
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
-from counterfoil.audit.inspection import (
-    Keys,
-    check_acceptance,
-    check_claim,
-    held_order,
-    key_id_of,
-    open_client_signature,
-    read_client_order,
-    signed_by,
-)
+from counterfoil.audit.signatures import Keys, Parties, read_client_order
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge, look_at_state
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
-from counterfoil.audit.values.adjudication import AdjudicationReport
+from counterfoil.audit.values.adjudication import (
+    AdjudicationEvent,
+    AdjudicationFinished,
+    AdjudicationReport,
+    AdjudicationStarted,
+)
 from counterfoil.audit.values.events import CheckChanged, Event
-from counterfoil.audit.values.orders import GivenOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -49,34 +44,14 @@ from counterfoil.base.errors import (
 )
 from counterfoil.base.generators import finish
 from counterfoil.base.precision import is_exact
-from counterfoil.base.sentence import joined, say
+from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.program.limits import Limits
-from counterfoil.signing.consent import Acceptance, SignedOrder
 from counterfoil.signing.keys import PublicKey
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class AdjudicationStarted:
-    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
-
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class AdjudicationFinished:
-    """Last event of every adjudication."""
-
-    report: AdjudicationReport
-
-
-AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished
 
 
 def adjudicate(
@@ -130,20 +105,14 @@ def adjudicate(
 
 
 @dataclass
-class _Case:
+class _Case(Parties):
     """What is known so far; becomes the report."""
 
     path: Path
     given_key: str
-    given_client_key: str
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
     capsule_digest: Digest | None = None
     contents: CapsuleContents | None = None
-    given_order: GivenOrder | None = None
-    signed_order: SignedOrder | None = None
-    whose: OrderFinding | None = None
-    claim: RunClaim | None = None
-    acceptance: Acceptance | None = None
     environment: tuple[tuple[str, str], ...] = ()
     tally: StepTally = field(default_factory=StepTally)
     error: CounterfoilError | None = None
@@ -167,18 +136,11 @@ class _Case:
         yield self.note(number, CheckState.PASSED, sentence(result))
         return result
 
-    @property
-    def signer(self) -> str:
-        """Key id of who signed the order as its client; empty where nobody did."""
-        if self.whose is not None:
-            return self.whose.client_key
-        return "" if self.signed_order is None else self.signed_order.key_id
-
     def report(self) -> AdjudicationReport:
         contents, claim, tally = self.contents, self.claim, self.tally
         manifest = contents.manifest if contents is not None else None
         held = manifest.digest if manifest is not None else None
-        asked = None if self.given_order is None else self.given_order.digest
+        asked = self.client_order
         if contents is not None and contents.signature is not None and self.signed_order is None and asked == held:
             asked = None  # the client's signature is broken: check 2 ended before it could compare them
         outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
@@ -192,7 +154,7 @@ class _Case:
             order_source="client" if asked is not None else "bundle" if self.whose is None else self.whose.source,
             run_order=held,
             run_root=claim.run_root if claim is not None else None,
-            trainer_key=key_id_of(claim) if claim is not None else "",
+            trainer_key=self.trainer_key,
             given_key=self.given_key,
             title=manifest.title if manifest is not None else "",
             steps_ordered=manifest.steps if manifest is not None else 0,
@@ -206,9 +168,9 @@ class _Case:
             seconds=tally.seconds,
             environment=environment_after(self.environment),
             trainer_environment=claim.environment if claim is not None else (),
-            client_key=self.signer,
+            client_key=self.client_key,
             given_client_key=self.given_client_key,
-            accepted_at="" if self.acceptance is None else self.acceptance.accepted_at,
+            accepted_at=self.accepted_at,
             accepted_client="" if self.acceptance is None else self.acceptance.client_key or "",
         )
 
@@ -242,12 +204,12 @@ def _hear(
         lambda: load_job(contents, part, limits, cancel),
         lambda found: say("All {0} operators are on the allow-list.", sum(len(p.nodes) for p in found.programs.all)),
     )
-    claim = yield from case.attempt(
-        CheckNumber.SIGNATURE,
-        lambda: _check_signatures(case, contents, known.trainer),
-        lambda found: joined(signed_by(found, known.trainer), _accepted(case.acceptance)),
+    envelopes = contents.claim, contents.acceptance
+    yield from case.attempt(
+        CheckNumber.SIGNATURE, lambda: case.check_run(manifest, envelopes, known.trainer), lambda found: found
     )
-    case.claim = claim
+    claim = case.claim
+    assert claim is not None, "check 5 has passed"
     yield from case.attempt(
         CheckNumber.COMMITMENTS,
         lambda: prove_leaves(contents, claim),
@@ -287,25 +249,12 @@ def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
 def _compare_order(case: _Case, contents: CapsuleContents, known: Keys) -> Generator[Event, None, None]:
     """Check 2, which ends in a warning where nothing is known of the client."""
     try:
-        case.signed_order = open_client_signature(contents.signature, contents.manifest)
         envelopes = contents.claim, contents.acceptance
-        held = held_order(contents.manifest, case.signed_order, envelopes, known.trainer)
-        found = case.whose = compare_orders(held, case.given_order, case.given_client_key)
+        found = case.check_order(contents.manifest, contents.signature, envelopes, known.trainer)
     except RefusedError as error:
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
         raise
     yield case.note(CheckNumber.ORDER, found.state, found.detail)
-
-
-def _accepted(acceptance: Acceptance | None) -> str:
-    assert acceptance is not None, "check 5 has passed"
-    return accepted_by(acceptance.key_id, acceptance.client_key or "", acceptance.accepted_at)
-
-
-def _check_signatures(case: _Case, contents: CapsuleContents, trainer_key: PublicKey | None) -> RunClaim:
-    claim = check_claim(contents.claim, contents.manifest, trainer_key)
-    case.acceptance = check_acceptance(contents.acceptance, claim, case.signed_order)
-    return claim
 
 
 def _replay(

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log, step_replayer

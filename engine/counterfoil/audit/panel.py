@@ -20,10 +20,10 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.referee import Provider, find_parting, result_tree, rule
 from counterfoil.audit.step.replayer import StepReplayer, step_replayer
-from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.panel import (
     Member,
     PanelCompared,
+    PanelEvent,
     PanelFinished,
     PanelOutcome,
     PanelReport,
@@ -31,7 +31,6 @@ from counterfoil.audit.values.panel import (
     Parting,
     Ruling,
     Standing,
-    StepJudged,
 )
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -41,9 +40,6 @@ from counterfoil.program.limits import Limits
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]
-
-
-PanelEvent = PanelCompared | StepJudged | PanelRuled | PanelFinished | Event
 
 
 def run_panel(

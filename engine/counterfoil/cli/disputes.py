@@ -54,12 +54,11 @@ def adjudicate(
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
     signing_key = open_verdict_key(verdict, key, capsule, force)
-    public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
-    from counterfoil.audit.boxed.messages import CapsuleStarted
+    from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values import events
-    from counterfoil.audit.values.adjudication import AdjudicationReport
+    from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationStarted
     from counterfoil.program.limits import limits_for
 
     with (
@@ -68,24 +67,25 @@ def adjudicate(
         open_session(device) as session,
     ):
         first = 1
-        for event in session.adjudicate(
-            capsule,
+        for event in session.do(
+            tasks.adjudicate,
             cancel,
-            order=order,
-            trainer_key=public,
-            client_key=load_public_key(client_key) if client_key else None,
+            capsule,
+            order,
+            trainer_key=load_public_key(trainer_key).pem if trainer_key else "",
+            client_key=load_public_key(client_key).pem if client_key else "",
             device=device,
             threads=threads,
             limits=limits_for(allow_large),
         ):
             match event:
-                case CapsuleStarted():
+                case AdjudicationStarted():
                     first = event.first
                     bar.start(event.last - first + 1)
                 case events.OperatorDone():
                     bar.update(event.step - first + event.done / event.total)
-                case AdjudicationReport():
-                    report = event
+                case AdjudicationFinished():
+                    report = event.report
     from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
 
@@ -158,6 +158,7 @@ def _compare(
     json: bool,
 ) -> None:
     console = terminal.console(stderr=json)
+    from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values import panel
     from counterfoil.program.limits import limits_for
@@ -168,9 +169,10 @@ def _compare(
         open_session(device) as session,
     ):
         done = expected = 0
-        for event in session.panel(
-            runs,
+        for event in session.do(
+            tasks.panel,
             cancel,
+            tuple(runs),
             order=order,
             data=data,
             device=device,

@@ -53,7 +53,7 @@ def inspect(
     client = load_public_key(client_key) if client_key else None
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
-            from counterfoil.audit import inspection
+            from counterfoil.audit import overview
             from counterfoil.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
@@ -62,7 +62,7 @@ def inspect(
             bar.update(done)
 
         limits = limits_for(allow_large)
-        summary = inspection.inspect(
+        summary = overview.inspect(
             bundle, order, public, cancel, heads, limits, client_key=client, quick=quick, progress=show
         )
     from counterfoil.cli import jsonform, reports
@@ -97,6 +97,7 @@ def plan(
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
     """
     console = terminal.console(stderr=json or slurm)
+    from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
     from counterfoil.program.limits import limits_for
@@ -106,9 +107,10 @@ def plan(
         terminal.progress("Measuring", console) as bar,
         open_session(device) as session,
     ):
-        for event in session.plan(
-            run,
+        for event in session.do(
+            tasks.plan,
             cancel,
+            run,
             data=data,
             bad_fraction=bad_fraction,
             device=device,

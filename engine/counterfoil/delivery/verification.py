@@ -13,7 +13,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.values.delivery import (
     Basis,
     ComparedTensor,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.signatures import check_claim
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CommitmentError, DataError, GivenFileError
 from counterfoil.base.timestamps import read_timestamp

@@ -8,33 +8,25 @@ import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
 from counterfoil.audit import keeping
-from counterfoil.audit.boxed import session, start
-from counterfoil.audit.boxed.answers import Answers, take
-from counterfoil.audit.boxed.messages import (
-    BROUGHT,
-    AuditTask,
-    DrawNonce,
-    Earlier,
-    Failure,
-    FindNonce,
-    Fitting,
-    Held,
-    Keep,
-    OpenWorkers,
-    StartWorker,
-)
+from counterfoil.audit.boxed import session, start, tasks
+from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
+from counterfoil.audit.boxed.asking import Asking
+from counterfoil.audit.boxed.messages import Answer, Failure, Refused
 from counterfoil.audit.boxed.session import AtHome, InBox, open_session
+from counterfoil.audit.boxed.tasks import TASKS
 from counterfoil.audit.values import events
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.audit.values.workers import LocalWorkers, PartFiles
+from counterfoil.base.calls import Call
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import (
@@ -46,7 +38,7 @@ from counterfoil.base.errors import (
     WorkerError,
 )
 from counterfoil.base.generators import finish
-from counterfoil.base.messages import FormError, decode
+from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.cli import main
 from counterfoil.program.limits import Limits
 from counterfoil.sandbox.box import SWITCH
@@ -112,12 +104,12 @@ def test_a_dispute_and_its_capsule_come_out_of_the_box(tampered_job: Job, tmp_pa
     home.write_capsule(tmp_path / "home.cfoil")
     assert (tmp_path / "boxed.cfoil").read_bytes() == (tmp_path / "home.cfoil").read_bytes()
     with open_session() as box:
-        *_, report = box.adjudicate(
-            tmp_path / "boxed.cfoil", token, order=tampered_job.order, trainer_key=None, client_key=None, device="cpu",
-            threads=1, limits=Limits(),
+        *_, finished = box.do(
+            tasks.adjudicate, token, tmp_path / "boxed.cfoil", order=tampered_job.order, trainer_key="", client_key="",
+            device="cpu", threads=1, limits=Limits(),
         )  # fmt: skip
-    assert isinstance(report, AdjudicationReport)
-    assert report.outcome is AdjudicationOutcome.CONFIRMED
+    assert isinstance(finished, AdjudicationFinished)
+    assert finished.report.outcome is AdjudicationOutcome.CONFIRMED
 
 
 def test_what_was_judged_in_a_box_is_gone_on_with(
@@ -164,9 +156,9 @@ def test_workers_replay_for_an_audit_in_a_box(digits_job: Job) -> None:
 def test_parts_are_made_and_merged_in_boxes(digits_job: Job, tmp_path: Path) -> None:
     part = tmp_path / "all.part"
     with open_session() as box:
-        troubles = finish(box.part(request_of(digits_job), part, CancelToken()))
-    assert len(troubles) > 1
-    assert not any(each.trouble for each in troubles)
+        made = finish(box.part(request_of(digits_job), part, CancelToken()))
+    assert len(made.segments) > 1
+    assert not any(each.trouble for each in made.segments)
     merged = audited(request_of(digits_job, workers=PartFiles((part,)), recheck=0))
     alike(merged, whole(request_of(digits_job, workers=PartFiles((part,)), recheck=0)))
 
@@ -233,6 +225,7 @@ def test_cuda_and_the_switch_leave_work_at_home(monkeypatch: pytest.MonkeyPatch)
 SAYS = """
 import sys
 from counterfoil.audit.boxed.messages import *
+from counterfoil.audit.values import events
 from counterfoil.base.frames import write_frame
 from counterfoil.base.messages import encode
 def say(message): write_frame(sys.stdout.buffer, encode(message))
@@ -246,12 +239,16 @@ say(Loaded())
     [
         "write_frame(sys.stdout.buffer, b'nonsense')",
         "write_frame(sys.stdout.buffer, b'ccounterfoil.audit.values.outcome\\nOutcome\\n(VDISPUTED\\ntR.')",
-        "say(Said('Sentence', None))",
-        "say(Said('AuditReport', None))",
-        "say(Said('OperatorDone', {'step': 'x', 'done': 1, 'total': 1}))",
-        "say(Said('OperatorDone', {'step': 1, 'done': 1, 'total': 1, 'more': 1}))",
-        "say(Said('CheckChanged', {'check': {'number': 8, 'state': 'PASSED', 'detail': ''}}))",
-        "say(Said('AuditStarted', events.AuditStarted(10**15, (), 'cpu', ())))",
+        "say(Said('Sentence'))",
+        "say(Said({'is': 'AuditReport'}))",
+        "say(Said({'is': 'OperatorDone', 'step': 'x', 'done': 1, 'total': 1}))",
+        "say(Said({'is': 'OperatorDone', 'step': 1, 'done': 1, 'total': 1, 'more': 1}))",
+        "say(Said({'is': 'CheckChanged', 'check': {'number': 8, 'state': 'PASSED', 'detail': ''}}))",
+        "say(Said(events.AuditStarted(10**15, (), 'cpu', ())))",
+        "say(Call('answer', ()))",
+        "say(Call('__init__', ('/',)))",
+        "say(Call('open_workers', ('all',)))",
+        "say(Call('keep', (b'', b'')))",
         "sys.stdout.buffer.write(b'\\xff' * 8); sys.stdout.buffer.flush()",
     ],
 )
@@ -282,11 +279,25 @@ def answers(digits_job: Job, tmp_path: Path) -> Answers:
     return Answers(scratch, request_of(digits_job, tmp_path / "kept"))
 
 
+def asking(answers: Answers) -> Asking:
+    """What a process in a box asks with, whose bytes come to these answers."""
+
+    def send(question: Call) -> object:
+        read = QUESTIONS.read(decode(encode(question), Call))
+        said: Answer | Refused = decode(encode(answers.answer(read)), Answer | Refused)
+        if isinstance(said, Refused):
+            raise said.failure.error
+        return said.body
+
+    return Asking(send, Path())
+
+
 def test_progress_of_the_audited_file_is_kept(answers: Answers, progress: keeping.KeptAudit, tmp_path: Path) -> None:
-    assert answers.answer(Fitting(progress.basis, True)) == Held(None)
-    answers.answer(Keep(keeping.body_of(progress)))
+    ask = asking(answers).ask
+    assert ask(Answers.fitting, progress.basis, True) is None
+    ask(Answers.keep, keeping.body_of(progress))
     assert keeping.load(tmp_path / "kept") == progress
-    assert answers.answer(Earlier(progress.basis)) == Held(keeping.body_of(progress))
+    assert ask(Answers.earlier, progress.basis) == keeping.body_of(progress)
 
 
 @pytest.mark.parametrize("other", ["file", "order", "run_root"])
@@ -294,24 +305,27 @@ def test_progress_of_another_file_is_not(
     other: str, answers: Answers, progress: keeping.KeptAudit, tmp_path: Path
 ) -> None:
     forged = replace(progress.basis, **{other: Digest.of(b"another")})
-    answers.answer(Fitting(forged if other == "file" else progress.basis, True))
+    ask = asking(answers).ask
+    ask(Answers.fitting, forged if other == "file" else progress.basis, True)
     with pytest.raises(ProgressError, match="not progress of the file"):
-        answers.answer(Keep(keeping.body_of(msgspec.structs.replace(progress, basis=forged))))
+        ask(Answers.keep, keeping.body_of(msgspec.structs.replace(progress, basis=forged)))
     assert not (tmp_path / "kept").exists()
 
 
 def test_progress_is_asked_for_of_one_audit_alone(answers: Answers, progress: keeping.KeptAudit) -> None:
-    answers.answer(Fitting(progress.basis, True))
+    ask = asking(answers).ask
+    ask(Answers.fitting, progress.basis, True)
     with pytest.raises(CounterfoilError, match="not given"):
-        answers.answer(Earlier(replace(progress.basis, run_root=Digest.of(b"another"))))
+        ask(Answers.earlier, replace(progress.basis, run_root=Digest.of(b"another")))
 
 
 def test_progress_that_is_none_is_not_kept(answers: Answers, progress: keeping.KeptAudit, tmp_path: Path) -> None:
-    answers.answer(Fitting(progress.basis, True))
+    ask = asking(answers).ask
+    ask(Answers.fitting, progress.basis, True)
     with pytest.raises(ProgressError):
-        answers.answer(Keep(b"\x80"))
+        ask(Answers.keep, b"\x80")
     with pytest.raises(CounterfoilError):  # names a capsule that does not lie there
-        answers.answer(Keep(keeping.body_of(msgspec.structs.replace(progress, capsule=bytes(32)))))
+        ask(Answers.keep, keeping.body_of(msgspec.structs.replace(progress, capsule=bytes(32))))
     assert not (tmp_path / "kept").exists()
 
 
@@ -321,11 +335,12 @@ def test_a_capsule_is_copied_only_as_the_file_that_it_is(
     secret = tmp_path / "secret"
     secret.write_text("a secret")
     named = msgspec.structs.replace(progress, capsule=Digest.of(b"a secret").value)
-    answers.answer(Fitting(progress.basis, True))
+    ask = asking(answers).ask
+    ask(Answers.fitting, progress.basis, True)
     link = tmp_path / "scratch" / "kept.cfoil"
     link.symlink_to(secret)
     with pytest.raises(CounterfoilError):
-        answers.answer(Keep(keeping.body_of(named)))
+        ask(Answers.keep, keeping.body_of(named))
     with pytest.raises(FileWriteError):
         take(tmp_path / "scratch", "kept.cfoil", tmp_path / "out", "the capsule")
     link.unlink()
@@ -335,23 +350,33 @@ def test_a_capsule_is_copied_only_as_the_file_that_it_is(
     link.unlink()
     link.write_text("something else")
     with pytest.raises(ProgressError):
-        answers.answer(Keep(keeping.body_of(named)))
+        ask(Answers.keep, keeping.body_of(named))
     assert not (tmp_path / "out").exists()
     assert not keeping.capsule_of(tmp_path / "kept").exists()
 
 
 def test_nothing_is_done_that_was_not_asked_for(answers: Answers, digits_job: Job, tmp_path: Path) -> None:
-    for question in (
-        OpenWorkers(1),
-        StartWorker(1),
-        FindNonce(Digest.of(b""), Digest.of(b"")),
-        DrawNonce(Digest.of(b""), Digest.of(b"")),
-    ):
-        with pytest.raises((CounterfoilError, AssertionError)):
-            answers.answer(question)
-    bare = Answers(tmp_path / "scratch")
+    ask, none = asking(answers).ask, Digest.of(b"")
+    with pytest.raises((CounterfoilError, AssertionError)):
+        ask(Answers.open_workers, 1)
     with pytest.raises(CounterfoilError, match="not given"):
-        bare.answer(OpenWorkers(1))
+        ask(Answers.start_worker, 1)
+    for question in (Answers.find_nonce, Answers.draw_nonce):
+        with pytest.raises(CounterfoilError, match="not given"):
+            ask(question, none, none)
+    with pytest.raises(CounterfoilError, match="not given"):
+        ask(Answers.place)
+    with pytest.raises(CounterfoilError, match="not given"):
+        asking(Answers(tmp_path / "scratch")).ask(Answers.open_workers, 1)
+
+
+def test_nothing_is_called_that_is_no_question() -> None:
+    for name in ("answer", "_keep", "__init__", "leftover", ""):
+        with pytest.raises(FormError, match="not to be called"):
+            QUESTIONS.read(decode(encode(Call(name, ())), Call))
+    for arguments in ((), ("one",), (1, 2)):
+        with pytest.raises(FormError):
+            QUESTIONS.read(decode(encode(Call("open_workers", arguments)), Call))
 
 
 def test_errors_keep_their_class_and_role() -> None:
@@ -362,9 +387,7 @@ def test_errors_keep_their_class_and_role() -> None:
 
 
 def test_every_event_is_brought() -> None:
-    names = {kind.__name__ for kind in events.Event.__args__} - {"AuditFinished"}
-    assert names <= set(BROUGHT[AuditTask])
-    for kinds in BROUGHT.values():
-        for kind in kinds.values():
-            with pytest.raises(FormError):  # and not the TypeError of a type that no message has
-                decode(b"\xc1", kind)
+    assert set(events.Event.__args__) <= set(get_args(TASKS.brings(tasks.audit)))
+    for task in (tasks.audit, tasks.part, tasks.adjudicate, tasks.plan, tasks.panel):
+        with pytest.raises(FormError):  # and not the TypeError of a type that no message has
+            decode(b"\xc1", TASKS.brings(task))

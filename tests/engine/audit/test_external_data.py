@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from torch import nn
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.events import AuditStarted, CheckChanged
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.cancel import CancelToken

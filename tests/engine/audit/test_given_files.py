@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.orders import with_client_order

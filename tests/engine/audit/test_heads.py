@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.published_heads import MAX_LINE_BYTES, read_tree_heads
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome

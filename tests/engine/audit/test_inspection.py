@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.inspection import inspect, inspect_stages
+from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, CancelledError, GivenFileError

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import Precision
 from counterfoil.bundle.reader import BundleReader

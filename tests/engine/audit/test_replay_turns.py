@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit import keeping
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import ResumedFromCheckpoint

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from counterfoil.audit.statement.dispute_rules import _wrong_finding
 from counterfoil.audit.statement.model import (
     MAX_INPUTS,
     MAX_LINES,
@@ -24,7 +25,7 @@ from counterfoil.audit.statement.model import (
     VerdictStatement,
     read_statement,
 )
-from counterfoil.audit.statement.rules import RULES, _wrong_finding, judge
+from counterfoil.audit.statement.rules import RULES, judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement

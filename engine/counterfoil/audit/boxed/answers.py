@@ -14,33 +14,16 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from counterfoil.audit.boxed.messages import (
-    CAPSULE_NAME,
-    KEPT_NAME,
-    CloseWorkers,
-    Compile,
-    DrawNonce,
-    Earlier,
-    Find,
-    FindNonce,
-    Fitting,
-    GiveWorker,
-    Held,
-    Keep,
-    OpenWorkers,
-    Place,
-    Question,
-    Remove,
-    StartWorker,
-    WaitForWorkers,
-)
+from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
 from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
+from counterfoil.audit.parts.result import Message
+from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.calls import Port
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, FileWriteError, ProgressError
 from counterfoil.base.programs import program_command, program_environment
@@ -55,7 +38,7 @@ _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 
 
 class Answers:
-    """Answers one process.
+    """Answers one process: what it may ask for is a method, whose signature says what goes in and comes out.
 
     Args:
         scratch: The folder that both sides share.
@@ -74,22 +57,14 @@ class Answers:
         self._nonce: KeptNonce | None = None
         self._workers: Executor | None = None
 
-    def answer(self, question: Question) -> object:
-        """Do what is asked.
-
-        Raises:
-            CounterfoilError: It cannot be done, or is not done for such a process.
-        """
+    def answer(self, question: Callable[[Answers], object]) -> Answer | Refused:
+        """Do what is asked, as :data:`QUESTIONS` reads it."""
         try:
-            return self._answer(question)
+            return Answer(question(self))
+        except CounterfoilError as error:
+            return Refused(Failure.of(error))
         except OSError as error:
-            raise FileWriteError(say("{0}.", error.strerror or error)) from error
-
-    def close(self) -> None:
-        """End what was started for the process."""
-        if self._workers is not None:
-            self._workers.close()
-            self._workers = None
+            return Refused(Failure.of(FileWriteError(say("{0}.", error.strerror or error))))
 
     @property
     def leftover(self) -> tuple[Path, ...]:
@@ -100,44 +75,78 @@ class Answers:
             kept = path, capsule_of(path)
         return kept if self._nonce is None else (*kept, self._nonce.path)
 
-    def _answer(self, question: Question) -> object:
-        match question:
-            case Compile():
-                compile_kernels()
-            case Fitting(basis, begin):
-                return self._held(basis, lambda: Shelf().fitting(self._place, basis, begin=begin))
-            case Earlier(basis):
-                return self._held(basis, lambda: Shelf().earlier(place_of(self._place, basis), basis))
-            case Find(basis):
-                return Shelf().find(self._place, basis, Path(self._asked.run))
-            case Remove():
-                if self._asked.retain:
-                    raise _unasked()
-                return Shelf().remove(self.leftover)
-            case Place():
-                if self._target is None:
-                    raise _unasked()
-                take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
-            case Keep(body):
-                self._keep(audit_of(body))
-            case FindNonce(order, run_root):
-                return self._nonce_of(order, run_root).find()
-            case DrawNonce(order, run_root):
-                nonce = self._nonce_of(order, run_root)
-                return nonce.draw(), str(nonce.problem)
-            case OpenWorkers(segments):
-                self.close()
-                self._workers = executor_of(self._asked, segments)
-                return self._workers.count
-            case StartWorker(worker):
-                self._crew(worker).start(worker)
-            case GiveWorker(worker, number):
-                self._crew(worker).give(worker, number)
-            case WaitForWorkers(seconds):
-                return self._crew().wait(min(max(seconds, 0.0), LONGEST_WAIT))
-            case CloseWorkers():
-                self.close()
-        return None
+    def compile(self) -> None:
+        """Compile kernels, which are kept where a process in a box cannot write."""
+        compile_kernels()
+
+    def fitting(self, basis: Basis, begin: bool) -> bytes | None:
+        """Return the progress to go on from, without its seal, or None; its capsule comes into the shared folder."""
+        return self._held(basis, lambda: Shelf().fitting(self._place, basis, begin=begin))
+
+    def earlier(self, basis: Basis) -> bytes | None:
+        """Return the progress of this very audit that lies there, as :meth:`fitting` does."""
+        return self._held(basis, lambda: Shelf().earlier(place_of(self._place, basis), basis))
+
+    def find(self, basis: Basis) -> Kept | None:
+        """Return what is kept of audits that differ from this one in the file at most."""
+        return Shelf().find(self._place, basis, Path(self._asked.run))
+
+    def remove(self) -> str:
+        """Remove the progress and the nonce of the audit, which has come to its end; returns what could not be."""
+        if self._asked.retain:
+            raise _unasked()
+        return Shelf().remove(self.leftover)
+
+    def place(self) -> None:
+        """Put the dispute capsule, which lies in the shared folder, where the user wants it."""
+        if self._target is None:
+            raise _unasked()
+        take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
+
+    def keep(self, body: bytes) -> None:
+        """Keep progress: what :func:`counterfoil.audit.keeping.body_of` makes of it."""
+        audit = audit_of(body)
+        if audit.basis != self._basis or audit.basis.file != self._audited:
+            raise ProgressError(say("It is not progress of the file that is audited."))
+        path = place_of(self._place, audit.basis)
+        if audit.capsule is not None and audit.capsule != self._capsule:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _copy(self._scratch / capsule_of(Path(KEPT_NAME)).name, capsule_of(path), Digest(audit.capsule))
+            self._capsule = audit.capsule
+        Shelf().put(path, audit)
+
+    def find_nonce(self, order: Digest, run_root: Digest) -> str:
+        """Return the digits of the nonce that is kept, or nothing."""
+        return self._nonce_of(order, run_root).find()
+
+    def draw_nonce(self, order: Digest, run_root: Digest) -> tuple[str, str]:
+        """Draw a nonce and keep it; returns its digits, and why it could not be kept."""
+        nonce = self._nonce_of(order, run_root)
+        return nonce.draw(), str(nonce.problem)
+
+    def open_workers(self, segments: int) -> int:
+        """Provide workers for so many segments; returns how many there are."""
+        self.close()
+        self._workers = executor_of(self._asked, segments)
+        return self._workers.count
+
+    def start_worker(self, worker: int) -> None:
+        """As :class:`counterfoil.audit.parts.executor.Executor`, and so the next ones."""
+        self._crew(worker).start(worker)
+
+    def give_worker(self, worker: int, number: int) -> None:
+        """Let a worker replay a segment."""
+        self._crew(worker).give(worker, number)
+
+    def wait_for_workers(self, seconds: float) -> tuple[Message, ...]:
+        """Return what the workers said."""
+        return tuple(self._crew().wait(min(max(seconds, 0.0), LONGEST_WAIT)))
+
+    def close(self) -> None:
+        """End all workers."""
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
 
     @property
     def _asked(self) -> AuditRequest:
@@ -151,7 +160,7 @@ class Answers:
             raise _unasked()
         return self._asked.progress
 
-    def _crew(self, worker: int = 1) -> Any:
+    def _crew(self, worker: int = 1) -> Executor:
         if self._workers is None or not 1 <= worker <= self._workers.count:
             raise _unasked()
         return self._workers
@@ -165,29 +174,19 @@ class Answers:
         self._nonce = self._nonce or nonce
         return self._nonce
 
-    def _held(self, basis: Basis, find: Callable[[], KeptAudit | None]) -> Held:
+    def _held(self, basis: Basis, find: Callable[[], KeptAudit | None]) -> bytes | None:
         if self._basis not in (None, basis):
             raise _unasked()
         self._basis = basis
         found = find()
         if found is None:
-            return Held(None)
+            return None
         if found.capsule is not None:
             source = capsule_of(place_of(self._place, basis))
             with suppress(OSError, FileWriteError):  # the audit says that it is not there
                 _copy(source, self._scratch / capsule_of(Path(KEPT_NAME)).name)
                 self._capsule = found.capsule
-        return Held(body_of(found))
-
-    def _keep(self, audit: KeptAudit) -> None:
-        if audit.basis != self._basis or audit.basis.file != self._audited:
-            raise ProgressError(say("It is not progress of the file that is audited."))
-        path = place_of(self._place, audit.basis)
-        if audit.capsule is not None and audit.capsule != self._capsule:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _copy(self._scratch / capsule_of(Path(KEPT_NAME)).name, capsule_of(path), Digest(audit.capsule))
-            self._capsule = audit.capsule
-        Shelf().put(path, audit)
+        return body_of(found)
 
     @property
     def _audited(self) -> Digest:
@@ -195,6 +194,14 @@ class Answers:
         if self._file is None:
             self._file = Digest.of_file(self._asked.run)
         return self._file
+
+
+QUESTIONS = Port[Answers](
+    Answers.compile, Answers.fitting, Answers.earlier, Answers.find, Answers.remove, Answers.place, Answers.keep,
+    Answers.find_nonce, Answers.draw_nonce, Answers.open_workers, Answers.start_worker, Answers.give_worker,
+    Answers.wait_for_workers, Answers.close,
+)  # fmt: skip
+"""What a process in a box may ask for."""
 
 
 def take(scratch: Path, name: str, target: Path, what: str) -> None:

@@ -4,26 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from counterfoil.audit.boxed.messages import (
-    CAPSULE_NAME,
-    KEPT_NAME,
-    CloseWorkers,
-    DrawNonce,
-    Earlier,
-    Find,
-    FindNonce,
-    Fitting,
-    GiveWorker,
-    Held,
-    Keep,
-    OpenWorkers,
-    Place,
-    Question,
-    Remove,
-    StartWorker,
-    WaitForWorkers,
-)
+from counterfoil.audit.boxed.answers import QUESTIONS, Answers
+from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
@@ -32,13 +16,16 @@ from counterfoil.audit.parts.result import Message
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.base.calls import Call
 from counterfoil.base.digest import Digest
 from counterfoil.base.messages import decode
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.capsulewriter import write_capsule
 
-Ask = Callable[[Question], object]
-"""Asks, and waits for the answer; raises the CounterfoilError with which it was refused."""
+Given = ParamSpec("Given")
+Brought = TypeVar("Brought")
+Ask = Callable[[Call], object]
+"""Sends a question, and waits for the answer; raises the CounterfoilError with which it was refused."""
 
 
 class Asking(Outside):
@@ -50,50 +37,54 @@ class Asking(Outside):
     """
 
     def __init__(self, ask: Ask, scratch: Path) -> None:
-        self._ask = ask
+        self._send = ask
         self._scratch = scratch
+
+    def ask(
+        self,
+        question: Callable[Concatenate[Answers, Given], Brought],
+        *arguments: Given.args,
+        **named: Given.kwargs,
+    ) -> Brought:
+        """Ask one of :data:`QUESTIONS`; raises the CounterfoilError with which it was refused."""
+        answer = self._send(QUESTIONS.call(question, arguments, named))
+        return cast("Brought", decode(answer, QUESTIONS.brings(question)))
 
     @property
     def shelf(self) -> Shelf:
         """Where progress lies."""
-        return _AskedShelf(self._ask, self._scratch / KEPT_NAME)
+        return _AskedShelf(self, self._scratch / KEPT_NAME)
 
     def nonce(self, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> KeptNonce:
         """Return the nonce that is kept of an audit."""
-        return _AskedNonce(self._ask, place, order, run_root, segments)
+        return _AskedNonce(self, place, order, run_root, segments)
 
     def write_capsule(self, evidence: CapsuleContents, _path: Path) -> None:
         """Write a dispute capsule where the user wants it, as the other side knows; raises FileWriteError."""
         write_capsule(evidence, self._scratch / CAPSULE_NAME)
-        self._ask(Place())
+        self.ask(Answers.place)
 
     def executor(self, _request: AuditRequest, segments: int) -> Executor:
         """Return what runs the workers, outside; raises WorkerError."""
-        return _AskedExecutor(self._ask, segments)
+        return _AskedExecutor(self, segments)
 
 
 class _AskedShelf(Shelf):
-    def __init__(self, ask: Ask, shared: Path) -> None:
-        self._ask = ask
+    def __init__(self, asking: Asking, shared: Path) -> None:
+        self._ask = asking.ask
         self._shared = shared
 
     def fitting(self, _place: Path, basis: Basis, *, begin: bool = False) -> KeptAudit | None:
-        return self._held(Fitting(basis, begin))
+        return _held(self._ask(Answers.fitting, basis, begin))
 
     def earlier(self, _path: Path, basis: Basis) -> KeptAudit | None:
-        return self._held(Earlier(basis))
-
-    def _held(self, question: Question) -> KeptAudit | None:
-        held: Held = decode(self._ask(question), Held)
-        return None if held.body is None else audit_of(held.body)
+        return _held(self._ask(Answers.earlier, basis))
 
     def find(self, _place: Path, basis: Basis, _run: Path) -> Kept | None:
-        found: Kept | None = decode(self._ask(Find(basis)), Kept | None)
-        return found
+        return self._ask(Answers.find, basis)
 
     def remove(self, _files: Iterable[Path]) -> str:
-        problem: str = decode(self._ask(Remove()), str)
-        return problem
+        return self._ask(Answers.remove)
 
     def evidence(self, _path: Path, audit: KeptAudit) -> CapsuleContents | None:
         return super().evidence(self._shared, audit)
@@ -102,22 +93,24 @@ class _AskedShelf(Shelf):
         return super().put_capsule(self._shared, evidence)
 
     def put(self, _path: Path, audit: KeptAudit) -> None:
-        self._ask(Keep(body_of(audit)))
+        self._ask(Answers.keep, body_of(audit))
+
+
+def _held(body: bytes | None) -> KeptAudit | None:
+    return None if body is None else audit_of(body)
 
 
 class _AskedNonce(KeptNonce):
-    def __init__(self, ask: Ask, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> None:
+    def __init__(self, asking: Asking, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> None:
         super().__init__(place, order, run_root, segments)
-        self._ask = ask
+        self._ask = asking.ask
         self._of = order, run_root
 
     def find(self) -> str:
-        nonce: str = decode(self._ask(FindNonce(*self._of)), str)
-        return nonce
+        return self._ask(Answers.find_nonce, *self._of)
 
     def draw(self) -> str:
-        drawn: tuple[str, str] = decode(self._ask(DrawNonce(*self._of)), tuple[str, str])
-        nonce, self.problem = drawn
+        nonce, self.problem = self._ask(Answers.draw_nonce, *self._of)
         return nonce
 
     def remove(self) -> None:
@@ -125,19 +118,18 @@ class _AskedNonce(KeptNonce):
 
 
 class _AskedExecutor:
-    def __init__(self, ask: Ask, segments: int) -> None:
-        self._ask = ask
-        self.count: int = decode(ask(OpenWorkers(segments)), int)
+    def __init__(self, asking: Asking, segments: int) -> None:
+        self._ask = asking.ask
+        self.count = self._ask(Answers.open_workers, segments)
 
     def start(self, worker: int) -> None:
-        self._ask(StartWorker(worker))
+        self._ask(Answers.start_worker, worker)
 
     def give(self, worker: int, number: int) -> None:
-        self._ask(GiveWorker(worker, number))
+        self._ask(Answers.give_worker, worker, number)
 
     def wait(self, seconds: float) -> list[Message]:
-        said: tuple[Message, ...] = decode(self._ask(WaitForWorkers(seconds)), tuple[Message, ...])
-        return list(said)
+        return list(self._ask(Answers.wait_for_workers, seconds))
 
     def close(self) -> None:
-        self._ask(CloseWorkers())
+        self._ask(Answers.close)

@@ -9,51 +9,42 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
-from counterfoil.audit.boxed.answers import Answers, take
+from counterfoil.audit.boxed import tasks
+from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
+from counterfoil.audit.boxed.files import absolute, paths_in
 from counterfoil.audit.boxed.messages import (
-    BROUGHT,
     CAPSULE_NAME,
     PART_NAME,
-    AdjudicationTask,
-    Answer,
-    AuditTask,
     Begin,
-    CapsuleStarted,
     Done,
     Enclosure,
     Failed,
     Failure,
-    Finished,
     FromInside,
     Loaded,
-    PanelTask,
-    PartTask,
-    PlanTask,
-    Question,
-    Refused,
     Said,
-    SegmentTrouble,
     Stop,
-    Task,
-    ToInside,
 )
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import started, why_open
+from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
 from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.values import events
-from counterfoil.audit.values.plan import Plan, PlanProgress
+from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import Recorded, StepTable
-from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers
+from counterfoil.audit.values.workers import LocalWorkers, RayWorkers, Workers
+from counterfoil.base.calls import Call
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, CounterfoilError, WorkerError
 from counterfoil.base.messages import decode
@@ -61,12 +52,12 @@ from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
 
 if TYPE_CHECKING:
-    from counterfoil.audit.panel import PanelEvent
-    from counterfoil.audit.values.adjudication import AdjudicationReport
     from counterfoil.bundle.capsule import CapsuleContents
-    from counterfoil.program.limits import Limits
     from counterfoil.signing.keys import PublicKey
 
+Given = ParamSpec("Given")
+Brought = TypeVar("Brought")
+Task = Callable[Concatenate[Inside, Given], Iterator[Brought]]
 LOOK_SECONDS = 0.1
 """How often the token of a caller is looked at."""
 _NONSENSE = (LookupError, TypeError, ValueError, OverflowError)
@@ -94,6 +85,22 @@ def open_session(device: str = "cpu") -> Iterator[Session]:
 class Session(Protocol):
     """Does one task."""
 
+    def do(
+        self, task: Task[Given, Brought], cancel: CancelToken, *arguments: Given.args, **named: Given.kwargs
+    ) -> Iterator[Brought]:
+        """Do one of :mod:`counterfoil.audit.boxed.tasks` that leaves nothing but what it yields: no audit, no part.
+
+        Args:
+            task: It.
+            cancel: Stops it.
+            arguments: What it takes behind :class:`Inside`.
+            named: The same, by name.
+
+        Raises:
+            ObstacleError: The process in the box ended.
+            CounterfoilError: As the task, or the process said what it may not.
+        """
+
     def audit(self, request: AuditRequest, cancel: CancelToken, *, capsule: bool = False) -> Iterator[events.Event]:
         """Audit as :func:`counterfoil.run_audit` does, which says what comes, but for the evidence of the last event.
 
@@ -115,50 +122,8 @@ class Session(Protocol):
     def write_capsule(self, path: Path) -> None:
         """Write the dispute capsule; raises FileWriteError and BundleError."""
 
-    def part(
-        self, request: AuditRequest, path: Path, cancel: CancelToken
-    ) -> Generator[PlanProgress, None, tuple[SegmentTrouble, ...]]:
+    def part(self, request: AuditRequest, path: Path, cancel: CancelToken) -> Generator[PlanProgress, None, Part]:
         """Replay segments into a part file: :func:`counterfoil.audit.parts.partial.replay_part`."""
-
-    def adjudicate(
-        self,
-        capsule: Path,
-        cancel: CancelToken,
-        *,
-        order: Path | None,
-        trainer_key: PublicKey | None,
-        client_key: PublicKey | None,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[events.Event | CapsuleStarted | AdjudicationReport]:
-        """Replay a dispute capsule: :func:`counterfoil.adjudicate`; the report comes last."""
-
-    def plan(
-        self,
-        run: Path,
-        cancel: CancelToken,
-        *,
-        data: Path | None,
-        bad_fraction: float,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[PlanProgress | Plan]:
-        """Measure a few steps: :func:`counterfoil.plan_audit`."""
-
-    def panel(
-        self,
-        runs: Sequence[Path],
-        cancel: CancelToken,
-        *,
-        order: Path | None,
-        data: Path | None,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[PanelEvent]:
-        """Compare runs of one order: :func:`counterfoil.audit.panel.run_panel`."""
 
 
 class AtHome:
@@ -166,6 +131,12 @@ class AtHome:
 
     def __init__(self) -> None:
         self._evidence: CapsuleContents | None = None
+
+    def do(
+        self, task: Task[Given, Brought], cancel: CancelToken, *arguments: Given.args, **named: Given.kwargs
+    ) -> Iterator[Brought]:
+        """As :class:`Session`."""
+        return task(Inside(cancel), *arguments, **named)
 
     def audit(self, request: AuditRequest, cancel: CancelToken, *, capsule: bool = False) -> Iterator[events.Event]:
         """As :class:`Session`."""
@@ -189,71 +160,11 @@ class AtHome:
         assert self._evidence is not None, "nobody is accused"
         write_capsule(self._evidence, path)
 
-    def part(
-        self, request: AuditRequest, path: Path, cancel: CancelToken
-    ) -> Generator[PlanProgress, None, tuple[SegmentTrouble, ...]]:
+    def part(self, request: AuditRequest, path: Path, cancel: CancelToken) -> Generator[PlanProgress, None, Part]:
         """As :class:`Session`."""
         with cancel.at_once():
             from counterfoil.audit.parts.partial import replay_part
-        return troubles((yield from replay_part(request, path, cancel)))
-
-    def adjudicate(
-        self,
-        capsule: Path,
-        cancel: CancelToken,
-        *,
-        order: Path | None,
-        trainer_key: PublicKey | None,
-        client_key: PublicKey | None,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[events.Event | CapsuleStarted | AdjudicationReport]:
-        """As :class:`Session`."""
-        with cancel.at_once():
-            from counterfoil.audit.adjudicator import AdjudicationFinished, AdjudicationStarted, adjudicate
-        for event in adjudicate(
-            capsule, order=order, trainer_key=trainer_key, client_key=client_key, device=device, threads=threads,
-            cancel=cancel, limits=limits,
-        ):  # fmt: skip
-            if isinstance(event, AdjudicationStarted):
-                yield CapsuleStarted(event.first, event.last)
-            else:
-                yield event.report if isinstance(event, AdjudicationFinished) else event
-
-    def plan(
-        self,
-        run: Path,
-        cancel: CancelToken,
-        *,
-        data: Path | None,
-        bad_fraction: float,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[PlanProgress | Plan]:
-        """As :class:`Session`."""
-        with cancel.at_once():
-            from counterfoil.audit.timing import plan_audit
-        yield from plan_audit(
-            run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel, limits=limits
-        )
-
-    def panel(
-        self,
-        runs: Sequence[Path],
-        cancel: CancelToken,
-        *,
-        order: Path | None,
-        data: Path | None,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[PanelEvent]:
-        """As :class:`Session`."""
-        with cancel.at_once():
-            from counterfoil.audit.panel import run_panel
-        yield from run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel, limits=limits)
+        return (yield from replay_part(request, path, cancel))
 
 
 class InBox:
@@ -265,8 +176,7 @@ class InBox:
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._has_capsule = False
-        self._capsule_failure: Failure | None = None
+        self._capsule: CapsuleMade | None = None
         self._process = started()
         self._speaking = threading.Lock()
 
@@ -278,12 +188,20 @@ class InBox:
             with suppress(OSError):
                 cast("BinaryIO", pipe).close()
 
+    def do(
+        self, task: Task[Given, Brought], cancel: CancelToken, *arguments: Given.args, **named: Given.kwargs
+    ) -> Iterator[Brought]:
+        """As :class:`Session`."""
+        return self._work(Answers(self._scratch), cancel, task, *arguments, **named)
+
     def audit(self, request: AuditRequest, cancel: CancelToken, *, capsule: bool = False) -> Iterator[events.Event]:
         """As :class:`Session`."""
         answers = Answers(self._scratch, request)
         table = StepTable()
+        asked = replace(request, trainer_key=None, client_key=None, workers=_without_place(request.workers))
+        keys = _pem(request.trainer_key), _pem(request.client_key)
         try:
-            for said in self._work(_audit_task(request, capsule), _files_of(request), answers, cancel):
+            for said in self._work(answers, cancel, tasks.audit, asked, *keys, capsule):
                 match said:
                     case events.AuditStarted():
                         with _strictly():
@@ -291,96 +209,48 @@ class InBox:
                     case events.StepReplayed():
                         with _strictly():
                             table.put([said.row])
-                    case Finished():
-                        self._has_capsule, self._capsule_failure = said.capsule, said.capsule_failure
+                    case events.AuditFinished():
                         leftover = () if said.interrupted else answers.leftover
-                        yield events.AuditFinished(
-                            said.report, None, said.kept, said.problem, table, leftover, said.interrupted
-                        )
-                        continue
-                yield said
+                        said = replace(said, steps=table, leftover=leftover)
+                if isinstance(said, CapsuleMade):
+                    self._capsule = said
+                else:
+                    yield said
         finally:
             answers.close()
 
     @property
     def has_capsule(self) -> bool:
         """As :class:`Session`."""
-        return self._has_capsule
+        return self._capsule is not None
 
     def write_capsule(self, path: Path) -> None:
         """As :class:`Session`."""
-        if self._capsule_failure is not None:
-            raise self._capsule_failure.error
+        if self._capsule is not None and self._capsule.failure is not None:
+            raise self._capsule.failure.error
         take(self._scratch, CAPSULE_NAME, path, say("the dispute capsule"))
 
-    def part(
-        self, request: AuditRequest, path: Path, cancel: CancelToken
-    ) -> Generator[PlanProgress, None, tuple[SegmentTrouble, ...]]:
+    def part(self, request: AuditRequest, path: Path, cancel: CancelToken) -> Generator[PlanProgress, None, Part]:
         """As :class:`Session`."""
-        task = PartTask(
-            _name(request.run), _named(request.data), request.device, request.threads, request.segments, request.limits
-        )
-        for said in self._work(task, (request.run, request.data), Answers(self._scratch), cancel):
-            if isinstance(said, PlanProgress):
-                yield said
+        # Whoever merges the parts has order, keys and heads.
+        asked = replace(request, order=None, heads=None, trainer_key=None, client_key=None, progress=None, workers=None)
+        yield from self.do(tasks.part, cancel, asked)
         part = read_part(self._scratch / PART_NAME)
         write_part(part, path)
-        return troubles(part)
+        return part
 
-    def adjudicate(
+    def _work(
         self,
-        capsule: Path,
+        answers: Answers,
         cancel: CancelToken,
-        *,
-        order: Path | None,
-        trainer_key: PublicKey | None,
-        client_key: PublicKey | None,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[events.Event | CapsuleStarted | AdjudicationReport]:
-        """As :class:`Session`."""
-        task = AdjudicationTask(
-            _name(capsule), _named(order), _pem(trainer_key), _pem(client_key), device, threads, limits
-        )
-        yield from self._work(task, (capsule, order), Answers(self._scratch), cancel)
-
-    def plan(
-        self,
-        run: Path,
-        cancel: CancelToken,
-        *,
-        data: Path | None,
-        bad_fraction: float,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[PlanProgress | Plan]:
-        """As :class:`Session`."""
-        task = PlanTask(_name(run), _named(data), bad_fraction, device, threads, limits)
-        yield from self._work(task, (run, data), Answers(self._scratch), cancel)
-
-    def panel(
-        self,
-        runs: Sequence[Path],
-        cancel: CancelToken,
-        *,
-        order: Path | None,
-        data: Path | None,
-        device: str,
-        threads: int | None,
-        limits: Limits,
-    ) -> Iterator[PanelEvent]:
-        """As :class:`Session`."""
-        task = PanelTask(tuple(map(_name, runs)), _named(order), _named(data), device, threads, limits)
-        yield from self._work(task, (*runs, order, data), Answers(self._scratch), cancel)
-
-    def _work(self, task: Task, files: Iterable[Path | None], answers: Answers, cancel: CancelToken) -> Iterator[Any]:
+        task: Task[Given, Brought],
+        *arguments: Given.args,
+        **named: Given.kwargs,
+    ) -> Iterator[Brought]:
         """Give the process its task, answer what it asks, and yield what it says."""
-        reads = tuple(_name(each) for each in files if each is not None)
-        self._tell(Enclosure(reads, _name(self._scratch)))
-        self._tell(Begin(task))
-        kinds = BROUGHT[type(task)]
+        call = TASKS.call(task, absolute(arguments), {name: absolute(each) for name, each in named.items()})
+        self._tell(Enclosure(tuple(map(str, paths_in(call.arguments))), os.path.abspath(self._scratch)))
+        self._tell(Begin(call))
         loaded, ended = threading.Event(), threading.Event()
         watch = threading.Thread(target=self._watch, args=(cancel, loaded, ended), daemon=True)
         watch.start()
@@ -393,16 +263,18 @@ class InBox:
                         raise self._gone(cancel)
                     case Loaded():
                         loaded.set()
-                    case Said(name, body):
+                    case Said(body):
                         with _strictly():
-                            value: Any = decode(body, kinds[name])
+                            value: Brought = decode(body, TASKS.brings(task))
                         yield value
                     case Failed(failure):
                         raise failure.error if failure.name else _bug(failure)
                     case Done():
                         return
-                    case question:
-                        self._tell(_answer(answers, question))
+                    case Call():
+                        with _strictly():
+                            question = QUESTIONS.read(message)
+                        self._tell(answers.answer(question))
         finally:
             ended.set()
             watch.join()
@@ -433,11 +305,6 @@ class InBox:
         )
 
 
-def troubles(part: Part) -> tuple[SegmentTrouble, ...]:
-    """Return the segments of a part, and what kept each from its end."""
-    return tuple(SegmentTrouble(each.number, each.trouble) for each in part.segments)
-
-
 @contextmanager
 def _strictly() -> Iterator[None]:
     """Read what the process says as a stranger's; raises CounterfoilError where it is not what it should be."""
@@ -460,43 +327,10 @@ def _scratch() -> Iterator[Path]:
         remove_scratch(folder)
 
 
-def _answer(answers: Answers, question: Question) -> ToInside:
-    try:
-        return Answer(answers.answer(question))
-    except CounterfoilError as error:
-        return Refused(Failure.of(error))
-
-
-def _audit_task(request: AuditRequest, capsule: bool) -> AuditTask:
-    workers = request.workers
-    kinds: dict[type, Literal["processes", "cluster", "parts"]] = {
-        LocalWorkers: "processes", RayWorkers: "cluster", PartFiles: "parts"
-    }  # fmt: skip
-    return AuditTask(
-        run=_name(request.run),
-        order=_named(request.order),
-        device=request.device,
-        threads=request.threads,
-        continue_after_dispute=request.continue_after_dispute,
-        trainer_key=_pem(request.trainer_key),
-        data=_named(request.data),
-        segments=request.segments,
-        heads=_named(request.heads),
-        limits=request.limits,
-        progress=_named(request.progress),
-        resume=request.resume,
-        begin=request.begin,
-        workers="" if workers is None else kinds[type(workers)],
-        parts=tuple(map(_name, workers.paths)) if isinstance(workers, PartFiles) else (),
-        recheck=request.recheck,
-        client_key=_pem(request.client_key),
-        capsule=capsule,
-    )
-
-
-def _files_of(request: AuditRequest) -> tuple[Path | None, ...]:
-    parts = request.workers.paths if isinstance(request.workers, PartFiles) else ()
-    return request.run, request.order, request.data, request.heads, *parts
+def _without_place(workers: Workers | None) -> Workers | None:
+    """The same kind of workers: who starts them knows how many they are and where."""
+    bare: dict[type, Workers] = {LocalWorkers: LocalWorkers(1), RayWorkers: RayWorkers("")}
+    return bare.get(type(workers), workers)
 
 
 def _table(steps: int) -> StepTable:
@@ -509,14 +343,6 @@ def _bug(failure: Failure) -> Exception:
     error = RuntimeError(failure.sentence)
     error.add_note(failure.detail)
     return error
-
-
-def _name(path: str | os.PathLike[str]) -> str:
-    return os.path.abspath(path)
-
-
-def _named(path: Path | None) -> str | None:
-    return None if path is None else _name(path)
 
 
 def _pem(key: PublicKey | None) -> str:

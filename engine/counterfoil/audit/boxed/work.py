@@ -11,46 +11,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil.audit.adjudicator import AdjudicationFinished, AdjudicationStarted, adjudicate
-from counterfoil.audit.boxed.asking import Ask, Asking
+# What the tasks need is loaded before the box is closed.
+import counterfoil.audit.adjudicator
+import counterfoil.audit.panel
+import counterfoil.audit.parts.partial
+import counterfoil.audit.session
+import counterfoil.audit.timing
+import counterfoil.bundle.capsulewriter
+import counterfoil.signing.keys  # noqa: F401
+from counterfoil.audit.boxed.answers import Answers
+from counterfoil.audit.boxed.asking import Asking
 from counterfoil.audit.boxed.messages import (
-    CAPSULE_NAME,
-    PART_NAME,
-    AdjudicationTask,
     Answer,
-    AuditTask,
     Begin,
-    CapsuleStarted,
-    Compile,
     Done,
     Failed,
     Failure,
-    Finished,
     Loaded,
-    PanelTask,
-    PartTask,
-    PlanTask,
-    Question,
     Refused,
     Said,
     Stop,
     ToInside,
 )
-from counterfoil.audit.panel import run_panel
+from counterfoil.audit.boxed.tasks import TASKS, Inside
 from counterfoil.audit.parts.frames import receive, send
-from counterfoil.audit.parts.partial import replay_part
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.events import AuditFinished
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, Workers
-from counterfoil.base.cancel import CancelToken
+from counterfoil.base.calls import Call
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.trouble import obstacle_behind
-from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.kernels.cache import lacking
-from counterfoil.signing.keys import PublicKey
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
@@ -65,13 +54,13 @@ def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:
     if begin is None:
         return
     with cancel_on_interrupt([signal.SIGTERM]) as cancel:
-        line = _Line(questions, answers)
+        asking = Asking(_Line(questions, answers).ask, scratch)
         try:
             if lacking():
-                line.ask(Compile())
+                asking.ask(Answers.compile)
             send(answers, Loaded())
-            for value in _work(begin.task, line.ask, scratch, cancel):
-                send(answers, Said(type(value).__name__, value))
+            for value in _work(begin.task, Inside(cancel, asking, scratch)):
+                send(answers, Said(value))
             send(answers, Done())
         except CounterfoilError as error:
             send(answers, Failed(Failure.of(error)))
@@ -99,7 +88,7 @@ class _Line:
                 self._heard.put(message)
         os._exit(0)  # nobody waits for what is being computed
 
-    def ask(self, question: Question) -> object:
+    def ask(self, question: Call) -> object:
         """Ask, and wait; raises the error with which it was refused."""
         send(self._answers, question)
         heard = self._heard.get()
@@ -108,101 +97,5 @@ class _Line:
         return heard.body
 
 
-def _work(task: object, ask: Ask, scratch: Path, cancel: CancelToken) -> Iterator[object]:
-    match task:
-        case AuditTask():
-            yield from _audit(task, ask, scratch, cancel)
-        case PartTask():
-            yield from _part(task, scratch, cancel)
-        case AdjudicationTask():
-            yield from _adjudicate(task, cancel)
-        case PlanTask():
-            yield from plan_audit(
-                task.run, data=task.data, bad_fraction=task.bad_fraction, device=task.device, threads=task.threads,
-                cancel=cancel, limits=task.limits,
-            )  # fmt: skip
-        case PanelTask():
-            yield from run_panel(
-                task.runs, order=task.order, data=task.data, device=task.device, threads=task.threads, cancel=cancel,
-                limits=task.limits,
-            )  # fmt: skip
-
-
-def _audit(task: AuditTask, ask: Ask, scratch: Path, cancel: CancelToken) -> Iterator[object]:
-    for event in run_audit(_request(task), cancel, Asking(ask, scratch)):
-        if not isinstance(event, AuditFinished):
-            yield event
-            continue
-        failure = None
-        if task.capsule and event.evidence is not None:
-            try:
-                write_capsule(event.evidence, scratch / CAPSULE_NAME)
-            except CounterfoilError as error:
-                failure = Failure.of(error)
-        yield Finished(event.report, event.kept, event.problem, event.interrupted, event.evidence is not None, failure)
-
-
-def _part(task: PartTask, scratch: Path, cancel: CancelToken) -> Iterator[object]:
-    request = AuditRequest(
-        Path(task.run),
-        device=task.device,
-        threads=task.threads,
-        data=_path(task.data),
-        segments=task.segments,
-        limits=task.limits,
-    )
-    yield from replay_part(request, scratch / PART_NAME, cancel)
-
-
-def _adjudicate(task: AdjudicationTask, cancel: CancelToken) -> Iterator[object]:
-    for event in adjudicate(
-        task.capsule,
-        order=task.order,
-        trainer_key=_key(task.trainer_key),
-        client_key=_key(task.client_key),
-        device=task.device,
-        threads=task.threads,
-        cancel=cancel,
-        limits=task.limits,
-    ):
-        if isinstance(event, AdjudicationStarted):
-            yield CapsuleStarted(event.first, event.last)
-        else:
-            yield event.report if isinstance(event, AdjudicationFinished) else event
-
-
-def _request(task: AuditTask) -> AuditRequest:
-    # Who started this process runs the workers, and knows how many they are and where.
-    workers: dict[str, Workers | None] = {
-        "": None,
-        "processes": LocalWorkers(1),
-        "cluster": RayWorkers(""),
-        "parts": PartFiles(tuple(map(Path, task.parts))),
-    }
-    return AuditRequest(
-        run=Path(task.run),
-        order=_path(task.order),
-        device=task.device,
-        threads=task.threads,
-        continue_after_dispute=task.continue_after_dispute,
-        trainer_key=_key(task.trainer_key),
-        data=_path(task.data),
-        segments=task.segments,
-        heads=_path(task.heads),
-        limits=task.limits,
-        progress=_path(task.progress),
-        resume=task.resume,
-        begin=task.begin,
-        retain=True,  # whoever started this process removes it
-        workers=workers[task.workers],
-        recheck=task.recheck,
-        client_key=_key(task.client_key),
-    )
-
-
-def _path(name: str | None) -> Path | None:
-    return None if name is None else Path(name)
-
-
-def _key(pem: str) -> Any:
-    return PublicKey.from_pem(pem.encode()) if pem else None
+def _work(task: Call, inside: Inside) -> Iterator[Any]:
+    yield from TASKS.read(task)(inside)

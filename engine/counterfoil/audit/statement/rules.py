@@ -6,37 +6,29 @@ docs/verdict.md lists them under the same numbers.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 from msgspec import UNSET
 
+from counterfoil.audit.statement.broken import Broken, contradiction, not_spans, outside
+from counterfoil.audit.statement.dispute_rules import dispute, leaf_in_run
 from counterfoil.audit.statement.model import (
     VERIFIER_ID,
-    ComparisonFields,
-    DisputeFields,
-    ElementFields,
-    FindingFields,
     SteeringFields,
-    TensorFields,
 )
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import CHAINS, Beacon
-from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.audit.values.sampling import NONCE, NonceSource, Selection, draw_segments, ranges
 from counterfoil.base.canonical import float_text
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import ProofError, SignatureError
+from counterfoil.base.errors import SignatureError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
-from counterfoil.commit.merkle import MerkleComparison, descent_to, verify_inclusion
 from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
@@ -45,18 +37,7 @@ _MAY_WARN = (CheckNumber.ORDER, CheckNumber.COVERAGE)
 _MAY_WARN_BEFORE = (*_MAY_WARN, CheckNumber.ORDER_CONTENTS)
 """Before data that lie in a data file are compared."""
 _BEFORE_REPLAY = tuple(number for number in CheckNumber if number < CheckNumber.REPLAY)
-_ROUNDING = 1e-6
-"""How far sums of squares and quotients of float64 numbers may be off, relatively; far less than what they tell."""
-_DIGITS = Fraction(1, 10**24)
-"""How far a number of 25 digits may lie from what it was written from, relatively."""
-_LEAF = ("state", "loss", "fingerprints")
-_LEAF_PARTS = {chosen for count in range(1, 4) for chosen in combinations(_LEAF, count)}
-_UNREPLAYED = (("log",), ("result",))
-"""What differs where there is no leaf of the replay's: the log cannot be read, or the step comes to no result."""
 _REMEDY = say("Rely on nothing that it says, and tell whoever signed it.")
-
-Broken = Iterator[str]
-"""Sentences that say what is broken; none when the rule is kept."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +111,17 @@ def ten_checks(said: Signed) -> Broken:
 def coverage(verdict: Verdict) -> Broken:
     """Rule 5: no more steps were planned than ordered, nor replayed than planned; only ordered ones differ."""
     said = verdict.statement.predicate.coverage
-    yield from _outside("stepsPlanned", say("verdict's coverage"), said.steps_planned, 0, said.steps_ordered)
-    yield from _outside("stepsReplayed", say("verdict's coverage"), said.steps_replayed, 0, said.steps_planned)
-    yield from _not_spans(said.mismatched_steps, said.steps_ordered, say("mismatched steps"))
+    yield from outside("stepsPlanned", say("verdict's coverage"), said.steps_planned, 0, said.steps_ordered)
+    yield from outside("stepsReplayed", say("verdict's coverage"), said.steps_replayed, 0, said.steps_planned)
+    yield from not_spans(said.mismatched_steps, said.steps_ordered, say("mismatched steps"))
 
 
 def capsule_steps(adjudication: Adjudication) -> Broken:
     """Rule 6: a capsule begins before the step that it disputes, and no more steps are replayed than lie between."""
     said = adjudication.statement.predicate.steps
-    yield from _outside("disputed", say("adjudication's steps"), said.disputed, 0, said.ordered)
-    yield from _outside("agreed", say("adjudication's steps"), said.agreed, 0, said.disputed)
-    yield from _outside("replayed", say("adjudication's steps"), said.replayed, 0, said.disputed - said.agreed)
+    yield from outside("disputed", say("adjudication's steps"), said.disputed, 0, said.ordered)
+    yield from outside("agreed", say("adjudication's steps"), said.agreed, 0, said.disputed)
+    yield from outside("replayed", say("adjudication's steps"), said.replayed, 0, said.disputed - said.agreed)
 
 
 def sample(verdict: Verdict) -> Broken:
@@ -148,9 +129,9 @@ def sample(verdict: Verdict) -> Broken:
     fields, chosen = verdict.statement.predicate.coverage.sample, verdict.sample
     if fields is None or chosen is None:
         return
-    yield from _outside("segments", say("verdict's sample"), fields.segments, 1, max(verdict.steps_ordered, 1))
-    yield from _not_spans(fields.chosen, fields.segments, say("chosen segments"))
-    yield from _outside("badSegments", say("verdict's sample"), fields.bad_segments, 0, fields.segments)
+    yield from outside("segments", say("verdict's sample"), fields.segments, 1, max(verdict.steps_ordered, 1))
+    yield from not_spans(fields.chosen, fields.segments, say("chosen segments"))
+    yield from outside("badSegments", say("verdict's sample"), fields.bad_segments, 0, fields.segments)
     random = fields.selection is Selection.RANDOM
     if (
         not fields.chosen
@@ -223,219 +204,39 @@ def _wrong_account(steering: SteeringFields, entries: int, corrections: int) -> 
         yield say("The operators of the verdict's steering do not add up to its log entries.")
 
 
-def dispute(said: Signed) -> Broken:
-    """Rule 9: the parts of a dispute belong together."""
-    fields = said.statement.predicate.dispute
-    if fields is None:
-        return
-    steps = said.steps_ordered
-    yield from _outside("step", say("verdict's dispute"), fields.step, 1, steps)
-    if fields.compared_at is not None and not fields.step <= fields.compared_at <= steps:
-        yield say("The verdict's dispute was compared at a step that cannot be.")
-    if fields.tensors and fields.compared_at is None:
-        yield say("The verdict's dispute names tensors that it did not compare.")
-    if fields.tensors and fields.compared_at == fields.step and "state" not in fields.parts:
-        yield say("The verdict's dispute names tensors that differ after a step whose state does not.")
-    yield from _wrong_tensors(fields.tensors)
-    yield from _wrong_parts(fields)
-    if fields.inputs and fields.operator is not None:
-        yield say("The verdict's dispute names an operator although what the step read differs already.")
-    if fields.operator is not None:
-        yield from _outside("number", say("verdict's operator"), fields.operator.number, 1, fields.operator.total)
-        differing = fields.operator.differing_operators
-        yield from _outside("differingOperators", say("verdict's operator"), differing, 1, fields.operator.total)
-    if fields.confirmed != (fields.finding is not None):
-        yield say("The verdict's dispute is confirmed without a finding, or has one without being confirmed.")
-    if fields.finding is not None:
-        yield from _wrong_finding(fields.finding, said)
-        if not fields.names_a_place and fields.parts not in _UNREPLAYED and not _follows_from_leaf(fields.finding):
-            yield say("The verdict's finding is about an operator, and the dispute names none.")
-    right = None if fields.finding is None else fields.finding.right
-    unread = fields.replay_leaf is None
-    if unread != (fields.parts in _UNREPLAYED):
-        yield say("The verdict disputes a step without a replay, or its log although it was replayed.")
-    if (fields.parts == ("log",)) != (right is Right.UNREADABLE):
-        yield say("The verdict's finding is about the log, and its parts are not, or the other way round.")
-    if right is Right.NO_RESULT and fields.parts != ("result",):
-        yield say("The verdict finds that a step has no result, and has one.")
-    if fields.trainer_leaf == fields.replay_leaf:
-        yield say("The verdict disputes a step whose Merkle leaves are equal.")
-
-
-def _wrong_parts(fields: DisputeFields) -> Broken:
-    """What differs in the leaf, against what is said of the step."""
-    parts = fields.parts
-    if parts not in _UNREPLAYED and parts not in _LEAF_PARTS:
-        yield say("The verdict's dispute does not name the parts of the leaf once and in order.")
-    if parts != ("result",) and fields.names_a_place != ("fingerprints" in parts):
-        yield say(
-            "The verdict's dispute names what differs first, and the fingerprints do not, or the other way round."
-        )
-    if len(set(fields.inputs)) != len(fields.inputs):
-        yield say("The verdict's dispute names a data array twice.")
-    losses = {fields.trainer_loss.hex, fields.replay_loss.hex}
-    if parts not in _UNREPLAYED and (len(losses) == 1) == ("loss" in parts) and losses != {"nan"}:
-        yield say("The verdict's dispute says of the loss what its two losses do not say.")
-
-
-def _wrong_tensors(tensors: Sequence[TensorFields]) -> Broken:
-    if [tensor.name for tensor in tensors] != [
-        tensor.name for tensor in sorted(tensors, key=lambda tensor: (-tensor.max_abs.value, tensor.name))
-    ] or len({tensor.name for tensor in tensors}) != len(tensors):
-        yield say("The tensors of the verdict's dispute are not in order, or one stands there twice.")
-    for tensor in tensors:
-        most, norm, name = tensor.max_abs.value, tensor.l2.value, repr(tensor.name)
-        if not _inside(tensor.index, tensor.shape) or not 1 <= tensor.differing <= math.prod(tensor.shape):
-            yield say("The verdict's tensor {0} differs in more elements than it has, or in one that it lacks.", name)
-        if not most >= 0 or not most * (1 - _ROUNDING) <= norm <= most * math.sqrt(tensor.differing) * (1 + _ROUNDING):
-            yield say("The verdict's tensor {0} has differences that do not fit each other.", name)
-        one, other = tensor.trainer, tensor.replay
-        # Integers beyond 2^53 are not told apart by their float64.
-        if max(abs(one.value), abs(other.value)) < 2**53:
-            if one == other or abs(one.value - other.value) != most:
-                yield say("The verdict's tensor {0} does not differ as it says.", name)
-        elif one == other and math.isinf(one.value):
-            yield say("The verdict's tensor {0} does not differ as it says.", name)
-
-
-def _wrong_finding(finding: FindingFields, said: Signed) -> Broken:
-    """What exact arithmetic found: whether its numbers and its elements can be, and bear out who is right."""
-    elements, margin, bound = finding.elements, finding.margin.value, finding.bound.value
-    if not len(elements) <= finding.recomputed <= finding.total:
-        yield say("The verdict's finding is about more elements than were recomputed, or than there are.")
-    if not (0 <= margin < math.inf and 0 <= bound < math.inf):
-        yield say("The verdict's finding has a margin or a bound that cannot be.")
-    if not finding.recomputed and (finding.total or margin or bound):
-        yield say("The verdict's finding has a margin, a bound or elements, although nothing was recomputed.")
-    # Under another profile they are 0 where every term of the operator is: then every conforming machine gives 0.
-    if isinstance(said, Verdict) and said.statement.predicate.exact_bits is not None and (bound or margin):
-        yield say("The verdict's finding has a bound or a margin under an exact profile.")
-    if finding.right is Right.UNREADABLE and finding.recomputed:
-        yield say("The verdict's finding is about a log that cannot be read, and has elements.")
-    if len({element.index for element in elements}) != len(elements) or len({len(e.index) for e in elements}) > 1:
-        yield say("The verdict's finding shows an element twice, or elements of different tensors.")
-    known = [element for element in elements if element.trainer is not None]
-    if known and (len(known) != len(elements) or any(element.trainer == element.replay for element in known)):
-        yield say("The verdict's finding shows an element that is the same on both sides.")
-    for element in elements:
-        yield from _wrong_element(element, bound)
-    if elements and not _borne_out(finding, elements):
-        yield say("The elements of the verdict's finding do not bear out who is right.")
-
-
-def _wrong_element(element: ElementFields, bound: float) -> Broken:
-    computed, error, midpoint = element.computed.value, element.error.value, element.midpoint.value
-    unit = bound or element.quantum.value
-    if not 0 < element.quantum.value < math.inf or midpoint < 0 or (not bound and midpoint):
-        yield say("An element of the verdict's finding has a quantum or a midpoint that cannot be.")
-        return
-    if not bound and element.computed != element.replay:
-        yield say("An element of the verdict's finding was rounded under an exact profile.")
-    nearest = element.exact_nearest.value
-    if not (element.exact.is_finite and math.isfinite(computed) and math.isfinite(nearest)):
-        return
-    exact = Fraction(element.exact)
-    digits = abs(exact) * _DIGITS
-    if abs(Fraction(nearest) - exact) > Fraction(math.ulp(nearest)) + digits:
-        yield say("An element of the verdict's finding has two exact values.")
-    distance = abs(Fraction(computed) - (exact if bound else Fraction(nearest))) / Fraction(unit)
-    off = distance * Fraction(_ROUNDING) + digits / Fraction(unit)
-    if not math.isfinite(error) or abs(Fraction(error) - distance) > off:
-        yield say("An element of the verdict's finding has another error than its values have.")
-
-
-def _borne_out(finding: FindingFields, elements: Sequence[ElementFields]) -> bool:
-    """Whether elements are such as they are where that side is right."""
-    errors = [element.error.value for element in elements]
-    if finding.bound.value == 0:
-        exact = [(element.replay == element.exact_nearest, element.trainer) for element in elements]
-        match finding.right:
-            case Right.REPLAY:
-                return all(own for own, _ in exact)
-            case Right.TRAINER:
-                return all(element.trainer == element.exact_nearest != element.replay for element in elements)
-            case right:
-                return right is Right.NOBODY_KNOWN
-    if finding.right is Right.TRAINER:
-        return max(errors) > 1 and all(element.trainer is not None for element in elements)
-    if finding.right is Right.NOBODY_KNOWN:
-        return True  # the elements may be of an earlier operator, whose differences were rounding
-    if finding.right in (Right.OMISSION, Right.OMISSIONS, Right.MARGIN) and any(e.trainer is None for e in elements):
-        return False
-    return all(error <= 1 for error in errors)
-
-
-def _follows_from_leaf(finding: FindingFields) -> bool:
-    """Whether a finding is about the leaf alone: all fingerprints agree, and what was signed does not follow."""
-    return finding.right is Right.REPLAY and not finding.recomputed
-
-
-def _inside(index: Sequence[int], shape: Sequence[int]) -> bool:
-    return len(index) == len(shape) and all(at < length for at, length in zip(index, shape, strict=True))
-
-
-def leaf_in_run(said: Signed) -> Broken:
-    """Rule 10: the run root contains the trainer's leaf, so that the trainer cannot deny it."""
-    fields, run_root = said.statement.predicate.dispute, said.run_root
-    if fields is None:
-        return
-    if run_root is None:
-        yield say("The verdict disputes a step of a run that it does not name.")
-        return
-    proof = [Digest.from_hex(text) for text in fields.inclusion_proof]
-    try:
-        verify_inclusion(Digest.from_hex(fields.trainer_leaf), fields.step, said.steps_ordered + 1, proof, run_root)
-    except ProofError:
-        yield say("The verdict does not prove that the run contains the trainer's leaf of step {0}.", fields.step)
-        return
-    if isinstance(said, Adjudication):
-        if fields.comparisons or fields.tensors or fields.compared_at is not None:
-            yield say("The adjudication's dispute compares what a capsule does not hold.")
-        return
-    # The replay's tree is the trainer's with the replay's leaf in it, so the proof has every sibling of either.
-    found: tuple[MerkleComparison, ...] = ()
-    if fields.replay_leaf is not None:
-        leaves = Digest.from_hex(fields.trainer_leaf), Digest.from_hex(fields.replay_leaf)
-        found = descent_to(fields.step, said.steps_ordered + 1, proof, *leaves)
-    if fields.comparisons != tuple(
-        ComparisonFields(node.first_leaf, node.last_leaf, node.trainer.hex, node.replay.hex) for node in found
-    ):
-        yield say("The verdict's comparisons do not lead from the run root to the disputed leaf.")
-
-
 def checks(said: Signed) -> Broken:
     """Rule 11: the checks say what is known of the order and of the run."""
     states = said.states
     order, signature = states[CheckNumber.ORDER], states[CheckNumber.SIGNATURE]
     attested = bool(said.trainer_key)
     if any(state in _UNFINISHED for state in states.values()):
-        yield _contradiction(said, say("a check is not finished"))
+        yield contradiction(said, say("a check is not finished"))
     for number, state in states.items():
         if state is CheckState.WARNING and number not in (_MAY_WARN if said.steps_replayed else _MAY_WARN_BEFORE):
-            yield _contradiction(said, say("check {0} warns, which it never does", int(number)))
+            yield contradiction(said, say("check {0} warns, which it never does", int(number)))
     if (said.run_order is None) != (said.steps_ordered == 0):
-        yield _contradiction(said, say("its order is known, and its steps are not"))
+        yield contradiction(said, say("its order is known, and its steps are not"))
     if order in _DONE and said.run_order is None:
-        yield _contradiction(said, say("check 2 was passed without an order"))
+        yield contradiction(said, say("check 2 was passed without an order"))
     if order is CheckState.PASSED and said.order_source == "bundle":
-        yield _contradiction(said, say("check 2 was passed without the client's order"))
+        yield contradiction(said, say("check 2 was passed without the client's order"))
     if order is CheckState.WARNING and said.order_source != "bundle":
-        yield _contradiction(said, say("check 2 warns with the client's order"))
+        yield contradiction(said, say("check 2 warns with the client's order"))
     if order in _DONE and said.given_client_key not in ("", said.client_key):
-        yield _contradiction(said, say("check 2 was passed, and the client's key did not sign the order"))
+        yield contradiction(said, say("check 2 was passed, and the client's key did not sign the order"))
     if said.order_source == "signature" and (order is not CheckState.PASSED or not said.given_client_key):
-        yield _contradiction(said, say("its order is known by a client's key that was not given"))
+        yield contradiction(said, say("its order is known by a client's key that was not given"))
     yield from _wrong_orders(said)
     if signature in _DONE and said.run_root is None:
-        yield _contradiction(said, say("check 5 was passed without a run root"))
+        yield contradiction(said, say("check 5 was passed without a run root"))
     if (said.run_root is not None) != attested:
-        yield _contradiction(said, say("its run root and the key that signed it do not come together"))
+        yield contradiction(said, say("its run root and the key that signed it do not come together"))
     if said.run_root is not None and said.run_order is None:
-        yield _contradiction(said, say("it knows a run and no order"))
+        yield contradiction(said, say("it knows a run and no order"))
     if said.run_root is not None and said.given_key not in ("", said.trainer_key):
-        yield _contradiction(said, say("another key signed the run than the trainer's that was given"))
+        yield contradiction(said, say("another key signed the run than the trainer's that was given"))
     if signature is CheckState.PASSED and not said.accepted and order in _DONE:
-        yield _contradiction(said, say("check 5 was passed without the trainer's acceptance of the order"))
+        yield contradiction(said, say("check 5 was passed without the trainer's acceptance of the order"))
     # A stored state that is damaged is found while the steps around it are replayed.
     later = (CheckNumber.COMMITMENTS,) if isinstance(said, Verdict) else ()
     if said.steps_replayed and any(
@@ -443,19 +244,19 @@ def checks(said: Signed) -> Broken:
         for number, state in states.items()
         if number in _BEFORE_REPLAY
     ):
-        yield _contradiction(said, say("steps were replayed although a check before that was not passed"))
+        yield contradiction(said, say("steps were replayed although a check before that was not passed"))
 
 
 def _wrong_orders(said: Signed) -> Broken:
     state, asked, held = said.states[CheckNumber.ORDER], said.order_digest, said.run_order
     if said.order_source != "client" and asked != held:
-        yield _contradiction(said, say("its order came from the file, and is another than the file's"))
+        yield contradiction(said, say("its order came from the file, and is another than the file's"))
     if said.order_source == "client" and asked is None:
-        yield _contradiction(said, say("the client's order was given, and is not named"))
+        yield contradiction(said, say("the client's order was given, and is not named"))
     # With equal orders it fails where another key signed one of them than the client's.
     keys = said.client_key or said.given_client_key or said.order_source != "client"
     if (state is CheckState.PASSED and asked != held) or (state is CheckState.FAILED and asked == held and not keys):
-        yield _contradiction(said, say("check 2 is not what the two orders say"))
+        yield contradiction(said, say("check 2 is not what the two orders say"))
 
 
 def replayed(verdict: Verdict) -> Broken:
@@ -467,34 +268,34 @@ def replayed(verdict: Verdict) -> Broken:
     differing = _length(covered.mismatched_steps)
     rounded = 0 if steering is None else sum(row.values for row in steering.operators)
     if bool(steps and predicate.exact_bits is None) != (steering is not None):
-        yield _contradiction(verdict, say("its account of the log does not belong to the replayed steps"))
+        yield contradiction(verdict, say("its account of the log does not belong to the replayed steps"))
     if steps and (verdict.run_root is None or chosen is None):
-        yield _contradiction(verdict, say("steps were replayed of no run"))
+        yield contradiction(verdict, say("steps were replayed of no run"))
     if differing > steps:
-        yield _contradiction(verdict, say("more steps differ than were replayed"))
+        yield contradiction(verdict, say("more steps differ than were replayed"))
     if bool(differing) != (replay is CheckState.FAILED):
-        yield _contradiction(verdict, say("check 8 is not what the differing steps say"))
+        yield contradiction(verdict, say("check 8 is not what the differing steps say"))
     if replay is CheckState.PASSED and not steps:
-        yield _contradiction(verdict, say("check 8 was passed without a replay"))
+        yield contradiction(verdict, say("check 8 was passed without a replay"))
     if log is CheckState.PASSED and (_faulty_log(verdict) or (steering is not None and steering.suspects)):
-        yield _contradiction(verdict, say("its log is at fault, and check 9 passed"))
+        yield contradiction(verdict, say("its log is at fault, and check 9 passed"))
     if states[CheckNumber.COVERAGE] is CheckState.PASSED and steps != covered.steps_ordered:
-        yield _contradiction(verdict, say("check 10 was passed, but not every step was replayed"))
+        yield contradiction(verdict, say("check 10 was passed, but not every step was replayed"))
     if steering is not None and (
         predicate.without_bound is None or not set(predicate.without_bound) <= {row.kind for row in steering.operators}
     ):
-        yield _contradiction(verdict, say("its operators without a bound are not among those that it counted"))
+        yield contradiction(verdict, say("its operators without a bound are not among those that it counted"))
     if rounded > counts.rounded_values:
-        yield _contradiction(verdict, say("its account of the log has more values than were rounded"))
+        yield contradiction(verdict, say("its account of the log has more values than were rounded"))
     if steps and not differing and rounded != counts.rounded_values:
-        yield _contradiction(verdict, say("its account of the log does not add up to its rounded values"))
+        yield contradiction(verdict, say("its account of the log does not add up to its rounded values"))
     if chosen is not None and (
         chosen.total > covered.steps_ordered
         or chosen.count > covered.steps_planned
         or chosen.total - chosen.count > covered.steps_ordered - covered.steps_planned
         or chosen.whole != (covered.steps_planned == covered.steps_ordered)
     ):
-        yield _contradiction(verdict, say("its sample does not have the planned steps"))
+        yield contradiction(verdict, say("its sample does not have the planned steps"))
 
 
 def disputed(verdict: Verdict) -> Broken:
@@ -502,13 +303,13 @@ def disputed(verdict: Verdict) -> Broken:
     step, outcome = verdict.disputed_step, verdict.outcome
     differing = verdict.statement.predicate.coverage.mismatched_steps
     if outcome is Outcome.DISPUTED and step is None:
-        yield _contradiction(verdict, say("it says DISPUTED, but names no step"))
+        yield contradiction(verdict, say("it says DISPUTED, but names no step"))
     if (outcome is Outcome.DISPUTED) != verdict.accuses:
-        yield _contradiction(verdict, say("its outcome is not what its dispute says"))
+        yield contradiction(verdict, say("its outcome is not what its dispute says"))
     if step is not None and not any(first <= step <= last for first, last in differing):
-        yield _contradiction(verdict, say("it disputes a step that is not among those that differ"))
+        yield contradiction(verdict, say("it disputes a step that is not among those that differ"))
     if outcome is Outcome.REFUSED and step is not None:
-        yield _contradiction(verdict, say("it refuses the file, and disputes a step of it"))
+        yield contradiction(verdict, say("it refuses the file, and disputes a step of it"))
 
 
 def verified(verdict: Verdict) -> Broken:
@@ -519,23 +320,23 @@ def verified(verdict: Verdict) -> Broken:
     covered = predicate.coverage
     warned = {number for number, state in states.items() if state is CheckState.WARNING}
     if any(state not in _DONE for state in states.values()):
-        yield _contradiction(verdict, say("it says VERIFIED, but a check was not passed"))
+        yield contradiction(verdict, say("it says VERIFIED, but a check was not passed"))
     if warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}:
-        yield _contradiction(verdict, say("it says VERIFIED, but a check warns that must be passed"))
+        yield contradiction(verdict, say("it says VERIFIED, but a check warns that must be passed"))
     if CheckNumber.COVERAGE in warned and covered.steps_replayed == covered.steps_ordered:
-        yield _contradiction(verdict, say("it says VERIFIED, but check 10 warns of a whole replay"))
+        yield contradiction(verdict, say("it says VERIFIED, but check 10 warns of a whole replay"))
     if verdict.run_root is None or verdict.order_digest is None:
-        yield _contradiction(verdict, say("it says VERIFIED, but names no run and no order"))
+        yield contradiction(verdict, say("it says VERIFIED, but names no run and no order"))
     if not covered.steps_replayed or covered.steps_replayed != covered.steps_planned:
-        yield _contradiction(verdict, say("it says VERIFIED, but not every chosen step was replayed"))
+        yield contradiction(verdict, say("it says VERIFIED, but not every chosen step was replayed"))
     if covered.mismatched_steps or predicate.dispute is not None:
-        yield _contradiction(verdict, say("it says VERIFIED, but a step differs"))
+        yield contradiction(verdict, say("it says VERIFIED, but a step differs"))
     if verdict.model is not None and verdict.sample is not None and not verdict.sample.reaches_end:
-        yield _contradiction(verdict, say("it names a model, and nobody replayed the segment that ends in it"))
+        yield contradiction(verdict, say("it names a model, and nobody replayed the segment that ends in it"))
     if _faulty_log(verdict):
-        yield _contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
+        yield contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
     if predicate.steering.suspects if predicate.steering is not None else predicate.exact_bits is None:
-        yield _contradiction(verdict, say("it says VERIFIED, but directions of the log look chosen"))
+        yield contradiction(verdict, say("it says VERIFIED, but directions of the log look chosen"))
 
 
 def places(verdict: Verdict) -> Broken:
@@ -545,14 +346,14 @@ def places(verdict: Verdict) -> Broken:
         return
     spans = [span for place in said for span in place.segments]
     for place in said:
-        yield from _not_spans(place.segments, 0 if chosen is None else chosen.total, say("segments of a machine"))
+        yield from not_spans(place.segments, 0 if chosen is None else chosen.total, say("segments of a machine"))
     if any(later[0] <= earlier[1] for earlier, later in pairwise(sorted(spans))):
-        yield _contradiction(verdict, say("a segment was replayed on two machines"))
+        yield contradiction(verdict, say("a segment was replayed on two machines"))
     within = () if chosen is None else chosen.spans
     if any(not any(low <= first and last <= high for low, high in within) for first, last in spans):
-        yield _contradiction(verdict, say("a segment was replayed that was not chosen"))
+        yield contradiction(verdict, say("a segment was replayed that was not chosen"))
     if verdict.outcome is Outcome.VERIFIED and chosen is not None and _length(spans) != chosen.count:
-        yield _contradiction(verdict, say("it says VERIFIED, but not where every segment was replayed"))
+        yield contradiction(verdict, say("it says VERIFIED, but not where every segment was replayed"))
 
 
 def adjudicated(said: Adjudication) -> Broken:
@@ -560,17 +361,17 @@ def adjudicated(said: Adjudication) -> Broken:
     first, last = said.agreed_step + 1, said.agreed_step + said.steps_replayed
     found, states = said.disputed_step, said.states
     if (said.outcome is AdjudicationOutcome.CONFIRMED) != said.accuses:
-        yield _contradiction(said, say("its outcome is not what its dispute says"))
+        yield contradiction(said, say("its outcome is not what its dispute says"))
     if found is not None and not first <= found <= last:
-        yield _contradiction(said, say("it disputes a step that was not replayed"))
+        yield contradiction(said, say("it disputes a step that was not replayed"))
     if said.accuses and found != last:
-        yield _contradiction(said, say("it went on after a confirmed dispute"))
+        yield contradiction(said, say("it went on after a confirmed dispute"))
     if found is not None and states[CheckNumber.REPLAY] is CheckState.PASSED:
-        yield _contradiction(said, say("a step differs, and check 8 passed"))
+        yield contradiction(said, say("a step differs, and check 8 passed"))
     if _faulty_log(said) and states[CheckNumber.LOG] is CheckState.PASSED:
-        yield _contradiction(said, say("its log is at fault, and check 9 passed"))
+        yield contradiction(said, say("its log is at fault, and check 9 passed"))
     if said.outcome is AdjudicationOutcome.CONFIRMED and states[CheckNumber.REPLAY] is not CheckState.FAILED:
-        yield _contradiction(said, say("it says CONFIRMED, but check 8 did not fail"))
+        yield contradiction(said, say("it says CONFIRMED, but check 8 did not fail"))
 
 
 def rejected(said: Adjudication) -> Broken:
@@ -579,13 +380,13 @@ def rejected(said: Adjudication) -> Broken:
         return
     needed = said.step - said.agreed_step
     if said.disputed_step is not None:
-        yield _contradiction(said, say("it says REJECTED, and disputes a step"))
+        yield contradiction(said, say("it says REJECTED, and disputes a step"))
     if not needed or said.steps_replayed != needed:
-        yield _contradiction(said, say("it says REJECTED, but did not replay every step"))
+        yield contradiction(said, say("it says REJECTED, but did not replay every step"))
     if _faulty_log(said):
-        yield _contradiction(said, say("it says REJECTED, but the log is at fault"))
+        yield contradiction(said, say("it says REJECTED, but the log is at fault"))
     if any(state not in _DONE for state in said.states.values()):
-        yield _contradiction(said, say("it says REJECTED, but its checks do not"))
+        yield contradiction(said, say("it says REJECTED, but its checks do not"))
 
 
 _BOTH = (Verdict, Adjudication)
@@ -611,25 +412,9 @@ RULES = (
 """In the order in which they are judged."""
 
 
-def _contradiction(said: Signed, words: str) -> str:
-    return say("The {0} contradicts itself: {1}.", said.kind, words)
-
-
 def _faulty_log(said: Verdict | Adjudication) -> bool:
     counts = said.statement.predicate.counts
     return bool(counts.contradictions or counts.omissions)
-
-
-def _outside(field: str, what: str, number: int, low: int, high: int) -> Broken:
-    if not low <= number <= high:
-        yield say("The field {0} of the {1} is {2}; it must lie in {3} to {4}.", repr(field), what, number, low, high)
-
-
-def _not_spans(spans: Sequence[tuple[int, int]], high: int, what: str) -> Broken:
-    if not all(1 <= first <= last <= high for first, last in spans):
-        yield say("The verdict's {0} are not ranges of 1 to {1}.", what, high)
-    if any(later[0] <= earlier[1] + 1 for earlier, later in pairwise(spans)):
-        yield say("The verdict's {0} are not in order.", what)
 
 
 def _length(spans: Sequence[tuple[int, int]]) -> int:

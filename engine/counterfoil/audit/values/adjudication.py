@@ -1,10 +1,11 @@
-"""What an adjudication says of the dispute in a capsule."""
+"""What an adjudication says of the dispute in a capsule, and what happens on the way there: plain values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
+from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.report import Report
 from counterfoil.base.digest import Digest
 
@@ -46,3 +47,21 @@ class AdjudicationReport(Report):
     capsule_digest: Digest | None
     agreed_step: int
     step: int
+
+
+@dataclass(frozen=True)
+class AdjudicationStarted:
+    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class AdjudicationFinished:
+    """Last event of every adjudication."""
+
+    report: AdjudicationReport
+
+
+AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished

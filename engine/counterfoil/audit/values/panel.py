@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil.audit.values.dispute import DisputedOperator, Finding
+from counterfoil.audit.values.events import Event
 from counterfoil.base.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
 
@@ -204,3 +205,6 @@ class PanelFinished:
     """Last event."""
 
     report: PanelReport
+
+
+PanelEvent = PanelCompared | StepJudged | PanelRuled | PanelFinished | Event

@@ -1,0 +1,146 @@
+"""What is done in a box: each task is a function, and what both sides say of it follows from its signature.
+
+What takes time to load is loaded when a task begins; a process in a box has loaded it by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterfoil.audit.boxed.messages import CAPSULE_NAME, PART_NAME, Failure
+from counterfoil.audit.values.adjudication import AdjudicationEvent
+from counterfoil.audit.values.events import AuditFinished, Event
+from counterfoil.audit.values.panel import PanelEvent
+from counterfoil.audit.values.plan import Plan, PlanProgress
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.calls import Port
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.program.limits import Limits
+
+if TYPE_CHECKING:
+    from counterfoil.audit.outside import Outside
+    from counterfoil.signing.keys import PublicKey
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What a task has beside its arguments.
+
+    Attributes:
+        cancel: Stops it.
+        outside: How it reaches what lies outside of the box; None where there is no box.
+        scratch: The folder that both sides share.
+    """
+
+    cancel: CancelToken
+    outside: Outside | None = None
+    scratch: Path = Path()
+
+
+@dataclass(frozen=True)
+class CapsuleMade:
+    """A dispute capsule lies in the shared folder.
+
+    Attributes:
+        failure: Why there is none, although somebody is accused.
+    """
+
+    failure: Failure | None
+
+
+def audit(
+    inside: Inside, request: AuditRequest, trainer_key: str, client_key: str, capsule: bool
+) -> Iterator[Event | CapsuleMade]:
+    """Audit a run in a box: :func:`counterfoil.run_audit`, without what stays in there.
+
+    Args:
+        inside: Where.
+        request: What to audit, without keys.
+        trainer_key: The trainer's public key as PEM; empty when it is not known.
+        client_key: The same of the client's.
+        capsule: Whether a dispute capsule is to be written.
+    """
+    from counterfoil.audit.session import run_audit
+    from counterfoil.bundle.capsulewriter import write_capsule
+
+    # Whoever started this process removes the progress.
+    asked = replace(request, trainer_key=_key(trainer_key), client_key=_key(client_key), retain=True)
+    for event in run_audit(asked, inside.cancel, inside.outside):
+        if not isinstance(event, AuditFinished):
+            yield event
+            continue
+        if capsule and event.evidence is not None:
+            try:
+                write_capsule(event.evidence, inside.scratch / CAPSULE_NAME)
+                yield CapsuleMade(None)
+            except CounterfoilError as error:
+                yield CapsuleMade(Failure.of(error))
+        yield replace(event, evidence=None, steps=None)
+
+
+def part(inside: Inside, request: AuditRequest) -> Iterator[PlanProgress]:
+    """Replay segments in a box, into a part file there: :func:`counterfoil.audit.parts.partial.replay_part`."""
+    from counterfoil.audit.parts.partial import replay_part
+
+    yield from replay_part(request, inside.scratch / PART_NAME, inside.cancel)
+
+
+def adjudicate(
+    inside: Inside,
+    capsule: Path,
+    order: Path | None,
+    trainer_key: str,
+    client_key: str,
+    device: str,
+    threads: int | None,
+    limits: Limits,
+) -> Iterator[AdjudicationEvent]:
+    """Replay a dispute capsule: :func:`counterfoil.adjudicate`, with keys as PEM, empty when not known."""
+    with inside.cancel.at_once():
+        from counterfoil.audit.adjudicator import adjudicate as hear
+    keys = _key(trainer_key), _key(client_key)
+    yield from hear(
+        capsule, order=order, trainer_key=keys[0], client_key=keys[1], device=device, threads=threads,
+        cancel=inside.cancel, limits=limits,
+    )  # fmt: skip
+
+
+def plan(
+    inside: Inside, run: Path, data: Path | None, bad_fraction: float, device: str, threads: int | None, limits: Limits
+) -> Iterator[PlanProgress | Plan]:
+    """Measure a few steps: :func:`counterfoil.plan_audit`."""
+    with inside.cancel.at_once():
+        from counterfoil.audit.timing import plan_audit
+    yield from plan_audit(
+        run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=inside.cancel, limits=limits
+    )
+
+
+def panel(
+    inside: Inside,
+    runs: tuple[Path, ...],
+    order: Path | None,
+    data: Path | None,
+    device: str,
+    threads: int | None,
+    limits: Limits,
+) -> Iterator[PanelEvent]:
+    """Compare runs of one order: :func:`counterfoil.audit.panel.run_panel`."""
+    with inside.cancel.at_once():
+        from counterfoil.audit.panel import run_panel
+    yield from run_panel(
+        runs, order=order, data=data, device=device, threads=threads, cancel=inside.cancel, limits=limits
+    )
+
+
+TASKS = Port[Inside](audit, part, adjudicate, plan, panel, given="inside")
+
+
+def _key(pem: str) -> PublicKey | None:
+    from counterfoil.signing.keys import PublicKey
+
+    return PublicKey.from_pem(pem.encode()) if pem else None

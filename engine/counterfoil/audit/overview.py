@@ -1,0 +1,191 @@
+"""What is in a bundle, and what can be checked without replaying it, for whoever looks at it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.audit.inspection import Inspection, recorded, stages
+from counterfoil.audit.signatures import Keys
+from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.summary import (
+    ArraySummary,
+    BundleSummary,
+    OrderSummary,
+    RunSummary,
+    SourceSummary,
+)
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import joined, say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.checked import OnProgress
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.program.limits import Limits
+from counterfoil.signing.keys import PublicKey
+
+
+def inspect(
+    path: str | os.PathLike[str],
+    order_path: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
+    *,
+    client_key: PublicKey | None = None,
+    quick: bool = False,
+    progress: OnProgress | None = None,
+) -> BundleSummary:
+    """Say what is in a bundle and what can be checked without replaying it.
+
+    Args:
+        path: An order or a run.
+        order_path: The client's own order, to compare with.
+        trainer_key: The trainer's public key, when it is known.
+        cancel: Looked at while long files are read.
+        heads: Tree heads that the trainer published while training.
+        limits: How large the program may be that is looked at; the default limits unless given.
+        client_key: The client's public key, when it is known: the order must be signed with it.
+        quick: Leave out the comparison of the stored states, most of a large file, with their state roots.
+        progress: Called with the stored states compared and their total.
+
+    Raises:
+        BundleError: The file is no bundle.
+        GivenFileError: A file that was named is not there, or the client's order is none.
+        CancelledError: ``cancel`` was set.
+    """
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        inspection = Inspection(reader, with_states=not quick)
+        for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits, progress):
+            pass
+        return summarise(inspection)
+
+
+def inspect_stages(
+    path: str | os.PathLike[str],
+    order_path: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
+    client_key: PublicKey | None = None,
+) -> Generator[BundleSummary, None, None]:
+    """Say what :func:`inspect` says, as soon as it is known.
+
+    The first summary comes before anything large is read; the checks that are still to come are RUNNING or PENDING in
+    it, and the operators are not counted yet. Each further one knows the result of another check; the last is that
+    of :func:`inspect`.
+
+    Yields:
+        Two summaries or more.
+
+    Raises:
+        BundleError: The file is no bundle.
+        GivenFileError: A file that was named is not there, or the client's order is none.
+        CancelledError: ``cancel`` was set.
+    """
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        inspection = Inspection(reader, with_states=True)
+        for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits):
+            yield summarise(inspection)
+
+
+def summarise(inspection: Inspection) -> BundleSummary:
+    """Return the overview of an inspected bundle."""
+    reader = inspection.reader
+    return BundleSummary(
+        path=str(Path(reader.path).resolve()),
+        file_bytes=reader.file_bytes,
+        order=_order_summary(inspection),
+        run=_run_summary(inspection) if reader.has_run else None,
+        checks=inspection.all_checks(CheckState.PENDING),
+        client_order=inspection.client_order,
+        sentence=_sentence(inspection),
+        states_checked=inspection.states_checked,
+        order_source=inspection.order_source,
+        given_client_key=inspection.given_client_key,
+    )
+
+
+def _sentence(inspection: Inspection) -> str:
+    if inspection.failures and inspection.failure is not None:
+        return say("{0} Nothing can be concluded about the training.", inspection.failure.sentence)
+    if inspection.too_large is not None:
+        return joined(inspection.too_large.sentence, inspection.too_large.remedy)
+    if not inspection.reader.has_run:
+        return say("This is an order that nobody has run yet.")
+    if inspection.tree is None or (inspection.with_states and not inspection.states_checked):
+        return say("The run is signed. What it holds is being compared with what the trainer signed.")
+    if not inspection.states_checked:
+        return say("The run is signed, and its steps are those that were signed. Its stored states were not looked at.")
+    if inspection.order_source == "bundle":
+        return say("The run is signed and complete. Compare it with the client's own order before you rely on it.")
+    return say("The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.")
+
+
+def _order_summary(inspection: Inspection) -> OrderSummary:
+    manifest = inspection.reader.manifest
+    layout = inspection.reader.state_layout()
+    sizes = {name: math.prod(shape) for name, (_, shape) in layout.items()}
+    programs = inspection.order.programs.all if inspection.order is not None else None
+    nodes = [node for program in programs or () for node in program.nodes]
+    slots = {name.split(":", 1)[1] for name in layout if ":" in name}
+    # Buffers change in the forward pass; what the update rule changes are the parameters.
+    updated = {node.module for node in nodes if node.phase == "update"}
+    trainable = {name for name, (dtype, _) in layout.items() if dtype == "float32" and ":" not in name}
+    parameters = (slots | updated) & trainable
+    return OrderSummary(
+        title=manifest.title,
+        recipe=manifest.recipe,
+        digest=manifest.digest,
+        steps=manifest.steps,
+        batch_size=manifest.batch_size,
+        seed=manifest.seed,
+        precision=manifest.precision.describe(),
+        optimizer=manifest.optimizer,
+        programs=tuple(sorted(manifest.programs.parts.items())),
+        pattern=manifest.programs.pattern if manifest.programs.several else (),
+        operators=len(nodes),
+        rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
+        parameters=sum(sizes[name] for name in parameters),
+        state_tensors=len(layout),
+        state_bytes=sum(tensor_bytes(dtype, shape) for dtype, shape in layout.values()),
+        data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest, s.file) for n, s in sorted(manifest.data.items())),
+        data_root=manifest.data_root,
+        initial_root=manifest.initial_root,
+        commit_every=manifest.commit_every,
+        checkpoint_every=manifest.checkpoint_every,
+        without_bound=None if programs is None else arithmetic_of(manifest.precision).kinds_without_proof(programs),
+        exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
+        estimate=inspection.estimate,
+        repeated_operators=inspection.repeated_operators,
+        sources=tuple(
+            SourceSummary(part, name, file.size, file.digest, source.revision)
+            for part, source in sorted(manifest.sources.items())
+            for name, file in sorted(source.files.items())
+        ),
+        client_key=inspection.client_key,
+        signed_at="" if inspection.signed_order is None else inspection.signed_order.signed_at,
+    )
+
+
+def _run_summary(inspection: Inspection) -> RunSummary:
+    reader, claim = inspection.reader, inspection.claim
+    return RunSummary(
+        order_digest=claim.order if claim is not None else reader.manifest.digest,
+        run_root=claim.run_root if claim is not None else None,
+        steps=reader.manifest.steps,
+        checkpoints=reader.checkpoint_steps(),
+        trainer_key=inspection.trainer_key,
+        trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
+        signed_at=claim.signed_at if claim is not None else "",
+        environment=claim.environment if claim is not None else (),
+        recorded=recorded(reader),
+        accepted_at=inspection.accepted_at,
+    )
