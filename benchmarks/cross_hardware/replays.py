@@ -36,11 +36,10 @@ from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import machine_name, markdown
 from benchmarks.programs import command
 from benchmarks.sessions import audited
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
 

@@ -20,11 +20,11 @@ from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import Compute, native
 from counterfoil.arithmetic.compute.perturbed import exactly_perturbed, perturbed
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.chains import run_chain
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.kernels import buffers
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.program.estimate import least_memory
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES

@@ -32,7 +32,7 @@ from counterfoil.arithmetic.compute.exact_imitations import ExactImitation
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native, piece
 from counterfoil.arithmetic.compute.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.arithmetic.compute.rewriting import VARIANTS, rewritten
-from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.catalogue import OperatorClass, Trait
 
 PERTURBATIONS = ("reversed", "split", "jitter", "rewritten")

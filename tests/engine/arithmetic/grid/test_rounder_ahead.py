@@ -16,7 +16,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog, encode
@@ -28,6 +27,7 @@ from counterfoil.base.errors import CounterfoilError, NonFiniteError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.kernels import devices
 from counterfoil.kernels.cuda import exact
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node, TensorType, Value
