@@ -53,7 +53,7 @@ _TRIES = 10
 WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("kernels/(cpu/regions|threads|buffers)", "", ""),
-    ("grid/(tiles|chains)|compute/chain", "", "chains: compute and rounding in one sweep"),
+    ("grid/(tiles|instructions|chains)|compute/chain", "", "chains: compute and rounding in one sweep"),
     ("compute/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
     (
         "compute/(interpreter|prepared)",
@@ -61,7 +61,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "state and copies",
     ),
     (
-        "compute/(blocked|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
+        "compute/(forms|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
         "|arithmetic/exact",
         "",
         "compute",

@@ -18,23 +18,36 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.instructions import (
+    DECIDE,
+    FILL,
+    NARROW,
+    OF_A_NUMBER,
+    OF_ONE,
+    ROUND,
+    TRUTH,
+    WATCH,
+    WHERE,
+    WIDEN,
+    of_a_number,
+    of_one,
+    of_two,
+    round_block,
+    to_float32,
+    watch,
+)
 from counterfoil.base.cancel import check_cancelled
 from counterfoil.kernels import buffers
 from counterfoil.kernels.cache import kernel
-from counterfoil.kernels.cpu.bitcasts import as_bits
-from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
+from counterfoil.kernels.cpu.regions import Region, at_address, carray, claimed, entered, floats_at, left, record_at
 from counterfoil.kernels.cpu.rounding import (
-    CANONICAL_NAN,
     INFINITY,
-    MAGNITUDE,
     PART,
     _collect,
-    _mix,
     directed_element,
-    rounded_element,
 )
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.program.chains import Chain, ChainStep, Code
+from counterfoil.program.chains import Chain, ChainStep
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
@@ -171,17 +184,18 @@ class _Table:
         )
         self._counts = found[-1].view(np.int64)
         self._no_log: tuple[Any, ...] = (np.zeros(sites + 1, np.int64), _NONE, _NONE, _NO_VALUES, _NO_VALUES)
-        self._no_log_at = [array.ctypes.data for array in self._no_log]
-        sizes = (chain.elements, len(instructions), whole, chain.slots, len(chain.scalars), sites, watched)
+        self._no_log_at = tuple(array.ctypes.data for array in self._no_log)
         counts = (whole, len(chain.scalars), sites, sites, sites, sites, sites)
-        self._words = np.zeros(_WORDS, np.int64)
-        self._words[: len(sizes)] = sizes
-        self._words[_LOG:_ENTRIES] = self._no_log_at
-        self._words[_INSTRUCTIONS], self._words[_WIDTHS] = instructions.ctypes.data, widths.ctypes.data
         given = given_bytes.ctypes.data + 8 * np.cumsum([0, *counts])
-        self._words[_GIVEN : _GIVEN + len(given)] = given
-        self._words[_FOUND : _FOUND + len(found)] = [array.ctypes.data for array in found]
-        self._words_at = self._words.ctypes.data
+        self._table = np.array(
+            (
+                chain.elements, len(instructions), whole, chain.slots, len(chain.scalars), sites, watched,
+                instructions.ctypes.data, widths.ctypes.data, 0, 0, tuple(given.tolist()),
+                tuple(array.ctypes.data for array in found), self._no_log_at,
+            ),
+            _TABLE,
+        )  # fmt: skip
+        self._table_at = self._table.ctypes.data
         self._alive = instructions, widths
 
     def sweep(
@@ -224,9 +238,9 @@ class _Table:
                 *(np.zeros(sum(lengths)) for _ in range(2)),
             )
             assert all(array.flags.c_contiguous for array in log)
-            self._words[_LOG:_ENTRIES] = [array.ctypes.data for array in log]
+            self._table["log"] = tuple(array.ctypes.data for array in log)
         else:
-            self._words[_LOG:_ENTRIES] = self._no_log_at
+            self._table["log"] = self._no_log_at
         entries = _NO_ENTRIES
         if sites:
             entries = self._run_with_room(_ROOM)
@@ -249,7 +263,7 @@ class _Table:
     def _run_with_room(self, capacity: int) -> Indices:
         """Run the parts with room for so many close decisions each; returns those, int64 ``[parts, capacity]``."""
         entries = np.empty((self._parts, capacity), np.int64)
-        self._words[_CAPACITY], self._words[_ENTRIES] = capacity, entries.ctypes.data
+        self._table["capacity"], self._table["entries"] = capacity, entries.ctypes.data
         self._run()
         return entries
 
@@ -259,8 +273,7 @@ class _Table:
         for start in range(0, self._parts, _PARTS_AT_ONCE):
             check_cancelled()
             count = min(_PARTS_AT_ONCE, self._parts - start)
-            _JOB.pack_into(job.words, 0, 0, count, self._words_at, start)
-            _RUN.run(min(threads, count))
+            _SWEEPING.run(min(threads, count), count, self._table_at, start)
 
     def _swept(self, entries: Indices, starts: Sequence[int], own: Floats, before: Floats) -> tuple[SweptSite, ...]:
         filled = [entries[part, :n] for part, n in enumerate(self._counts.tolist()) if n]
@@ -299,151 +312,27 @@ _NONE = np.zeros(0, np.int64)
 _NO_VALUES = np.zeros(0)
 _NO_ENTRIES = np.zeros((0, 0), np.int64)
 
-# Where things stand in a table's words: sizes, then addresses.
-_CAPACITY, _INSTRUCTIONS, _WIDTHS, _GIVEN, _FOUND, _LOG, _ENTRIES, _WORDS = 7, 8, 9, 10, 18, 23, 28, 29
+_GIVEN = np.dtype(
+    [(name, "u8") for name in ("whole", "scalars", "floors", "significands", "taus", "accepteds", "keys", "watch_keys")]
+)
+_FOUND = np.dtype([(name, "u8") for name in ("totals", "largest", "watched", "narrowed", "counts")])
+_LOG = np.dtype([(name, "u8") for name in ("starts", "indices", "ups", "own", "before")])
+_TABLE = np.dtype(
+    [
+        ("elements", "i8"), ("steps", "i8"), ("whole", "i8"), ("slots", "i8"), ("scalars", "i8"), ("sites", "i8"),
+        ("watched", "i8"), ("instructions", "u8"), ("widths", "u8"), ("capacity", "i8"), ("entries", "u8"),
+        ("given", _GIVEN), ("found", _FOUND), ("log", _LOG),
+    ]
+)  # fmt: skip
+"""A table: lengths, and addresses of arrays; those of operands and results stand first among what is given."""
+_SWEEP = np.dtype([("parts", "i8"), ("table", "u8"), ("first", "i8")])
+"""Job of a sweep: parts; address of the table; number of the first part."""
 
 
 def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
     """Return instructions as int64 ``[n, 5]``."""
     rows = [(int(one.code), one.target, one.first, one.second, one.third) for one in instructions]
     return np.array(rows, np.int64).reshape(-1, 5)
-
-
-# Compiled.
-
-
-_WIDEN, _TRUTH, _FILL = int(Code.WIDEN), int(Code.TRUTH), int(Code.FILL)
-_ADD, _ADD_S, _SUB, _SUB_S, _SUB_FROM_S = (
-    int(Code.ADD), int(Code.ADD_S), int(Code.SUB), int(Code.SUB_S), int(Code.SUB_FROM_S)
-)  # fmt: skip
-_MUL, _MUL_S, _DIV, _DIV_S, _DIV_FROM_S = (
-    int(Code.MUL), int(Code.MUL_S), int(Code.DIV), int(Code.DIV_S), int(Code.DIV_FROM_S)
-)  # fmt: skip
-_SQRT, _NEG, _ABS, _MAX, _MIN = int(Code.SQRT), int(Code.NEG), int(Code.ABS), int(Code.MAX), int(Code.MIN)
-_OF_ONE = (_SQRT, _NEG, _ABS)
-_OF_A_NUMBER = (_ADD_S, _SUB_S, _SUB_FROM_S, _MUL_S, _DIV_S, _DIV_FROM_S)
-_LT, _LE, _EQ, _NE, _WHERE = int(Code.LT), int(Code.LE), int(Code.EQ), int(Code.NE), int(Code.WHERE)
-_ROUND, _WATCH, _NARROW, _DECIDE = int(Code.ROUND), int(Code.WATCH), int(Code.NARROW), int(Code.DECIDE)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _one(code: int, target: Any, a: Any) -> None:
-    """Instructions of one operand, float64 ``[n]`` each."""
-    if code == _SQRT:
-        for i in range(target.size):
-            target[i] = np.sqrt(a[i])
-    elif code == _NEG:
-        for i in range(target.size):
-            target[i] = -a[i]
-    else:
-        for i in range(target.size):
-            target[i] = abs(a[i])
-
-
-@kernel(nogil=True, error_model="numpy")
-def _with_number(code: int, target: Any, a: Any, s: float) -> None:
-    """Instructions of an operand and a number."""
-    if code == _ADD_S:
-        for i in range(target.size):
-            target[i] = a[i] + s
-    elif code == _SUB_S:
-        for i in range(target.size):
-            target[i] = a[i] - s
-    elif code == _SUB_FROM_S:
-        for i in range(target.size):
-            target[i] = s - a[i]
-    elif code == _MUL_S:
-        for i in range(target.size):
-            target[i] = a[i] * s
-    elif code == _DIV_S:
-        for i in range(target.size):
-            target[i] = a[i] / s
-    else:
-        for i in range(target.size):
-            target[i] = s / a[i]
-
-
-@kernel(nogil=True, error_model="numpy")
-def _two(code: int, target: Any, a: Any, b: Any) -> None:
-    """Instructions of two operands."""
-    if code == _ADD:
-        for i in range(target.size):
-            target[i] = a[i] + b[i]
-    elif code == _SUB:
-        for i in range(target.size):
-            target[i] = a[i] - b[i]
-    elif code == _MUL:
-        for i in range(target.size):
-            target[i] = a[i] * b[i]
-    elif code == _DIV:
-        for i in range(target.size):
-            target[i] = a[i] / b[i]
-    elif code == _MAX:
-        # What is not a number stays so; the zero of either sign becomes +0.
-        for i in range(target.size):
-            x, y = a[i], b[i]
-            target[i] = (x if x > y or x != x else y) + 0.0
-    elif code == _MIN:
-        for i in range(target.size):
-            x, y = a[i], b[i]
-            target[i] = (x if x < y or x != x else y) + 0.0
-    elif code == _LT:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] < b[i] else 0.0
-    elif code == _LE:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] <= b[i] else 0.0
-    elif code == _EQ:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] == b[i] else 0.0
-    else:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] != b[i] else 0.0
-
-
-@kernel(nogil=True, error_model="numpy")
-def _watch(a: Any, base: Any, key: Any) -> Any:
-    """Sum of the fingerprint terms of a block; ``base`` is the index of its first element."""
-    infinity = np.uint64(INFINITY)
-    total = np.uint64(0)
-    for i in range(a.size):
-        bits: Any = as_bits(a[i])
-        strange = (bits & np.uint64(MAGNITUDE)) > infinity
-        total += _mix(np.uint64(CANONICAL_NAN) if strange else bits, base + np.uint64(i), key)
-    return total
-
-
-@kernel(nogil=True, error_model="numpy")
-def _narrow(target: Any, a: Any) -> Any:
-    """Round to float32, ties to even; returns the bits of the largest magnitude of the results as float64."""
-    largest = np.uint64(0)
-    for i in range(target.size):
-        value = np.float32(a[i])
-        target[i] = value
-        largest = max(largest, as_bits(np.float64(value)) & np.uint64(MAGNITUDE))
-    return largest
-
-
-@kernel(nogil=True, error_model="numpy")
-def _round(
-    target: Any, a: Any, flags: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
-) -> tuple[Any, Any, Any]:
-    """Round a block as :func:`counterfoil.kernels.cpu.rounding._round_parts` rounds a chunk.
-
-    Returns the number of close decisions, which are flagged; the sum of the fingerprint terms; the bits of the largest
-    magnitude before rounding.
-    """
-    total = np.uint64(0)
-    largest = np.uint64(0)
-    near_count = np.uint64(0)
-    for i in range(target.size):
-        rounded, near, up, magnitude = rounded_element(a[i], floor, p, tau)
-        largest = max(largest, magnitude)
-        near_count += np.uint64(1) if near else np.uint64(0)
-        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
-        target[i] = rounded
-        total += _mix(as_bits(rounded), base + np.uint64(i), key)
-    return near_count, total, largest
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -465,40 +354,40 @@ def _run_block(
         # Where these are of another type than float64 the view is not used.
         target = carray(at_address(at[slot]), (count,), np.float64)
         a = carray(at_address(at[instructions[row, 2]]), (count,), np.float64)
-        if code == _WIDEN:
+        if code == WIDEN:
             single = carray(at_address(at[instructions[row, 2]]), (count,), np.float32)
             for i in range(count):
                 target[i] = np.float64(single[i])
-        elif code == _TRUTH:
+        elif code == TRUTH:
             truths = carray(at_address(at[instructions[row, 2]]), (count,), np.uint8)
             for i in range(count):
                 target[i] = 1.0 if truths[i] != 0 else 0.0
-        elif code == _FILL:
+        elif code == FILL:
             target[:] = scalars[second]
-        elif code in _OF_ONE:
-            _one(code, target, a)
-        elif code in _OF_A_NUMBER:
-            _with_number(code, target, a, scalars[second])
-        elif code == _WHERE:
+        elif code in OF_ONE:
+            of_one(code, target, a)
+        elif code in OF_A_NUMBER:
+            of_a_number(code, target, a, scalars[second])
+        elif code == WHERE:
             x = carray(at_address(at[second]), (count,), np.float64)
             y = carray(at_address(at[instructions[row, 4]]), (count,), np.float64)
             for i in range(count):
                 # Both are read, so that the choice is no branch.
                 one, other = x[i], y[i]
                 target[i] = one if a[i] != 0.0 else other
-        elif code == _WATCH:
-            watched[part, second] += _watch(a, base, watch_keys[second])
-        elif code == _NARROW:
+        elif code == WATCH:
+            watched[part, second] += watch(a, base, watch_keys[second])
+        elif code == NARROW:
             narrow = carray(at_address(at[slot]), (count,), np.float32)
-            narrowed[part, slot] = max(narrowed[part, slot], _narrow(narrow, a))
-        elif code == _DECIDE:
+            narrowed[part, slot] = max(narrowed[part, slot], to_float32(narrow, a))
+        elif code == DECIDE:
             decided = carray(at_address(at[slot]), (count,), np.uint8)
             for i in range(count):
                 decided[i] = 1 if a[i] != 0.0 else 0
-        elif code == _ROUND:
+        elif code == ROUND:
             floor = np.uint64(floors[second])
             p = np.uint64(significands[second])
-            near_count, total, top = _round(target, a, flags, floor, p, taus[second], base, keys[second])
+            near_count, total, top = round_block(target, a, flags, floor, p, taus[second], base, keys[second])
             totals[part, second] += total
             largest[part, second] = max(largest[part, second], top)
             if near_count:
@@ -517,53 +406,52 @@ def _run_block(
                 entry += 1
             cursors[second] = entry
         else:
-            _two(code, target, a, carray(at_address(at[second]), (count,), np.float64))
+            of_two(code, target, a, carray(at_address(at[second]), (count,), np.float64))
     return True
 
 
 @kernel(nogil=True, error_model="numpy")
 def _run_parts(pointer: Any) -> None:
-    """Claim and run parts; the job is that of :data:`_JOB`, the table as :class:`_Table` lays it out."""
-    given = carray(pointer, (JOB_WORDS,))
-    table = carray(at_address(given[2]), (_WORDS,), np.int64)
-    elements, steps, whole, slots, numbers, sites, watches, capacity = (
-        table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7]
-    )  # fmt: skip
+    """Claim and run parts; the job is that of :data:`_SWEEP`."""
+    job = record_at(pointer, _SWEEP)
+    table = record_at(job.table, _TABLE)
+    given, tables, log = table.given, table.found, table.log
+    elements, whole, slots, sites, watches = table.elements, table.whole, table.slots, table.sites, table.watched
     parts = (elements + PART - 1) // PART
-    instructions = carray(at_address(table[_INSTRUCTIONS]), (steps, 5), np.int64)
-    widths = carray(at_address(table[_WIDTHS]), (whole,), np.int64)
-    addresses = carray(at_address(table[_GIVEN]), (whole,), np.int64)
-    scalars = carray(at_address(table[_GIVEN + 1]), (numbers,), np.float64)
-    log_starts = carray(at_address(table[_LOG]), (sites + 1,), np.int64)
+    instructions = carray(at_address(table.instructions), (table.steps, 5), np.int64)
+    widths = carray(at_address(table.widths), whole, np.int64)
+    addresses = carray(at_address(given.whole), whole, np.int64)
+    scalars = floats_at(given.scalars, table.scalars)
+    log_starts = carray(at_address(log.starts), sites + 1, np.int64)
     logged = log_starts[sites]
-    log_indices = carray(at_address(table[_LOG + 1]), (logged,), np.int64)
+    log_indices = carray(at_address(log.indices), logged, np.int64)
     cursors = np.empty(sites, np.int64)
-    found = carray(at_address(table[_FOUND + 4]), (parts,), np.int64)
+    found = carray(at_address(tables.counts), parts, np.int64)
     rounding = (
         (
-            carray(at_address(table[_GIVEN + 2]), (sites,), np.int64),
-            carray(at_address(table[_GIVEN + 3]), (sites,), np.int64),
-            carray(at_address(table[_GIVEN + 4]), (sites,), np.float64),
-            carray(at_address(table[_GIVEN + 5]), (sites,), np.float64),
-            carray(at_address(table[_GIVEN + 6]), (sites,), np.uint64),
+            carray(at_address(given.floors), sites, np.int64),
+            carray(at_address(given.significands), sites, np.int64),
+            floats_at(given.taus, sites),
+            floats_at(given.accepteds, sites),
+            carray(at_address(given.keys), sites, np.uint64),
             log_starts,
             log_indices,
-            carray(at_address(table[_LOG + 2]), (logged,), np.uint8),
-            carray(at_address(table[_LOG + 3]), (logged,), np.float64),
-            carray(at_address(table[_LOG + 4]), (logged,), np.float64),
+            carray(at_address(log.ups), logged, np.uint8),
+            floats_at(log.own, logged),
+            floats_at(log.before, logged),
             cursors,
         ),
         (
-            carray(at_address(table[_FOUND]), (parts, sites), np.uint64),
-            carray(at_address(table[_FOUND + 1]), (parts, sites), np.uint64),
-            carray(at_address(table[_ENTRIES]), (parts, capacity), np.int64),
+            carray(at_address(tables.totals), (parts, sites), np.uint64),
+            carray(at_address(tables.largest), (parts, sites), np.uint64),
+            carray(at_address(table.entries), (parts, table.capacity), np.int64),
             found,
         ),
     )
     watching = (
-        carray(at_address(table[_GIVEN + 7]), (watches,), np.uint64),
-        carray(at_address(table[_FOUND + 2]), (parts, watches), np.uint64),
-        carray(at_address(table[_FOUND + 3]), (parts, whole), np.uint64),
+        carray(at_address(given.watch_keys), watches, np.uint64),
+        carray(at_address(tables.watched), (parts, watches), np.uint64),
+        carray(at_address(tables.narrowed), (parts, whole), np.uint64),
     )
     block = np.empty((slots - whole + 1, BLOCK), np.float64)
     flags = np.zeros(BLOCK, np.uint8)
@@ -571,10 +459,9 @@ def _run_parts(pointer: Any) -> None:
     for n in range(whole, slots):
         at[n] = block[n - whole].ctypes.data
     while True:
-        claimed = add_atomically(pointer, 0, np.uint64(1))
-        if claimed >= given[1]:
+        part = job.first + claimed(pointer)
+        if part >= job.first + job.parts:
             break
-        part = np.int64(claimed) + np.int64(given[3])
         start, end = part * PART, min(elements, (part + 1) * PART)
         for n in range(sites):
             cursors[n] = log_starts[n] + np.searchsorted(log_indices[log_starts[n] : log_starts[n + 1]], start)
@@ -596,6 +483,4 @@ def _run(pointer: Any) -> None:
     left(pointer)
 
 
-_RUN = Region(_run)
-_JOB = Struct("<4Q")
-"""Job of a sweep: part, parts; address of the table; number of the first part."""
+_SWEEPING = Region(_run, _SWEEP)
