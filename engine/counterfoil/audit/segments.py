@@ -49,13 +49,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import Segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import (
-    CommitmentError,
-    CounterfoilError,
-    LogError,
-    NonFiniteError,
-    ProgramError,
-)
+from counterfoil.base.errors import CommitmentError, CounterfoilError, LogError, NonFiniteError, ProgramError
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.kernels.counts import Counts
 

@@ -13,9 +13,9 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.compute.buffered import buffered
 from counterfoil.arithmetic.compute.draws import drawn
+from counterfoil.arithmetic.compute.forms.pieces import natively
 from counterfoil.arithmetic.compute.indices import check_indices, kept_inside
 from counterfoil.arithmetic.compute.operation import Compute, Outputs, make_operation
 from counterfoil.base.errors import CounterfoilError, ProgramError
@@ -269,7 +269,7 @@ class Prepared:
         declared = [_described(argument, self._types) for argument in self.node.args]
         form = operation.form(declared, {name: _described(a, self._types) for name, a in self.node.kwargs})
         if form is not None:
-            return lambda args, kwargs: form(blocked.natively, operation.named(args, kwargs))
+            return lambda args, kwargs: form(natively, operation.named(args, kwargs))
         # What an OpOverload calls in its turn.
         direct = getattr(function, "_op", function)
         if self._only is not None:
