@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -83,28 +82,15 @@ class Pause:
 
 def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
     """Yield the pauses while the window works on ``run.cfoil`` of a folder."""
-    session, heart, seconds = window.session, Heartbeat(window), 0.0
-
-    @contextmanager
-    def activity(done: Callable[[], bool]) -> Iterator[None]:
-        nonlocal seconds
-        heart.start()
-        begun = time.perf_counter()
-        yield
-        _wait(done)
-        seconds = time.perf_counter() - begun
-        settle(SETTLE_MILLISECONDS)
-        heart.stop()
-
-    with activity(lambda: bool(session.devices)):
-        session.look_for_devices()
-    yield Pause("start the engine", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
-    with activity(lambda: session.phase is Phase.READY and not session.drawing.waiting):
-        window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
-    yield Pause("open", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
-    with activity(lambda: session.phase is Phase.CONCLUDED):
-        window.commands["replay"].trigger()
-    yield Pause("replay", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+    session, heart = window.session, Heartbeat(window)
+    yield _during("start the engine", heart, session.look_for_devices, lambda: bool(session.devices))
+    yield _during(
+        "open",
+        heart,
+        partial(window.open_bundle, folder / "run.cfoil", folder / "job.cfoil"),
+        lambda: session.phase is Phase.READY and not session.drawing.waiting,
+    )
+    yield _during("replay", heart, window.commands["replay"].trigger, lambda: session.phase is Phase.CONCLUDED)
     request = SigningRequest(
         folder / "auditor.pem",
         None,
@@ -113,29 +99,34 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
         report=folder / "run.report.pdf",
         table=folder / "run.steps.csv",
     )
-    with activity(lambda: session.verdict_file is not None):
-        session.export_verdict(partial(export_verdict, request=request))
-    yield Pause("export", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+    write = partial(export_verdict, request=request)
+    yield _during("export", heart, partial(session.export_verdict, write), lambda: session.verdict_file is not None)
 
 
 def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
     """Yield the pauses while ``large.cfoil`` of a folder is opened: to its overview, and to the end of its checks."""
     session, heart = window.session, Heartbeat(window)
-    for what, done in (
-        ("its overview", lambda: session.phase is Phase.READY and not session.drawing.waiting),
-        ("its checks", lambda: session.phase is Phase.READY and not session.checking),
-    ):
-        heart.start()
-        begun = time.perf_counter()
-        if what == "its overview":
-            window.open_bundle(folder / "large.cfoil", folder / "large-job.cfoil")
-        _wait(done)
-        seconds = time.perf_counter() - begun
-        settle(SETTLE_MILLISECONDS)
-        heart.stop()
-        size = (folder / "large.cfoil").stat().st_size / 1e9
-        activity = f"open {size:.0f} GB, to {what}"
-        yield Pause(activity, seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+    size = (folder / "large.cfoil").stat().st_size / 1e9
+    yield _during(
+        f"open {size:.0f} GB, to its overview",
+        heart,
+        partial(window.open_bundle, folder / "large.cfoil", folder / "large-job.cfoil"),
+        lambda: session.phase is Phase.READY and not session.drawing.waiting,
+    )
+    checked = f"open {size:.0f} GB, to its checks"
+    yield _during(checked, heart, lambda: None, lambda: session.phase is Phase.READY and not session.checking)
+
+
+def _during(activity: str, heart: Heartbeat, begin: Callable[[], object], done: Callable[[], bool]) -> Pause:
+    """Begin an activity, let the event loop run until it is done and drawn, and return the longest pause."""
+    heart.start()
+    begun = time.perf_counter()
+    begin()
+    _wait(done)
+    seconds = time.perf_counter() - begun
+    settle(SETTLE_MILLISECONDS)
+    heart.stop()
+    return Pause(activity, seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
 
 
 def _wait(done: Callable[[], bool]) -> None:

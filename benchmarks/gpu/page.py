@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from benchmarks.cross_hardware.page import Found, is_exact, machine_table, pair_
 from benchmarks.cross_hardware.results import Part as Crossed, parts_of
 from benchmarks.false_accusations import Replay, table as accusation_table
 from benchmarks.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
-from benchmarks.pages import duration, markdown, size, write_between
+from benchmarks.pages import duration, markdown, size, tabulated, write_between
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
 
@@ -143,57 +143,47 @@ def _crossed(found: Measured) -> str:
 
 
 def _golden(results: Iterable[Result]) -> str:
-    rows = []
-    for one in results:
-        if one.task.startswith(f"{crossing.GOLDEN}-"):
-            values = one.values
-            there, back = values["there"], values["back"]
-            rows.append(
-                [
-                    one.task.removeprefix(f"{crossing.GOLDEN}-"),
-                    f"{there['outcome']}, {there['corrections']} corrections",
-                    "the golden one" if values["equal"] else "another",
-                    f"{back['outcome']}, {back['corrections']} corrections",
-                ]
-            )
-    if not rows:
+    golden = [one for one in results if one.task.startswith(f"{crossing.GOLDEN}-")]
+    if not golden:
         return ""
-    heads = [
-        "golden run",
-        "recorded on a CPU, replayed on the device",
-        "run root recorded on the device",
-        "replayed on the CPU",
-    ]
-    return f"The golden runs of the tests:\n\n{markdown(heads, rows)}"
+
+    def replayed(way: str) -> Callable[[Result], str]:
+        return lambda one: f"{one.values[way]['outcome']}, {one.values[way]['corrections']} corrections"
+
+    columns: dict[str, Callable[[Result], object]] = {
+        "golden run": lambda one: one.task.removeprefix(f"{crossing.GOLDEN}-"),
+        "recorded on a CPU, replayed on the device": replayed("there"),
+        "run root recorded on the device": lambda one: "the golden one" if one.values["equal"] else "another",
+        "replayed on the CPU": replayed("back"),
+    }
+    return f"The golden runs of the tests:\n\n{tabulated(golden, columns)}"
 
 
 def _larger(results: Sequence[Result]) -> str:
     if not results:
         return ""
-    rows = []
-    for one in results:
-        values = one.values
-        there, back = values["there"], values["back"]
-        rows.append(
-            [
-                values["name"],
-                values["profile"],
-                f"{values['values']:,}" if values["values"] else "-",
-                _yes(values["recorded_equal"]) if is_exact(values["profile"]) else _plain(values["recorded_equal"]),
-                " / ".join(_yes(way["equal"]) for way in (there, back)),
-                " / ".join(f"{way['corrections']:,} of {way['entries']:,}" for way in (there, back)),
-                " / ".join(_control(way["without_log_equal"]) for way in (there, back)),
-                " / ".join(_control(way["reversed_equal"]) for way in (there, back)),
-                _control(values["bit_flipped_equal"]),
-            ]
-        )
-    heads = [
-        "step", "profile", "values rounded", "both record the same", "replay equals the recording",
-        "corrections of entries", "the log taken away", "a direction reversed", "a bit of the state flipped",
-    ]  # fmt: skip
+
+    def recorded(one: Result) -> str:
+        equal = one.values["recorded_equal"]
+        return _yes(equal) if is_exact(one.values["profile"]) else _plain(equal)
+
+    def ways(of: Callable[[Mapping[str, Any]], str]) -> Callable[[Result], str]:
+        return lambda one: " / ".join(of(one.values[way]) for way in ("there", "back"))
+
+    columns: dict[str, Callable[[Result], object]] = {
+        "step": lambda one: one.values["name"],
+        "profile": lambda one: one.values["profile"],
+        "values rounded": lambda one: f"{one.values['values']:,}" if one.values["values"] else "-",
+        "both record the same": recorded,
+        "replay equals the recording": ways(lambda way: _yes(way["equal"])),
+        "corrections of entries": ways(lambda way: f"{way['corrections']:,} of {way['entries']:,}"),
+        "the log taken away": ways(lambda way: _control(way["without_log_equal"])),
+        "a direction reversed": ways(lambda way: _control(way["reversed_equal"])),
+        "a bit of the state flipped": lambda one: _control(one.values["bit_flipped_equal"]),
+    }
     return (
         "Larger steps, CPU to device / device to CPU. The last three columns are controls. *The log taken away* equals "
-        "where no value was corrected: then nothing hung on the log.\n\n" + markdown(heads, rows)
+        "where no value was corrected: then nothing hung on the log.\n\n" + tabulated(results, columns)
     )
 
 
