@@ -38,6 +38,7 @@ from counterfoil.training.custom import (
     check_data,
     check_kinds,
     check_model,
+    chosen_rows,
     only_training,
     optimizer_of,
     schedule_of,
@@ -45,7 +46,7 @@ from counterfoil.training.custom import (
 )
 from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
 from counterfoil.training.preparing import CAPTURING, Preparing
-from counterfoil.training.rows import Rows, read_rows
+from counterfoil.training.rows import Keep, Rows, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 
 _SHOWN = 8
@@ -99,6 +100,7 @@ class TurnsJob(ClientJob):
             when it is through.
         data: As in :class:`CustomJob`; so are all that follow.
         steps: Number of steps, those of all optimizers together.
+        keep: As in :class:`CustomJob`.
         batch_size: Rows per step.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
@@ -114,6 +116,7 @@ class TurnsJob(ClientJob):
     pattern: str | Sequence[str]
     data: Any
     steps: int
+    keep: Keep | None = None
     batch_size: int | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
@@ -173,7 +176,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
             pace = Pace.of(turn.scheduler_every, steps_per_epoch(whole), own)
             optimizers[name] = optimizer_of(_alone(job, turn, len(own)), pace)
             _trained(job.model, turn)
-    rows = yield from read_rows(job.data, job.steps, cancel)
+    rows = yield from read_rows(job.data, job.steps, lambda count: chosen_rows(whole, count), job.keep, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
     yield CAPTURING
     for name, turn in turns.parts.items():
@@ -260,6 +263,7 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
         rule=turn.rule,
         data=job.data,
         steps=steps,
+        keep=job.keep,
         batch_size=job.batch_size,
         learning_rate=turn.learning_rate,
         scheduler=turn.scheduler,
