@@ -518,9 +518,8 @@ class Replay:
 
     def _stored(self, step: int) -> Generator[Event, None, Arrays | None]:
         """Return the trainer's stored state after a step; None where it is not the one that the run commits to."""
-        trainer = self._reader.checkpoint(step)
         try:
-            self._reader.check_checkpoint(step, trainer)
+            return self._reader.checkpoint(step)
         except CommitmentError:
             # A file that is being written to may show anything.
             self._reader.file.check_unchanged()
@@ -528,7 +527,6 @@ class Replay:
                 self._damaged.append(step)
             yield self._progress.note(CheckNumber.COMMITMENTS, CheckState.FAILED, self._damage)
             return None
-        return trainer
 
     @property
     def _damage(self) -> Sentence:
