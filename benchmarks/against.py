@@ -14,8 +14,6 @@ product. Three parts, whose results are kept in :data:`RESULTS`, so that each ca
 from __future__ import annotations
 
 import argparse
-import importlib.machinery
-import importlib.util
 import json
 import pickle
 import statistics
@@ -28,7 +26,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -43,23 +41,19 @@ from benchmarks.forms import Forms, peak_memory
 from benchmarks.pages import markdown, origin, write_between
 from benchmarks.paper_method import Hooks
 from benchmarks.plots import Bars, draw_bars
+from benchmarks.products import measure_products, product_table
 from benchmarks.programs import command, environment
-from counterfoil.arithmetic.grid.rounder import Kernels
+from benchmarks.sessions import audited, key_in
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.precision import PROFILES, AnyPrecision, Precision, is_exact
+from counterfoil.base.precision import PROFILES, AnyPrecision, is_exact
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.kernels.exact.forms import sound_forms
-from counterfoil.kernels.exact.products import Form, matmul
-from counterfoil.kernels.grid import Grid, scale_exponent
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft, draft_order
@@ -398,10 +392,7 @@ def _train(key: str, folder: str, number: str) -> None:
             if first:
                 job.unlink(missing_ok=True)
                 _draft(key, profile).write(job, trial=False)
-            key_file = place / f"{number}.pem"
-            if not key_file.exists():
-                generate_key(key_file, None)
-            for _ in record(job, run, load_private_key(key_file, None), threads=threads, fresh=True):
+            for _ in record(job, run, key_in(place, f"{number}.pem"), threads=threads, fresh=True):
                 pass
         found[name] = _weights(run) if not audits or first else _audited(place / f"{profile}-0.cfoil", job, threads)
     print(json.dumps(found))
@@ -415,9 +406,7 @@ def _weights(run: Path) -> str:
 
 def _audited(run: Path, job: Path, threads: int) -> str:
     """Return the same of an audit's own replay: the run's, if it is verified; else what was concluded."""
-    *_, last = run_audit(AuditRequest(run, job, threads=threads))
-    assert isinstance(last, AuditFinished)
-    report = last.report
+    report = audited(AuditRequest(run, job, threads=threads)).report
     equal = report.outcome is Outcome.VERIFIED and report.steps_replayed == STEPS and not report.mismatched_steps
     return _weights(run) if equal else report.outcome.value
 
@@ -430,86 +419,6 @@ def _child(*arguments: str, setting: str = "as it is") -> str:
     if done.returncode:
         raise RuntimeError(f"{arguments}: {done.stderr}")
     return done.stdout.strip().splitlines()[-1]
-
-
-# --- RepDL's matrix product
-
-
-SHAPES = ((256, 256, 1024), (512, 768, 768))
-
-
-def repdl_product() -> Callable[[Tensor, Tensor], Tensor] | None:
-    """Return RepDL's float32 product for the CPU, where it is installed; it is neither shipped nor fetched."""
-    spec = importlib.util.find_spec("repdl")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    folder = Path(next(iter(spec.submodule_search_locations))) / "backend"
-    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        file = folder / f"cpu{suffix}"
-        if file.exists():
-            # The package itself asks for its CUDA part too; the part for the CPU stands by itself.
-            loader = importlib.machinery.ExtensionFileLoader("repdl.backend.cpu", str(file))
-            made = importlib.util.spec_from_loader(loader.name, loader)
-            assert made is not None
-            module = importlib.util.module_from_spec(made)
-            loader.exec_module(module)
-            return partial(_plain, module.mm)
-    return None
-
-
-def _plain(product: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
-    return product(a, b, False, False)
-
-
-def products(kernels: Kernels) -> dict[str, Callable[[Tensor, Tensor], object]]:
-    """Return the products of two float32 matrices that are compared, by name."""
-
-    def grid(a: Tensor, b: Tensor) -> Tensor:
-        result = a.double() @ b.double()
-        scale = float(a.double().norm(dim=1).max() * b.double().norm(dim=0).max())
-        exponent = scale_exponent(scale)
-        assert exponent is not None
-        profile = Precision()
-        made = Grid.of(exponent, profile, profile.margin_bits)
-        kernels.round(result.view(-1), made, made.tau, 1)
-        return result
-
-    form = Form.INT8 if Form.INT8 in sound_forms("cpu") else Form.FLOAT64
-    repdl = repdl_product()
-    return {
-        "float32": torch.mm,
-        "float64": lambda a, b: a.double() @ b.double(),
-        "float64, rounded to 24 bits": grid,
-        f"exact-20 ({form.value})": lambda a, b: matmul(a, b, 20, form),
-        f"exact-13 ({form.value})": lambda a, b: matmul(a, b, 13, form),
-        **({} if repdl is None else {"RepDL": repdl}),
-    }
-
-
-def measure_products(rounds: int, threads: int) -> dict[str, dict[str, float]]:
-    """Time products in every way by float32's; by shape and way."""
-    machine = open_machine("cpu", threads)
-    generator = torch.Generator().manual_seed(0)
-    found: dict[str, dict[str, float]] = {}
-    with machine.kernels() as kernels:
-        for m, k, n in SHAPES:
-            a, b = torch.randn(m, k, generator=generator), torch.randn(k, n, generator=generator)
-            times: dict[str, list[float]] = {}
-            for number in range(rounds + 1):
-                for name, call in products(kernels).items():
-                    begun = time.perf_counter()
-                    call(a, b)
-                    if number:
-                        times.setdefault(name, []).append(time.perf_counter() - begun)
-            base = times["float32"]
-            found[f"{m} x {k} x {n}"] = {
-                name: statistics.median(x / y for x, y in zip(taken, base, strict=True))
-                for name, taken in times.items()
-            }
-    return found
-
-
-# --- the page
 
 
 def case_table(key: str, found: Mapping[str, Any]) -> str:
@@ -536,15 +445,6 @@ def case_table(key: str, found: Mapping[str, Any]) -> str:
 def _equal(found: Mapping[str, bool]) -> str:
     good = sum(found.values())
     return f"{'**yes**' if good == len(found) else 'no'}, {good} of {len(found)}"
-
-
-def product_table(found: Mapping[str, Mapping[str, float]]) -> str:
-    """Return the products as Markdown; RepDL has a row where it was not installed too."""
-    names = list(dict.fromkeys(name for row in found.values() for name in row))
-    rows = [[name, *(f"{found[shape][name]:.2f}" for shape in found)] for name in names]
-    if "RepDL" not in names:
-        rows.append(["RepDL", *["not installed here"] * len(found)])
-    return markdown(["product, time / float32's", *found], rows)
 
 
 def page(found: Mapping[str, Any]) -> str:

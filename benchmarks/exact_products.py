@@ -1,6 +1,6 @@
-"""Times matrix products of the exact profiles, in every form, against float32 and float64.
+"""``python -m benchmarks exact-products``: matrix products of the exact profiles, in every form, against float32.
 
-``python -m benchmarks exact-products`` prints ratios to ordinary float32 with one thread: the whole product
+Prints ratios to ordinary float32 with one thread: the whole product
 (quantising, multiplying, rounding) in each form that is sound on this machine. On a machine that does other work the
 figures say little: repeat until they stay.
 """
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
+from benchmarks.timing import rounds_of
 from counterfoil.kernels.exact import convolutions, fused
 from counterfoil.kernels.exact.forms import sound_forms
 from counterfoil.kernels.exact.geometry import Geometry
@@ -23,18 +23,6 @@ from counterfoil.kernels.exact.products import Form, matmul
 SHAPES = ((512, 768, 768), (512, 768, 3072), (512, 3072, 768), (768, 512, 768), (1024, 1024, 1024), (64, 576, 9216))
 """m, k, n: layers of width 768, their gradients, a cube, and an unfolded convolution of 64 channels."""
 BITS = (13, 20)
-
-
-def seconds(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each call; in each round every one runs once, so that all see the same machine."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for round_number in range(rounds + 1):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            if round_number:
-                times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def calls_for(a: Tensor, b: Tensor) -> dict[str, Callable[[], object]]:
@@ -70,7 +58,9 @@ def convolution_calls() -> dict[str, Callable[[], object]]:
     return calls
 
 
-def show(title: str, found: dict[str, float]) -> None:
+def show(title: str, calls: dict[str, Callable[[], object]], rounds: int) -> None:
+    """Time calls and print the median of each by float32's."""
+    found = {name: statistics.median(taken) for name, taken in rounds_of(calls, rounds, warm_up=1).items()}
     print(f"{title}: float32 {1e3 * found['float32']:.1f} ms")
     for name, taken in found.items():
         print(f"  {name:32} {taken / found['float32']:6.2f}")
@@ -87,5 +77,5 @@ def main(arguments: Sequence[str]) -> None:
     print(f"torch {torch.__version__}, {chosen.threads} threads; times by those of float32")
     for m, k, n in SHAPES[: chosen.shapes]:
         a, b = torch.randn(m, k, generator=generator), torch.randn(k, n, generator=generator)
-        show(f"{m} x {k} x {n}", seconds(calls_for(a, b), chosen.rounds))
-    show("convolution and gradients", seconds(convolution_calls(), chosen.rounds))
+        show(f"{m} x {k} x {n}", calls_for(a, b), chosen.rounds)
+    show("convolution and gradients", convolution_calls(), chosen.rounds)

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 
 import torch
 
 from benchmarks.forms import Forms
+from benchmarks.pages import origin, tabulated
+from benchmarks.timing import rounds_of
 from benchmarks.workloads import CPU, WORKLOADS
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.precision import PROFILES
+from counterfoil.kernels.exact.forms import Profile
 
 ORDINARY = "ordinary float32"
 RECORDED = ("float64-24", "exact-20", "exact-13")
@@ -62,42 +61,25 @@ def measure(key: str, rounds: int, threads: int) -> Costs:
         for profile in RECORDED:
             kernels = stack.enter_context(machine.kernels())
             calls[profile] = Forms(workload.order(PROFILES[profile]), machine, kernels).record
-        least = dict.fromkeys(calls, float("inf"))
-        for number in range(rounds + 2):
-            for name, call in calls.items():
-                begun = time.process_time()
-                call()
-                if number >= 2:
-                    least[name] = min(least[name], time.process_time() - begun)
-    return Costs(workload.name, least)
+        times = rounds_of(calls, rounds, clock=time.process_time)
+    return Costs(workload.name, {name: min(taken) for name, taken in times.items()})
 
 
 def table(found: list[Costs], threads: int) -> str:
     """Return the results as Markdown."""
     form = Profile.on(torch.device("cpu"), 20).matrices.value
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA")
-    lines = [
-        f"{_processor()}, {threads} thread{'s' if threads > 1 else ''}"
-        f"{f', oneDNN held to {limit}' if limit else ''}, products by {form}; torch {torch.__version__}, "
-        f"Python {platform.python_version()}, {datetime.now(UTC).date().isoformat()}.",
-        "",
-        f"| step | {ORDINARY} | " + " | ".join(f"{name} / {ORDINARY}" for name in RECORDED) + " |",
-        "|---|---|" + "---|" * len(RECORDED),
-    ]
-    for costs in found:
-        factors = " | ".join(f"{costs.factor(profile):.2f}" for profile in RECORDED)
-        lines.append(f"| {costs.model} | {1e3 * costs.seconds[ORDINARY]:.1f} ms | {factors} |")
-    return "\n".join(lines) + "\n"
+    held = f", oneDNN held to {limit}" if limit else ""
 
+    def factor(profile: str) -> Callable[[Costs], str]:
+        return lambda costs: f"{costs.factor(profile):.2f}"
 
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:  # not on this system
-        return platform.processor() or platform.machine()
-    return platform.machine()
+    columns: dict[str, Callable[[Costs], object]] = {
+        "step": lambda costs: costs.model,
+        ORDINARY: lambda costs: f"{1e3 * costs.seconds[ORDINARY]:.1f} ms",
+        **{f"{name} / {ORDINARY}": factor(name) for name in RECORDED},
+    }
+    return f"Products by {form}{held}. {origin(threads)}\n\n{tabulated(found, columns)}\n"
 
 
 def main(arguments: Sequence[str]) -> None:

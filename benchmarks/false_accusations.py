@@ -26,10 +26,10 @@ from pathlib import Path
 import torch
 
 from benchmarks.honest_jobs import JOBS
+from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import MEASURED, machine_name, write_between
 from benchmarks.programs import command, environment
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.audit.session import imitated_audit, run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
@@ -135,7 +135,7 @@ def record_honestly(
     generate_key(key_file, None)
     JOBS[job](steps).write(order, trial=False)
     key = load_private_key(key_file, None)
-    for _ in record(order, run, key, device=device, threads=1, perturbation=perturbation):
+    for _ in record(order, run, key, device=device, threads=1, machines=imitated(perturbation)):
         pass
     return order, run
 
@@ -145,8 +145,7 @@ def replay(job: str, order: Path, run: Path, machine: Machine) -> Replay:
     if machine.instruction_set is not None:
         return _replay_in_a_process(job, order, run, machine)
     request = AuditRequest(run, order, device=machine.device, threads=machine.threads)
-    name = machine.perturbation
-    *_, last = run_audit(request) if name is None else imitated_audit(request, name)
+    *_, last = run_audit(request, machines=imitated(machine.perturbation))
     assert isinstance(last, AuditFinished)
     return _account(job, machine, last.report)
 

@@ -13,8 +13,8 @@ import torch
 from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.compute.prepared import Round
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import Kernels, step_key
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.kernels.counts import Counts

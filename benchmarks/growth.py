@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,22 +20,16 @@ import torch
 from benchmarks.forms import Forms
 from benchmarks.pages import markdown, origin, write_between
 from benchmarks.plots import Curve, Panel, draw_panels
+from benchmarks.sessions import recorded_steps, replayed_steps
+from benchmarks.timing import rounds_of
 from benchmarks.workloads import EagerStep, gpt2_of_size
 from counterfoil.arithmetic.grid.log import encode
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.session import run_audit
 from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.events import AuditFinished, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import generate_key, load_private_key
-from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-from counterfoil.training.recorder import record
-from counterfoil.training.recordingevents import StepRecorded
 
 RESULTS = Path(__file__).with_name("growth.json")
 ROUNDS = 5
@@ -69,18 +62,12 @@ def _steps_of(sizes: Sequence[tuple[int, Gpt2Size, int]], threads: int) -> dict[
                 "recorded": forms.record,
                 "replayed": forms.replay,
             }
-            least = dict.fromkeys(calls, math.inf)
-            for number in range(ROUNDS + 1):
-                for name, call in calls.items():
-                    begun = time.process_time()
-                    call()
-                    if number:
-                        least[name] = min(least[name], time.process_time() - begun)
+            taken = rounds_of(calls, ROUNDS, warm_up=1, clock=time.process_time)
             values = sum(site.elements for site in order.program.sites)
             log["entries"].append([values, sum(len(site.indices) for site in forms.logs)])
             log["bytes"].append([values, len(encode(forms.logs))])
-        for name, seconds in least.items():
-            times[name].append([x, 1e3 * seconds])
+        for name, seconds in taken.items():
+            times[name].append([x, 1e3 * min(seconds)])
     return {"times": times, "log": log}
 
 
@@ -99,16 +86,6 @@ def _depth(threads: int) -> dict[str, Points]:
     )
 
 
-def _written(folder: Path, draft: OrderDraft, threads: int) -> list[float]:
-    """Order and record; returns the seconds of each step."""
-    draft.write(folder / "job.cfoil", trial=False)
-    if not (folder / "trainer.pem").exists():
-        generate_key(folder / "trainer.pem", None)
-    key = load_private_key(folder / "trainer.pem", None)
-    events = record(folder / "job.cfoil", folder / "run.cfoil", key, threads=threads)
-    return [event.seconds for event in events if isinstance(event, StepRecorded)]
-
-
 def _many_steps(threads: int) -> dict[str, Points]:
     """Milliseconds of a step of logistic regression, recorded and audited, by the number of steps of the run."""
     table = synthetic_table(256, 4, 0)
@@ -117,13 +94,8 @@ def _many_steps(threads: int) -> dict[str, Points]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             draft = order_logistic(table.features, table.labels, steps=steps, batch_size=8, checkpoint_every=100)
-            recorded = _written(folder, draft, threads)
-            audited = []
-            for event in run_audit(AuditRequest(folder / "run.cfoil", folder / "job.cfoil", threads=threads)):
-                if isinstance(event, StepReplayed):
-                    audited.append(event.row.seconds)
-                elif isinstance(event, AuditFinished):
-                    assert event.report.outcome is Outcome.VERIFIED, event.report.reason
+            recorded = [event.seconds for event in recorded_steps(folder, draft, threads=threads)]
+            audited = [event.row.seconds for event in replayed_steps(folder, threads)]
         for curve, seconds in (("recorded", recorded), ("audited", audited)):
             found[curve].append([steps, 1e3 * float(np.mean(seconds[1:]))])
     return {"times": found}
@@ -138,7 +110,7 @@ def _bundles(threads: int) -> dict[str, Points]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             draft = order_logistic(rows, labels, steps=2, batch_size=4, learning_rate=1e-6, checkpoint_every=1)
-            _written(folder, draft, threads)
+            list(recorded_steps(folder, draft, threads=threads))
             run = folder / "run.cfoil"
             megabytes = run.stat().st_size / 1e6
 
@@ -155,12 +127,7 @@ def _bundles(threads: int) -> dict[str, Points]:
                     pass
 
             for curve, call in (("open", opened), ("checks 1 to 6", checked), ("plan", planned)):
-                least = math.inf
-                for _ in range(2):
-                    begun = time.perf_counter()
-                    call()
-                    least = min(least, time.perf_counter() - begun)
-                found[curve].append([megabytes, least])
+                found[curve].append([megabytes, min(rounds_of({"": call}, 2, warm_up=0)[""])])
     return {"times": found}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.sessions import key_in
 from counterfoil.base.digest import Digest
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
@@ -22,7 +23,6 @@ from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program
 from counterfoil.signing.consent import accept_order
 from counterfoil.signing.envelope import sign_claim
-from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 
 LOG_BYTES = 1_000_000
@@ -38,8 +38,7 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
     steps = max(1, -(-(gigabytes * 10**9 - state_bytes) // state_bytes))
     order = order_gpt2(text, size=size, batch_size=2, steps=steps, checkpoint_every=1)
     order.write(folder / "large-job.cfoil", trial=False)
-    generate_key(folder / "large.pem", None)
-    key = load_private_key(folder / "large.pem", None)
+    key = key_in(folder, "large.pem")
     log = np.random.default_rng(1).integers(0, 256, LOG_BYTES).astype(np.uint8).tobytes()
     manifest, root = order.manifest, state_root(state)
     with BundleReader.open(folder / "large-job.cfoil") as reader, BundleWriter.create(folder / "large.cfoil") as writer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ import torch
 
 from benchmarks.forms import Forms, peak_memory
 from benchmarks.programs import command, environment
+from benchmarks.timing import rounds_of
 from benchmarks.workloads import WORKLOADS, Workload
 from counterfoil.arithmetic.grid.log import encode
 from counterfoil.arithmetic.machine import open_machine
@@ -81,13 +81,7 @@ def measure(key: str, rounds: int, device: str = "cpu", threads: int | None = No
         order = workload.order(None)
         forms = Forms(order, machine, kernels)
         calls = _calls(workload, forms, machine.device)
-        times: dict[str, list[float]] = {name: [] for name in calls}
-        for round_number in range(rounds + 2):
-            for name, run in calls.items():
-                begun = time.perf_counter()
-                run()
-                if round_number >= 2:
-                    times[name].append(time.perf_counter() - begun)
+        times = rounds_of(calls, rounds)
 
     def ratio(upper: str, lower: str) -> float:
         return statistics.median(a / b for a, b in zip(times[upper], times[lower], strict=True))

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
 
+_Row = TypeVar("_Row")
 MEASURED = "measured"
 """The name of the only measured part of a page."""
 
@@ -44,9 +46,36 @@ def origin(threads: int | None = None, device: str = "cpu") -> str:
 
 
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table."""
+    """Return a table as Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def tabulated(rows: Iterable[_Row], columns: Mapping[str, Callable[[_Row], object]]) -> str:
+    """Return a table of one kind of row as Markdown.
+
+    Args:
+        rows: What each line is of.
+        columns: By head, what stands there.
+    """
+    return markdown(list(columns), [[str(cell(row)) for cell in columns.values()] for row in rows])
+
+
+def size(count: float) -> str:
+    """A number of bytes in words, in powers of 1000 as the paper has them."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}" if count < 999.5 * factor else f"{count / factor:,.0f} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def duration(seconds: float) -> str:
+    """A time in words."""
+    if seconds != seconds:
+        return "-"
+    if seconds >= 120:
+        return f"{seconds / 60:.3g} min"
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
 def markers(name: str) -> tuple[str, str]:

@@ -58,7 +58,8 @@ class Panel:
     curves: Sequence[Curve]
 
 
-def _layout(width: int, height: int) -> Any:
+def canvas(width: int, height: int) -> Any:
+    """Return a layout of plots of so many pixels, off screen."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     import pyqtgraph
 
@@ -70,7 +71,8 @@ def _layout(width: int, height: int) -> Any:
     return layout
 
 
-def _save(layout: Any, path: Path) -> None:
+def save(layout: Any, path: Path) -> None:
+    """Save a layout of plots as a picture; raises OSError where it cannot be written."""
     from PySide6.QtWidgets import QApplication
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +86,7 @@ def draw_bars(groups: Sequence[Bars], label: str, path: Path) -> None:
     import pyqtgraph
 
     names = list(groups[0].lengths)
-    layout = _layout(1100, 80 + 24 * len(names) * len(groups))
+    layout = canvas(1100, 80 + 24 * len(names) * len(groups))
     axes = layout.addPlot()
     axes.addLegend(offset=(-10, 10))
     thick = 0.8 / len(groups)
@@ -110,13 +112,13 @@ def draw_bars(groups: Sequence[Bars], label: str, path: Path) -> None:
     axes.setLabel("bottom", label)
     axes.showGrid(x=True, y=False, alpha=0.2)
     axes.setXRange(0, 1.1 * max(max(group.lengths.values()) for group in groups))
-    _save(layout, path)
+    save(layout, path)
 
 
 def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
     """Draw panels with logarithmic axes; beside each curve its fitted line, dashed, and the slope in the legend."""
     rows = -(-len(panels) // columns)
-    layout = _layout(560 * columns, 340 * rows)
+    layout = canvas(560 * columns, 340 * rows)
     for number, panel in enumerate(panels):
         axes = layout.addPlot(row=number // columns, col=number % columns)
         for side in ("left", "bottom"):
@@ -142,7 +144,7 @@ def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
             )  # fmt: skip
             line = np.array(curve.fitted()).T
             axes.plot(line[0], line[1], pen={"color": colour, "width": 1.5, "style": _dashed()})
-    _save(layout, path)
+    save(layout, path)
 
 
 def _short(x: float) -> str:

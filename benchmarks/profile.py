@@ -18,7 +18,7 @@ import signal
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,21 +29,16 @@ import torch
 
 from benchmarks.forms import Forms
 from benchmarks.pages import markdown, origin, write_between
+from benchmarks.sessions import recorded_steps, replayed_steps
+from benchmarks.timing import seconds_of
 from benchmarks.workloads import WORKLOADS
 from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Program, node_values
-from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.recorder import record
-from counterfoil.training.recordingevents import StepRecorded
 
 INTERVAL = 0.001
 """Seconds between two looks."""
@@ -52,11 +47,13 @@ WARM_UP = 2
 SECONDS = 3.0
 """So long each form is looked at, roughly."""
 FLOAT64_BYTES = 8
+_TRIES = 10
+"""Of what is measured for the roofline; the best counts."""
 
 WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("kernels/(cpu/regions|threads|buffers)", "", ""),
-    ("grid/(tiles|chains)|compute/chain", "", "chains: compute and rounding in one sweep"),
+    ("grid/(tiles|instructions|chains)|compute/chain", "", "chains: compute and rounding in one sweep"),
     ("compute/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
     (
         "compute/(interpreter|prepared)",
@@ -71,11 +68,11 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ),
     ("grid/(scale|magnitude|infinities|margin|known)|cpu/(formulas|measuring)", "", "scale rules"),
     ("grid/rounder", "_scales|measured", "scale rules"),
-    ("kernels/.*/rounding|grid/rounder", "fingerprint|mix|watch", "fingerprints"),
+    ("kernels/.*/rounding|grid/(rounder|replaying|fingerprinting)", "fingerprint|mix|watch", "fingerprints"),
     ("grid/unrounded", "", "fingerprints"),
-    ("grid/rounder", r"\b(_round|directed|judged|_put|_merged)$", "log"),
+    ("grid/(rounder|replaying)", r"\b(_round|_put|_merged)$", "log"),
     ("grid/(log|neighbours|following)|kernels/counts|arithmetic/profiles", "", "log"),
-    ("grid/rounder", "__call__|_grid|_checked", "dispatch"),
+    ("grid/(rounder|replaying)", "__call__|_grid|_checked", "dispatch"),
     ("arithmetic/grid/|kernels/(.*/rounding|grid|result)", "", "rounding"),
     ("base/behind", "", WAITING),
     ("commit/|kernels/cpu/sha256", "", "hashing"),
@@ -209,7 +206,7 @@ def _faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def followed(steps: Iterator[bool], count: int, watch: Watch) -> Samples:
+def followed(steps: Iterator[object], count: int, watch: Watch) -> Samples:
     """Follow steps, of which each is one item, and look at those after the warm-up."""
     done = 0
     found = Samples()
@@ -223,28 +220,12 @@ def followed(steps: Iterator[bool], count: int, watch: Watch) -> Samples:
     return found
 
 
-def _unrounded(draft: OrderDraft, machine: Machine, count: int) -> Iterator[bool]:
+def _unrounded(draft: OrderDraft, machine: Machine, count: int) -> Iterator[None]:
     with machine.kernels() as kernels:
         forms = Forms(draft, machine, kernels)
         for _ in range(count):
             forms.run()
-            yield True
-
-
-def _recorded(folder: Path, threads: int | None) -> Iterator[bool]:
-    generate_key(folder / "trainer.pem", None)
-    key = load_private_key(folder / "trainer.pem", None)
-    for event in record(folder / "job.cfoil", folder / "run.cfoil", key, threads=threads):
-        if isinstance(event, StepRecorded):
-            yield True
-
-
-def _replayed(folder: Path, threads: int | None) -> Iterator[bool]:
-    for event in run_audit(AuditRequest(folder / "run.cfoil", folder / "job.cfoil", threads=threads)):
-        if isinstance(event, StepReplayed):
-            yield True
-        elif isinstance(event, AuditFinished) and event.report.outcome is not Outcome.VERIFIED:
-            raise RuntimeError(f"the recorded steps were not verified: {event.report.reason}")
+            yield
 
 
 @dataclass(frozen=True)
@@ -289,26 +270,17 @@ def bytes_to_move(program: Program) -> int:
     return moved
 
 
-def _best(call: Callable[[], object], rounds: int = 10) -> float:
-    times = []
-    for _ in range(rounds + 1):
-        begun = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begun)
-    return min(times[1:])
-
-
 def copy_rate() -> float:
     """Measure how many bytes per second are read and written when 256 MiB are copied into memory that is there."""
     source = torch.ones(2**25, dtype=torch.float64)
     target = torch.zeros_like(source)
-    return 2 * source.nbytes / _best(lambda: target.copy_(source))
+    return 2 * source.nbytes / min(seconds_of(lambda: target.copy_(source), _TRIES))
 
 
 def product_rate() -> float:
     """Measure the floating-point operations per second of a float64 product of two matrices of 1024 x 1024."""
     a = torch.randn(1024, 1024, dtype=torch.float64)
-    return float(2 * 1024**3 / _best(lambda: a @ a))
+    return float(2 * 1024**3 / min(seconds_of(lambda: a @ a, _TRIES)))
 
 
 def profile(key: str, threads: int | None) -> Profile:
@@ -319,18 +291,17 @@ def profile(key: str, threads: int | None) -> Profile:
     with machine.kernels() as kernels:
         forms = Forms(draft, machine, kernels)
         forms.record()
-        step = _best(forms.record, 2)
+        step = min(seconds_of(forms.record, 2))
     count = WARM_UP + max(3, int(SECONDS / step))
     # One step more than is looked at: nothing is computed while the last one is hashed and written.
     draft = workload.order(None, count + 1)
     watch = Watch()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        draft.write(folder / "job.cfoil", trial=False)
         found = {
             "unrounded": followed(_unrounded(draft, machine, count), count, watch),
-            "recorded": followed(_recorded(folder, threads), count, watch),
-            "replayed": followed(_replayed(folder, threads), count, watch),
+            "recorded": followed(recorded_steps(folder, draft, threads=threads), count, watch),
+            "replayed": followed(replayed_steps(folder, threads), count, watch),
         }
     return Profile(
         workload.name,

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from counterfoil.signing.keys import generate_key, load_private_key
+from benchmarks.pages import markdown
+from benchmarks.sessions import recorded_steps
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-from counterfoil.training.recorder import record
 from counterfoil.training.recording import Recording
-from counterfoil.training.recordingevents import StepRecorded
 from counterfoil_resources.digits import load_digits
 
 
@@ -47,19 +46,10 @@ def measure(folder: Path, draft: OrderDraft) -> tuple[float, float, int]:
 
         return call
 
-    key_file = folder / "trainer.pem"
-    if not key_file.exists():
-        generate_key(key_file, None)
-    key = load_private_key(key_file, None)
-    draft.write(folder / "job.cfoil", trial=False)
     kept = (Recording.append, Recording.store_state)
     Recording.append, Recording.store_state = timed(kept[0]), timed(kept[1])  # type: ignore[method-assign]
     try:
-        events = [
-            event
-            for event in record(folder / "job.cfoil", folder / "run.cfoil", key, fresh=True)
-            if isinstance(event, StepRecorded)
-        ]
+        events = list(recorded_steps(folder, draft))
     finally:
         Recording.append, Recording.store_state = kept  # type: ignore[method-assign]
     seconds = sum(event.seconds for event in events)
@@ -71,8 +61,9 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks recording", description=__doc__)
     parser.add_argument("folder", type=Path, help="an empty one on the disk to measure")
     target = parser.parse_args(arguments).folder
-    print("| | a step | of it to keep it | kept for a step |")
-    print("|---|---|---|---|")
-    for name, draft in orders().items():
-        seconds, share, size = measure(target, draft)
-        print(f"| {name} | {1000 * seconds:.1f} ms | {100 * share:.2f} % | {size / 1000:.1f} kB |")
+    found = {name: measure(target, draft) for name, draft in orders().items()}
+    rows = [
+        [name, f"{1000 * seconds:.1f} ms", f"{100 * share:.2f} %", f"{size / 1000:.1f} kB"]
+        for name, (seconds, share, size) in found.items()
+    ]
+    print(markdown(["", "a step", "of it to keep it", "kept for a step"], rows))

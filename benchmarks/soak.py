@@ -12,14 +12,18 @@ import platform
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.pages import tabulated
+from benchmarks.plots import canvas, save
 from benchmarks.programs import command, environment
+from benchmarks.sessions import recorded_steps, replayed_steps
+from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 
 STEPS = 100_000
 _SAMPLES = 200
@@ -98,33 +102,13 @@ def _sampled(steps: Iterator[int], every: int) -> Samples:
 
 
 def _recorded(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.signing.keys import generate_key, load_private_key
-    from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
-    from counterfoil.training.recorder import record
-    from counterfoil.training.recordingevents import StepRecorded
-
     table = synthetic_table(256, 4, 0)
     draft = order_logistic(table.features, table.labels, steps=steps, batch_size=8, checkpoint_every=1000)
-    draft.write(folder / "job.cfoil", trial=False)
-    generate_key(folder / "trainer.pem", None)
-    key = load_private_key(folder / "trainer.pem", None)
-    for event in record(folder / "job.cfoil", folder / "run.cfoil", key, threads=1):
-        if isinstance(event, StepRecorded):
-            yield event.step
+    return (event.step for event in recorded_steps(folder, draft, threads=1))
 
 
-def _audited(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.audit.session import run_audit
-    from counterfoil.audit.values.events import AuditFinished, StepReplayed
-    from counterfoil.audit.values.outcome import Outcome
-    from counterfoil.audit.values.request import AuditRequest
-
-    for event in run_audit(AuditRequest(folder / "run.cfoil", order=folder / "job.cfoil", threads=1)):
-        if isinstance(event, StepReplayed):
-            yield event.row.step
-        elif isinstance(event, AuditFinished):
-            assert event.report.outcome is Outcome.VERIFIED, event.report.reason
-            assert event.report.steps_replayed == steps
+def _audited(folder: Path, _steps: int) -> Iterator[int]:
+    return (event.row.step for event in replayed_steps(folder, threads=1))
 
 
 PHASES = {"record": _recorded, "audit": _audited}
@@ -146,14 +130,7 @@ def soak(folder: Path, steps: int) -> dict[str, Samples]:
 
 def plot(found: dict[str, Samples], path: Path) -> None:
     """Draw time per step, memory and open files over the steps."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    import pyqtgraph
-
-    pyqtgraph.mkQApp()
-    pyqtgraph.setConfigOptions(background="w", foreground="k", antialias=True)
-    layout = pyqtgraph.GraphicsLayoutWidget()
-    layout.resize(900, 720)
-    layout.show()
+    layout = canvas(900, 720)
     colours = {"record": "#1f6feb", "audit": "#d1570a"}
     for row, (title, column, factor) in enumerate(
         (("ms per step", 1, 1e3), ("resident memory, MiB", 2, 2.0**-20), ("open files", 3, 1.0))
@@ -171,8 +148,7 @@ def plot(found: dict[str, Samples], path: Path) -> None:
         axes.setYRange(0, 1.2 * max(factor * samples[1:, column].max() for samples in found.values()))
         axes.getAxis("left").setWidth(60)
     axes.setLabel("bottom", "step")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    layout.grab().save(str(path))
+    save(layout, path)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -193,14 +169,16 @@ def main(arguments: Sequence[str]) -> int:
     if options.plot:
         plot(found, options.plot)
     print(f"{options.steps:,} steps, run of {size / 2**20:.1f} MiB; Python {platform.python_version()}\n")
-    print("| | ms per step | last quarter / first | bytes per step | more open files | most memory |")
-    print("|---|---|---|---|---|---|")
-    for phase, samples in found.items():
-        flat = flatness(samples)
-        print(
-            f"| {phase} | {flat.milliseconds:.2f} | {flat.slowdown:.2f} | {flat.bytes_per_step:.0f} "
-            f"| {flat.more_files} | {samples[:, 2].max() / 2**20:.0f} MiB |"
-        )
-    faults = [f"{phase}: {fault}" for phase, samples in found.items() for fault in flatness(samples).faults]
+    judged = {phase: flatness(samples) for phase, samples in found.items()}
+    columns: dict[str, Callable[[str], object]] = {
+        "": str,
+        "ms per step": lambda phase: f"{judged[phase].milliseconds:.2f}",
+        "last quarter / first": lambda phase: f"{judged[phase].slowdown:.2f}",
+        "bytes per step": lambda phase: f"{judged[phase].bytes_per_step:.0f}",
+        "more open files": lambda phase: judged[phase].more_files,
+        "most memory": lambda phase: f"{found[phase][:, 2].max() / 2**20:.0f} MiB",
+    }
+    print(tabulated(judged, columns))
+    faults = [f"{phase}: {fault}" for phase, flat in judged.items() for fault in flat.faults]
     print("".join(f"\n- {fault}" for fault in faults))
     return 1 if faults else 0

@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.check import STORED, store
-from benchmarks.measure import MEMORY_FORMS, Result, measure, run_alone
-from benchmarks.pages import MEASURED, markdown, origin, write_between
+from benchmarks.measure import FORMS, MEMORY_FORMS, Result, measure, run_alone
+from benchmarks.pages import MEASURED, origin, tabulated, write_between
 from benchmarks.workloads import WORKLOADS
 
 
 def table(results: list[Result], device: str, threads: int | None) -> str:
     """Return the results as Markdown."""
-    times = ["unrounded", "recorded", "replayed", "eager float64", "eager float32"]
-    heads = ["step", "operators", *times, "recorded / unrounded", "replayed / unrounded"]
-    heads += ["unrounded / eager float64", "recorded / eager float64", "recorded / eager float32"]
-    rows = [
-        [
-            r.name,
-            str(r.operators),
-            *(f"{1e3 * r.seconds[form]:.1f} ms" if form in r.seconds else "-" for form in times),
-            f"{r.recorded_ratio:.2f}",
-            f"{r.replayed_ratio:.2f}",
-            f"{r.unrounded_ratio:.2f}",
-            f"{r.eager64_ratio:.2f}",
-            f"{r.eager32_ratio:.2f}",
-        ]
-        for r in results
-    ]
-    log_heads = ["step", "values rounded", "log entries", "log bytes", "bits per value", "1.6 bits per value would be"]
-    log_rows = [
-        [
-            r.name,
-            f"{r.values:,}",
-            f"{r.entries:,}",
-            f"{r.log_bytes:,}",
-            f"{8 * r.log_bytes / r.values:.5f}",
-            f"{0.2 * r.values / r.log_bytes:.0f} times as much",
-            *(f"{r.memory[form]} MiB" if r.memory else "-" for form in MEMORY_FORMS),
-        ]
-        for r in results
-    ]
-    memory = [f"{'peak memory ' if not number else ''}{form}" for number, form in enumerate(MEMORY_FORMS)]
-    return f"{origin(threads, device)}\n\n{markdown(heads, rows)}\n\n{markdown([*log_heads, *memory], log_rows)}\n"
+
+    def milliseconds(form: str) -> Callable[[Result], str]:
+        return lambda r: f"{1e3 * r.seconds[form]:.1f} ms" if form in r.seconds else "-"
+
+    def peak(form: str) -> Callable[[Result], str]:
+        return lambda r: f"{r.memory[form]} MiB" if r.memory else "-"
+
+    times: dict[str, Callable[[Result], object]] = {
+        "step": lambda r: r.name,
+        "operators": lambda r: r.operators,
+        **{form: milliseconds(form) for form in FORMS},
+        "recorded / unrounded": lambda r: f"{r.recorded_ratio:.2f}",
+        "replayed / unrounded": lambda r: f"{r.replayed_ratio:.2f}",
+        "unrounded / eager float64": lambda r: f"{r.unrounded_ratio:.2f}",
+        "recorded / eager float64": lambda r: f"{r.eager64_ratio:.2f}",
+        "recorded / eager float32": lambda r: f"{r.eager32_ratio:.2f}",
+    }
+    log: dict[str, Callable[[Result], object]] = {
+        "step": lambda r: r.name,
+        "values rounded": lambda r: f"{r.values:,}",
+        "log entries": lambda r: f"{r.entries:,}",
+        "log bytes": lambda r: f"{r.log_bytes:,}",
+        "bits per value": lambda r: f"{8 * r.log_bytes / r.values:.5f}",
+        "1.6 bits per value would be": lambda r: f"{0.2 * r.values / r.log_bytes:.0f} times as much",
+        **{f"{'' if number else 'peak memory '}{form}": peak(form) for number, form in enumerate(MEMORY_FORMS)},
+    }
+    return f"{origin(threads, device)}\n\n{tabulated(results, times)}\n\n{tabulated(results, log)}\n"
 
 
 def main(arguments: Sequence[str]) -> None:

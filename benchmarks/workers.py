@@ -10,18 +10,18 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.pages import tabulated
+from benchmarks.sessions import recorded_steps
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed, WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import LocalWorkers, RayWorkers, Workers
-from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
-from counterfoil.training.recorder import record
 
 TEXT = b"Measured on a machine that does nothing else. " * 2000
 
@@ -57,12 +57,9 @@ def measured(run: Path, workers: Workers | None) -> Measured:
 
 def recorded(folder: Path, segments: int, width: int) -> Path:
     """Record a run of so many segments of one step."""
-    generate_key(folder / "trainer.pem", None)
-    key = load_private_key(folder / "trainer.pem", None)
     size = Gpt2Size(layers=2, heads=4, width=width, context=64)
     draft = order_gpt2(TEXT, size=size, steps=segments, batch_size=8, warmup=2, checkpoint_every=1, seed=1)
-    draft.write(folder / "job.cfoil", trial=False)
-    for _ in record(folder / "job.cfoil", folder / "run.cfoil", key):
+    for _ in recorded_steps(folder, draft):
         pass
     return folder / "run.cfoil"
 
@@ -84,8 +81,13 @@ def main(arguments: Sequence[str]) -> None:
         times = {name: measured(run, workers) for name, workers in ways.items()}
     alone = times["no workers"].replay
     print(f"load {os.getloadavg()[0]:.1f}; {chosen.segments} segments of one step of gpt2, width {chosen.width}")
-    print("| audit | whole | replay | replay, times no workers | more for each segment |")
-    print("|---|---|---|---|---|")
-    for name, found in times.items():
-        more = f"{1000 * (found.replay - alone) / chosen.segments:.1f} ms" if name.startswith("1 ") else "-"
-        print(f"| {name} | {found.whole:.1f} s | {found.replay:.1f} s | {alone / found.replay:.2f} | {more} |")
+    columns: dict[str, Callable[[str], object]] = {
+        "audit": str,
+        "whole": lambda name: f"{times[name].whole:.1f} s",
+        "replay": lambda name: f"{times[name].replay:.1f} s",
+        "replay, times no workers": lambda name: f"{alone / times[name].replay:.2f}",
+        "more for each segment": lambda name: (
+            f"{1000 * (times[name].replay - alone) / chosen.segments:.1f} ms" if name.startswith("1 ") else "-"
+        ),
+    }
+    print(tabulated(times, columns))

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from counterfoil.arithmetic.exact.operators import kinds
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.operators.bounds import always
 from counterfoil.operators.catalogue import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.operators.judge import exact_kinds
@@ -74,7 +74,7 @@ def _own_form(entry: Operator) -> str:
 def _exact_profile(entry: Operator) -> str:
     """What a rounded operator is under an exact profile."""
     decomposed = entry.name in _DECOMPOSED
-    if entry.kind in kinds():
+    if entry.kind in SINGLES:
         return "single or taken apart" if decomposed else "single"
     return "taken apart" if decomposed else "refused"
 

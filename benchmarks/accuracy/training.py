@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from benchmarks.accuracy.tasks import Task, held_out
 from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.arithmetic.grid.rounder import RecordingRounder, step_key
+from counterfoil.arithmetic.grid.fingerprinting import step_key
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.kernels.cpu.philox import uniform

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from benchmarks.cross_hardware.results import Ordered, read_part, write_part
 from benchmarks.honest_jobs import ORDERS
+from benchmarks.sessions import key_in
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import PROFILES
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.trial import CoarseGridWarning
 
 STEPS = 3
@@ -71,7 +72,7 @@ class Campaign:
     @property
     def key(self) -> SigningKey:
         """The trainers' key. It protects nothing: everybody who takes part has it."""
-        return load_private_key(self.folder / "trainer.pem", None)
+        return key_in(self.folder)
 
     def order(self, task: Task) -> Path:
         """Where the order of a task lies."""
@@ -106,8 +107,7 @@ class Campaign:
     def order_all(self, jobs: Collection[str], profiles: Collection[str], steps: int) -> Iterator[Ordered]:
         """Order what is not ordered; yields each order, and which profile refuses which job."""
         (self.folder / "orders").mkdir(parents=True, exist_ok=True)
-        if not (self.folder / "trainer.pem").exists():
-            generate_key(self.folder / "trainer.pem", None)
+        key_in(self.folder)  # before several machines need it
         for task in tasks(jobs, profiles):
             part = self.part("ordered", task.order_name)
             if not part.exists():

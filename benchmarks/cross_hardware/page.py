@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 from benchmarks.cross_hardware.results import Machine, Ordered, Part, Recorded, Replayed, Trained
-from benchmarks.pages import between
+from benchmarks.pages import between, markdown
 from counterfoil.base.wholefiles import write_whole
 
 TEMPLATE = """\
@@ -238,12 +238,6 @@ def write_page(path: Path, parts: Sequence[Part], replays: str = "") -> None:
     write_whole(path, render(parts, replays, gpu).encode(), what="the page")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def machine_table(found: Found) -> str:
     """Return the table of machines."""
     rows = []
@@ -254,7 +248,9 @@ def machine_table(found: Found) -> str:
         capability = one.environment.get("cpu_capability", "?")
         computes = f"{one.device}; {capability}; {one.libraries}; {versions}"
         rows.append([one.machine, one.about, computes, str(runs), str(audits), _selftest(one)])
-    return table(["machine", "what it is", "device, instruction set, libraries", "runs", "audits", "self-test"], rows)
+    return markdown(
+        ["machine", "what it is", "device, instruction set, libraries", "runs", "audits", "self-test"], rows
+    )
 
 
 def _selftest(machine: Machine) -> str:
@@ -287,7 +283,7 @@ def pair_section(found: Found, pair: tuple[str, str]) -> str:
     return _PAIR.format(
         first=first,
         second=second,
-        table=table(["job", *profiles], rows),
+        table=markdown(["job", *profiles], rows),
         counts=_counts(found, pair),
         control=_control(found, pair),
         tampered=_tampered(found, pair),
@@ -344,7 +340,7 @@ def _tampered(found: Found, pair: tuple[str, str]) -> str:
     if not rows:
         return "No tampered run was recorded."
     heads = ["tampered run", "recorded on", *(f"audited on {machine}" for machine in pair), "capsules byte-identical"]
-    return table(heads, rows)
+    return markdown(heads, rows)
 
 
 def _refused(found: Found) -> str:
@@ -352,4 +348,4 @@ def _refused(found: Found) -> str:
     if not refused:
         return "Every job could be ordered under every profile."
     rows = [[one.job, one.profile, one.refused.replace("\n", " ").replace("|", "/")] for one in refused]
-    return "Not ordered:\n\n" + table(["job", "profile", "why"], rows)
+    return "Not ordered:\n\n" + markdown(["job", "profile", "why"], rows)

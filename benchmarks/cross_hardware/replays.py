@@ -27,18 +27,17 @@ from unittest.mock import patch
 import torch
 
 from benchmarks.cross_hardware.campaign import Campaign, Task
-from benchmarks.cross_hardware.unrounded import unrounded
+from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.honest_jobs import ORDERS
-from benchmarks.pages import machine_name
+from benchmarks.imitations import IMITATIONS, imitated
+from benchmarks.pages import machine_name, markdown
 from benchmarks.programs import command, environment
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
-from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.audit.session import imitated_audit, run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
 
@@ -127,8 +126,8 @@ def do(campaign: Campaign, replay: Replay) -> Replay | None:
     if form is not None and form not in sound_forms("cpu"):
         return None
     with nullcontext() if form is None else _only(form):
-        imitated = replay.machine and form is None
-        *_, last = imitated_audit(request, replay.machine) if imitated else run_audit(request)
+        imitation = replay.machine if form is None else None
+        *_, last = run_audit(request, machines=imitated(imitation or None))
     assert isinstance(last, AuditFinished)
     report = last.report
     equal = (
@@ -234,8 +233,6 @@ def section(found: Mapping[str, Any]) -> str:
         for job, row in counts.items()
     ]
     heads = ["job", *settings, "states of ordinary float32"]
-    lines = [heads, ["---"] * len(heads), *rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     unequal = "".join(f"\n- {line}" for line in found["unequal"])
     return (
         f"## Many replays on one machine\n\n{found['about']}, {found['date']}, {found['seconds']:,} s in all: "
@@ -243,7 +240,7 @@ def section(found: Mapping[str, Any]) -> str:
         f"thread and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every "
         f"step**, and so the run root; {found['planned']:,} are planned. The last column is the "
         "control: in how many different states ordinary float32 training "
-        f"of the job ended under the same settings.\n\n{table}\n{unequal}"
+        f"of the job ended under the same settings.\n\n{markdown(heads, rows)}\n{unequal}"
     )
 
 

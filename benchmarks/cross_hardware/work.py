@@ -11,14 +11,13 @@ from functools import partial
 import torch
 
 from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task, slug
+from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
-from benchmarks.cross_hardware.unrounded import unrounded
+from benchmarks.sessions import audited
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.adjudication import AdjudicationFinished
-from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DeviceError
@@ -160,9 +159,8 @@ class Worker:
         """Audit a run; make the capsule of a dispute, and adjudicate it."""
         path, run = self.campaign.order(task), self.campaign.run(recorder, task)
         begun = time.perf_counter()
-        *_, last = run_audit(AuditRequest(run, path, device=self.device, threads=self.threads))
+        last = audited(AuditRequest(run, path, device=self.device, threads=self.threads))
         seconds = round(time.perf_counter() - begun, 2)
-        assert isinstance(last, AuditFinished)
         report = last.report
         assert report.order_digest is not None, report.reason
         assert report.run_root is not None, report.reason

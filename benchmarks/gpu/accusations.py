@@ -13,7 +13,7 @@ from benchmarks.false_accusations import Machine, Replay, record_honestly, repla
 from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.task import Found, Part, Task
 from benchmarks.honest_jobs import JOBS
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
+from benchmarks.imitations import IMITATIONS
 
 NAME = "accusations"
 _SMALL = ("digits-cnn", "logistic, calibrated margins")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task as Ordered
 from benchmarks.cross_hardware.page import is_exact
@@ -19,12 +18,10 @@ from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.task import Found, LeftOutError, Part, Task
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.pages import machine_name
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished
+from benchmarks.sessions import audited, key_in
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished
 
@@ -54,9 +51,7 @@ def campaign(settings: Settings) -> Campaign:
 
 def prepare(settings: Settings) -> None:
     """Make the campaign's key, before several processes need it."""
-    key = campaign(settings).folder / "trainer.pem"
-    if not key.exists():
-        generate_key(key, None)
+    key_in(campaign(settings).folder)
 
 
 def _workers(settings: Settings) -> tuple[Worker, Worker]:
@@ -148,13 +143,12 @@ def _golden(settings: Settings, name: str) -> Found:
     stored = settings.source / "tests" / "engine" / "golden"
     expected = json.loads((stored / "golden.json").read_text(encoding="utf-8"))[name]
     order, run = stored / f"{name}.job.cfoil", stored / f"{name}.run.cfoil"
-    there = _audited(run, order, settings.device)
+    there = audited(AuditRequest(run, order, device=settings.device, threads=1)).report
     recorded = settings.out / GOLDEN / f"{name}.cfoil"
     recorded.parent.mkdir(parents=True, exist_ok=True)
-    key = load_private_key(campaign(settings).folder / "trainer.pem", None)
-    *_, last = record(order, recorded, key, device=settings.device, threads=1, fresh=True)
+    *_, last = record(order, recorded, campaign(settings).key, device=settings.device, threads=1, fresh=True)
     assert isinstance(last, RecordFinished)
-    back = _audited(recorded, order, "cpu")
+    back = audited(AuditRequest(recorded, order, threads=1)).report
     equal = last.run_root.hex == expected["run_root"]
     strange = []
     for report, where in ((there, "the device"), (back, "the CPU")):
@@ -171,12 +165,6 @@ def _golden(settings: Settings, name: str) -> Found:
     }
     said = f"{there.outcome.value} there, {back.outcome.value} back, run root {'equal' if equal else 'another'}"
     return Found(said, values, tuple(strange))
-
-
-def _audited(run: Path, order: Path, device: str) -> AuditReport:
-    *_, last = run_audit(AuditRequest(run, order, device=device, threads=1))
-    assert isinstance(last, AuditFinished)
-    return last.report
 
 
 def _counts(report: AuditReport) -> dict[str, object]:

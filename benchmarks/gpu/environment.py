@@ -6,7 +6,6 @@ import platform
 import shutil
 import statistics
 import subprocess
-import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
@@ -16,6 +15,7 @@ from benchmarks.forms import wait
 from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.task import Found, Part, Task
 from benchmarks.pages import machine_name
+from benchmarks.timing import seconds_of
 from counterfoil.arithmetic.compute.devices import memory_of
 from counterfoil.arithmetic.machine import open_machine
 
@@ -65,13 +65,12 @@ def _products(device: torch.device, side: int) -> dict[str, Callable[[], object]
 
 def _seconds(call: Callable[[], object], device: torch.device) -> float:
     """Median seconds of a call, after one that warms up."""
-    times = []
-    for _ in range(_ROUNDS + 1):
-        begun = time.perf_counter()
+
+    def waited() -> None:
         call()
         wait(device)
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times[1:])
+
+    return statistics.median(seconds_of(waited, _ROUNDS))
 
 
 def _driver() -> str:

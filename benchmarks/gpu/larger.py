@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cross_hardware.unrounded import root_of
+from benchmarks.cross_hardware.ordinary import root_of
 from benchmarks.forms import Forms
 from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.task import Found, Part, Task

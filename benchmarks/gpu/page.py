@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cross_hardware.page import Found, is_exact, machine_table, pair_section, table, verdict
+from benchmarks.cross_hardware.page import Found, is_exact, machine_table, pair_section, verdict
 from benchmarks.cross_hardware.results import Part as Crossed, parts_of
 from benchmarks.false_accusations import Replay, table as accusation_table
 from benchmarks.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
 from benchmarks.gpu.store import Store
 from benchmarks.gpu.task import Outcome, Result
-from benchmarks.pages import write_between
-from benchmarks.paper.runs import duration, size
+from benchmarks.pages import duration, markdown, size, write_between
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
 
@@ -165,7 +164,7 @@ def _golden(results: Iterable[Result]) -> str:
         "run root recorded on the device",
         "replayed on the CPU",
     ]
-    return f"The golden runs of the tests:\n\n{table(heads, rows)}"
+    return f"The golden runs of the tests:\n\n{markdown(heads, rows)}"
 
 
 def _larger(results: Sequence[Result]) -> str:
@@ -194,7 +193,7 @@ def _larger(results: Sequence[Result]) -> str:
     ]  # fmt: skip
     return (
         "Larger steps, CPU to device / device to CPU. The last three columns are controls. *The log taken away* equals "
-        "where no value was corrected: then nothing hung on the log.\n\n" + table(heads, rows)
+        "where no value was corrected: then nothing hung on the log.\n\n" + markdown(heads, rows)
     )
 
 
@@ -247,7 +246,7 @@ def _undone(found: Measured) -> str:
         for one in results
         if one.outcome is not Outcome.DONE
     ]
-    return "Not done:\n\n" + table(["part", "task", "how it ended", "why"], rows) if rows else ""
+    return "Not done:\n\n" + markdown(["part", "task", "how it ended", "why"], rows) if rows else ""
 
 
 # What it costs.
@@ -309,7 +308,7 @@ def _workload(name: str, results: Sequence[Result]) -> str:
         )
     heads = ["form", "a step", "/ eager float32", "/ eager float64", "/ unrounded", "TFLOP/s", "peak memory", "log"]
     rounds = f"Median of up to {max(taken['rounds'] for taken in forms.values())} rounds."
-    return f"### {name}\n\n{_counted(rounded)}{rounds}\n\n{table(heads, rows)}"
+    return f"### {name}\n\n{_counted(rounded)}{rounds}\n\n{markdown(heads, rows)}"
 
 
 def _counted(rounded: Mapping[str, Any] | None) -> str:
@@ -344,5 +343,5 @@ def _fine_tuning(results: Sequence[Result]) -> str:
         "### A whole fine-tuning\n\n"
         f"{values['made']} {' '.join(values['ordered'])} Trained and audited on the device, and audited on the CPU: "
         f"{values['cpu_audit'] or '**not VERIFIED**'} The loss on a text that neither has learned goes from {before} "
-        f"to {after}.\n\n{table(['', 'by the clock'], rows)}"
+        f"to {after}.\n\n{markdown(['', 'by the clock'], rows)}"
     )

@@ -15,7 +15,7 @@ from benchmarks.gpu.process import Answers, Process, ended_early
 from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.store import Store
 from benchmarks.gpu.task import Outcome, Result, Task
-from benchmarks.paper.runs import duration
+from benchmarks.pages import duration
 from counterfoil.arithmetic.compute.devices import open_device
 from counterfoil.base.cancel import CancelToken
 

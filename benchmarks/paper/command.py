@@ -8,7 +8,8 @@ from pathlib import Path
 
 from benchmarks.paper.experiments import EXPERIMENTS
 from benchmarks.paper.measurement import child
-from benchmarks.paper.runs import page, run_experiments
+from benchmarks.paper.page import page
+from benchmarks.paper.runs import run_experiments
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli.targets import check_writable
 

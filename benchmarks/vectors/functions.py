@@ -14,8 +14,9 @@ import torch
 from benchmarks.vectors.exact import exact_operations
 from benchmarks.vectors.recording import KEY_SEED, trainer_key
 from counterfoil.arithmetic.compute.draws import drawn
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key, step_key
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, place_key, step_key
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError

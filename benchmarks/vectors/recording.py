@@ -15,10 +15,9 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, step_key
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
@@ -28,6 +27,7 @@ from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.program.graph import Program
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
 from counterfoil.signing.envelope import sign_claim

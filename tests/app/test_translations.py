@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QSettings, Qt, QTranslator, QUrl
@@ -41,23 +38,14 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow, help_pages
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.scripts import load_script
 from support.waiting import reached
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"\{\d*(?::[^{}]*)?\}")
 
 
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("translations_script", ROOT / "packaging" / "translations.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-script = _script()
+script = load_script(ROOT / "packaging" / "translations.py")
 CATALOGUE = script.CATALOGUES / "counterfoil_de.ts"
 
 

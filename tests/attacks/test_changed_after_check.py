@@ -121,7 +121,7 @@ def test_another_state_is_shown_after_the_check(tmp_path, digits_job, trainer_ke
         for place, lies in places.items():
             place.write(lies)
 
-    before(monkeypatch, session, "_judge", rewrite)
+    before(monkeypatch, session._Audit, "_replay", rewrite)
     result = audited(run, digits_job.order, segments=sample)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
     assert result.report.mismatched_steps in ((), (3,)), "the state that was shown is not used"
@@ -135,7 +135,7 @@ def test_a_record_is_changed_after_the_check(tmp_path, digits_job, trainer_key, 
     run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
     disputed(run, digits_job.order, 3)
     place = place_of(run, dataset, row)
-    before(monkeypatch, session, "_judge", lambda *_: place.write(flipped(place.before), hide=hide))
+    before(monkeypatch, session._Audit, "_replay", lambda *_: place.write(flipped(place.before), hide=hide))
     result = audited(run, digits_job.order)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
     assert "changed while it was read" in result.report.reason
@@ -161,7 +161,7 @@ def test_nothing_is_signed_about_a_file_that_changes(digits_job, tmp_path, train
     """Whatever part is changed after the checks, and however well it is hidden: nobody is blamed."""
     run = Path(shutil.copy(digits_job.run, tmp_path / "run.cfoil"))
     place = place_of(run, dataset)
-    before(monkeypatch, session, "_judge", lambda *_: place.write(flipped(place.before, at=-1)))
+    before(monkeypatch, session._Audit, "_replay", lambda *_: place.write(flipped(place.before, at=-1)))
     result = audited(run, digits_job.order)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
     assert "changed while it was read" in result.report.reason
@@ -175,7 +175,7 @@ def test_control_a_file_that_is_touched_or_renamed_is_the_same(digits_job, tmp_p
         run.touch()
         run.rename(tmp_path / "renamed.cfoil").rename(run)
 
-    before(monkeypatch, session, "_judge", touch)
+    before(monkeypatch, session._Audit, "_replay", touch)
     verified(run, digits_job.order)
 
 
@@ -186,7 +186,7 @@ def test_a_truncated_file_is_not_the_trainer_s_doing(digits_job, tmp_path, monke
         with run.open("r+b") as file:
             file.truncate(4096)
 
-    before(monkeypatch, session, "_judge", truncate)
+    before(monkeypatch, session._Audit, "_replay", truncate)
     report = audited(run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE, report.reason
     assert "changed while it was read" in report.reason

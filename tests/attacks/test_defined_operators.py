@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
+from counterfoil.kernels.exact.forms import Profile
 from support.expectations import disputed, operator_of, verified
 from support.jobs import audited, digits_order, logged_as, record_job, record_run
 from support.malicious import Trainer

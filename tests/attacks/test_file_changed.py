@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit import adjudicator as hearing, inspection as checks, known, segments, session
+from counterfoil.audit import adjudicator as hearing, inspection as checks, reporting, segments, session
 from counterfoil.audit.overview import inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
@@ -31,7 +31,11 @@ from support.capsules import adjudicated
 from support.jobs import audited
 from support.rewriting import before, flipped, place_of
 
-MOMENTS = {"the checks": (checks, "_check_order"), "the replay": (session, "_judge"), "a step": (segments, "read_log")}
+MOMENTS = {
+    "the checks": (checks, "_check_order"),
+    "the replay": (session._Audit, "_replay"),
+    "a step": (segments, "read_log"),
+}
 PARTS = ("/run/log", "/run/fingerprints", "/run/checkpoints/0000000004/head.bias", "/order/program", "/run/claim")
 
 
@@ -80,7 +84,7 @@ def test_one_bit_flips_and_flips_back(digits_job, tmp_path, trainer_key, monkeyp
         place.write(flipped(place.before, at=-1) if step % 2 else place.before)
 
     before(monkeypatch, segments, "read_log", flicker)
-    before(monkeypatch, known, "conclude", lambda *_, **__: place.write(place.before))
+    before(monkeypatch, reporting, "conclude", lambda *_, **__: place.write(place.before))
     before(monkeypatch, steady.SteadyFile, "check_unchanged", lambda *_: place.write(place.before))
     result = audited(run, digits_job.order)
     assert run.read_bytes() == digits_job.run.read_bytes()
@@ -197,7 +201,7 @@ def test_the_file_is_replaced_by_rename(digits_job, cheat_job, tmp_path, trainer
         other = Path(shutil.copy(cheat_job.run, tmp_path / "other.cfoil"))
         other.replace(run)
 
-    before(monkeypatch, session, "_judge", replace)
+    before(monkeypatch, session._Audit, "_replay", replace)
     result = audited(run, digits_job.order)
     assert result.report.outcome is Outcome.VERIFIED, result.report.reason
     unsigned_or_right(result, trainer_key, Digest.of_file(digits_job.run))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.step import arbiter
 from counterfoil.audit.values.account import account_of, meaning_of

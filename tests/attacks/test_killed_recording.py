@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.imitations import imitated
 
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
@@ -393,7 +394,7 @@ def test_another_machine_goes_on_and_contradicts_no_published_head(stopped: Stop
     """Another machine logs other decisions; it follows the logs of the finished steps instead of writing its own."""
     published = stopped.heads.read_bytes()
     assert len(published.splitlines()) == 3
-    stopped.go_on(perturbation="reversed")
+    stopped.go_on(machines=imitated("reversed"))
     assert stopped.heads.read_bytes().startswith(published)
     assert len(stopped.heads.read_bytes().splitlines()) == 4
     verified(stopped.run, stopped.order, heads=stopped.heads)
@@ -410,7 +411,7 @@ def test_steps_that_were_published_and_lost_are_not_made_up_again(stopped: Stopp
     """Only a machine that comes to the same bytes may go on; another would be accused of having rewritten history."""
     (stopped.recording / "steps-00000004").unlink()
     with pytest.raises(RecordingError, match=r"The steps up to \d are not those of the tree head") as caught:
-        stopped.go_on(perturbation="reversed")
+        stopped.go_on(machines=imitated("reversed"))
     assert "on the machine where the recording was begun" in caught.value.remedy
     assert not stopped.run.exists()
     stopped.go_on()
@@ -420,7 +421,7 @@ def test_steps_that_were_published_and_lost_are_not_made_up_again(stopped: Stopp
 def test_heads_that_were_published_are_kept_in_mind_without_the_file(stopped: Stopped) -> None:
     (stopped.recording / "steps-00000001").unlink()
     with pytest.raises(RecordingError, match="was published"):
-        stopped.go_on(perturbation="reversed", heads=None)
+        stopped.go_on(machines=imitated("reversed"), heads=None)
 
 
 @pytest.mark.parametrize("lost", [1, 500, 10**6], ids=["the last byte", "half a line", "all"])

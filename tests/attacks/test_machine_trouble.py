@@ -229,7 +229,7 @@ def lost():
 
 def test_the_disk_fails_under_the_replay(digits_job, monkeypatch, lost):
     monkeypatch.setattr(steady, "CACHED_BYTES", 0)  # a file of this size would lie in memory
-    before(monkeypatch, session, "_judge", lambda request, inspection, *_: lost(inspection.reader.file))
+    before(monkeypatch, session._Audit, "_replay", lambda _audit, inspection, *_: lost(inspection.reader.file))
     result = audited(digits_job.run, digits_job.order)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
     assert "says nothing about the file itself" in result.report.reason

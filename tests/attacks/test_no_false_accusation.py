@@ -24,10 +24,10 @@ from benchmarks.false_accusations import (
     units,
 )
 from benchmarks.honest_jobs import JOBS
+from benchmarks.imitations import IMITATIONS
 
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.training.order import OrderDraft

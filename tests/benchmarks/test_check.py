@@ -61,10 +61,9 @@ def test_what_was_stored_is_what_is_compared(
     now: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(check, "STORED", tmp_path / "ratios.json")
-    monkeypatch.setattr("sys.argv", ["check", "digits"])
-    assert check.main() == 2
+    assert check.main(["digits"]) == 2
     store("digits", result(1.2), 1)
     store("gpt2", result(9.0), 1)
     assert read_stored()["threads 1"]["digits"] == ratios(result(1.2))
     monkeypatch.setattr(check, "measure", lambda *_, **__: result(now))
-    assert check.main() == code
+    assert check.main(["digits"]) == code

@@ -14,13 +14,14 @@ from benchmarks.cross_hardware import ordinary, replays
 from benchmarks.cross_hardware.campaign import Campaign, Task
 from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, in_processes, plan, section, summary
 from benchmarks.honest_jobs import ORDERS
+from benchmarks.imitations import IMITATIONS
 
 from counterfoil.arithmetic import machine as machine_module
 from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, perturbed
-from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.arithmetic.compute.perturbed import perturbed
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.precision import ExactPrecision
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.program.graph import Program
 from counterfoil.training.recorder import record

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from benchmarks.__main__ import main
+from benchmarks.pages import duration, size
 from benchmarks.paper import runs
 from benchmarks.paper.experiments import EXPERIMENTS
 from benchmarks.paper.measurement import Measurement, measure
-from benchmarks.paper.runs import Found, affordable_batch, duration, page, size
+from benchmarks.paper.page import BITS_PER_VALUE, page
+from benchmarks.paper.runs import Found, affordable_batch
 
 from counterfoil.base.errors import CounterfoilError
 
@@ -46,7 +48,7 @@ def test_logistic_regression_is_measured_in_every_form(monkeypatch: pytest.Monke
     assert found.state_bytes == 4 * 1025
     assert found.identical
     assert (found.contradictions, found.omissions) == (0, 0)
-    assert 0 < found.log_bytes < found.values * runs.BITS_PER_VALUE / 8
+    assert 0 < found.log_bytes < found.values * BITS_PER_VALUE / 8
     assert min(found.eager32, found.unrounded, found.recorded, found.replayed, found.perturbed, found.digested) > 0
     assert Measurement.from_json(found.to_json()) == found
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -16,20 +14,12 @@ from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from support.jobs import audited, record_run
+from support.scripts import load_script
 
 NAMES = ("digits", "gpt2", "exact")
 
 
-def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_golden", Path(__file__).with_name("make_golden.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-golden = load_script()
+golden = load_script(Path(__file__).with_name("make_golden.py"))
 EXPECTED = json.loads(golden.DIGESTS.read_text())
 
 

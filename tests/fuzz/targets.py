@@ -22,6 +22,7 @@ from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import keeping
 from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import Inspection, make_checks
+from counterfoil.audit.known import Divergence
 from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.check import SignedStep, unfit
 from counterfoil.audit.published_heads import read_tree_heads
@@ -31,7 +32,7 @@ from counterfoil.audit.step.replayer import read_log
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, Selection
-from counterfoil.audit.values.workers import Place, segment_places
+from counterfoil.audit.values.workers import Place
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.errors import (
     CommitmentError,
@@ -408,20 +409,21 @@ def _kept_audit() -> keeping.KeptAudit:
         device="cpu", segments=SegmentRequest(),
     )  # fmt: skip
     return keeping.KeptAudit(
-        basis, Sample(12, ((1, 12),), Selection.ALL), 3, step_table(3).pack(3),
-        (keeping.kept_divergence(3, dispute().tensors),), dispute(), (2,), (3,), ((1, 2, 3, 4, 5, 6),), 0.5, None,
+        basis=basis, sample=Sample(12, ((1, 12),), Selection.ALL), segments=3, steps=step_table(3).pack(3),
+        divergences=(Divergence.of(3, dispute().tensors),), dispute=dispute(), omissions=(2,), steering_steps=(3,),
+        steering_sums=((1, 2, 3, 4, 5, 6),), seconds=0.5, capsule=None,
     )  # fmt: skip
 
 
 def _use_progress(data: bytes) -> Any:
     """Read progress, and compute with its numbers as an audit that goes on from it does."""
     audit = keeping.decode(data)
-    short = keeping.kept_at(Path("progress"), audit)
+    short = audit.kept_at(Path("progress"))
     if not audit.fits(12, 12):
         return audit
     numbers = list(audit.sample.numbers())
     sums = np.array(audit.steering_sums, np.int64).sum(0) if audit.steering_sums else None
-    return audit, short, numbers, plain(sums), sorted(segment_places(audit.replayed_at)), audit.sample.passing
+    return audit, short, numbers, plain(sums), audit.judged.replayed_at, audit.sample.passing
 
 
 def _steps_of_part() -> tuple[parts.StepResult, ...]:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 from support.public_models.entry import KINDS
 from support.public_models.table import ENTRIES
+from support.scripts import load_script
 
 ROOT = Path(__file__).parents[2]
 
 
-def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("models_page", ROOT / "packaging" / "models_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-script = load_script()
+script = load_script(ROOT / "packaging" / "models_page.py")
 PAGE = script.PAGE.read_text(encoding="utf-8")
 
 

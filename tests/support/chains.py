@@ -14,8 +14,10 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.chained import ChainUnit, Made, RunChain, chained
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.arithmetic.grid.chains import run_chain
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.counts import Counts

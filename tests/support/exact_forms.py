@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation, native
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.arithmetic.grid.scales.rules import scale_rule
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil.operators.catalogue import classify
 from counterfoil.operators.judge import exact_output
@@ -75,8 +76,7 @@ def node_of(name: str, outputs: list[Tensor | None]) -> Node:
 def called(name: str, args: list[Any], bits: int) -> tuple[Node, dict[str, Any], list[Tensor | None]]:
     """The operator, its arguments by name, and what the tensor operation gives."""
     operation = make_operation(node_of(name, [torch.empty(())]))
-    rule = rule_for(operation.node.entry.kind)
-    assert rule is not None
+    rule = SINGLES[operation.node.entry.kind].compute
     arguments = operation.named(args, {})
     found = rule(arguments, Profile(bits))
     outputs = list(found) if isinstance(found, (tuple, list)) else [found]

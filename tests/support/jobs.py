@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from benchmarks.imitations import imitated
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,7 +21,7 @@ from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit import session
-from counterfoil.audit.session import imitated_audit, run_audit
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
@@ -213,10 +214,13 @@ def _hold(program: bytes, precision: AnyPrecision) -> Program:
     return read_program(program, precision)
 
 
-def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:
-    """Record a run of an order that is written already; on one thread unless told otherwise, as threads order sums."""
+def record_run(order: Path, run: Path, key: SigningKey, *, perturbation: str | None = None, **settings: Any) -> Path:
+    """Record a run of an order that is written already, on imitated hardware if told so.
+
+    On one thread unless told otherwise, as threads order sums.
+    """
     with _self_tests_remembered(recorder):
-        for _ in record(order, run, key, **({"threads": 1} | settings)):
+        for _ in record(order, run, key, **({"threads": 1, "machines": imitated(perturbation)} | settings)):
             pass
     return run
 
@@ -234,7 +238,7 @@ def _self_tests_remembered(module: Any) -> Iterator[None]:
 
     def once(machine: Machine, precision: AnyPrecision) -> str:
         given = (machines.native, machines.exactly, machines.Interpreter, selftest.FINGERPRINT)
-        if (known := (machine, precision, *given)) not in _PASSED:
+        if (known := (replace(machine, imitates=None), precision, *given)) not in _PASSED:
             _PASSED[known] = selftest.run_selftest(machine, precision)
         return _PASSED[known]
 
@@ -272,9 +276,7 @@ def audited(
     """Audit a run to its end, on imitated hardware if told so; on one thread unless told otherwise."""
     request = AuditRequest(run, order, **({"threads": 1} | settings))
     with _self_tests_remembered(session):
-        events = tuple(
-            run_audit(request, cancel) if perturbation is None else imitated_audit(request, perturbation, cancel)
-        )
+        events = tuple(run_audit(request, cancel, machines=imitated(perturbation)))
     assert isinstance(events[-1], AuditFinished)
     keeps_every_rule(events[-1].report)
     return Audited(events[-1].report, events)

@@ -20,9 +20,10 @@ from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil.arithmetic.compute.prepared import Frame, PreparedDraw, Round
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.following import judged
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.precision import AnyPrecision, ExactPrecision

@@ -14,8 +14,9 @@ from benchmarks.vectors.jobs import convolution_order, transformer_order
 
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.margin import kinds_without_bound, site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base import canonical

@@ -11,7 +11,8 @@ from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.catalogue import OperatorClass, classify, is_allowed
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.program.composites import COMPOSITES, MUTATING
@@ -57,12 +58,12 @@ class Singles(fx.Interpreter):
         entry = classify(name, alpha=kwargs.get("alpha", 1), floating=floating)
         if entry.operator_class is not OperatorClass.ROUNDED:
             return super().call_function(target, args, dict(kwargs))
-        rule = rule_for(entry.kind)
-        if rule is None:
+        single = SINGLES.get(entry.kind)
+        if single is None:
             self.composite.add(name)
             return super().call_function(target, args, dict(kwargs))
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        found = rule(operation.named(list(args), dict(kwargs)), self._profile)
+        found = single.compute(operation.named(list(args), dict(kwargs)), self._profile)
         for result in listed(found):
             # A step ends at what is no number, and at infinity out of finite numbers.
             if result is not None:

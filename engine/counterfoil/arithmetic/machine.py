@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -20,11 +20,11 @@ from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import Compute, native
 from counterfoil.arithmetic.compute.perturbed import exactly_perturbed, perturbed
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.chains import run_chain
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.kernels import buffers
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.program.estimate import least_memory
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -38,10 +38,13 @@ class Machine:
     Attributes:
         device: The device.
         threads: Threads on the CPU.
+        imitates: Other hardware in whose manner it records and replays, by name
+            (:mod:`counterfoil.arithmetic.compute.perturbed`); None as it is. Its self-test is its own.
     """
 
     device: torch.device
     threads: int
+    imitates: str | None = None
 
     @property
     def environment(self) -> tuple[tuple[str, str], ...]:
@@ -61,18 +64,20 @@ class Machine:
     def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
         """Return an interpreter of a program in the compute dtype of a precision profile."""
         dtype = TORCH_DTYPES[precision.compute]
-        return Interpreter(program, self.device, dtype, self.compute(precision), run_chain)
+        own = replace(self, imitates=None).compute(precision)
+        return Interpreter(program, self.device, dtype, own, run_chain)
 
     def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
         """Return what computes an operator under a precision profile.
 
         Args:
             precision: The profile.
-            perturbation: Imitate other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`).
+            perturbation: Other hardware to imitate; unless given, that which this machine imitates, if any.
 
         Raises:
             ValueError: There is no perturbation of that name.
         """
+        perturbation = perturbation or self.imitates
         if isinstance(precision, ExactPrecision):
             profile = Profile.on(self.device, precision.bits)
             return exactly(profile) if perturbation is None else exactly_perturbed(perturbation, profile)
@@ -88,6 +93,10 @@ class Machine:
             kernels.close()
             buffers.give_back()
             give_back_freed_memory()
+
+
+OpenMachine = Callable[[str, int | None], Machine]
+"""Sets up the machine that is to compute on a device with so many threads, as :func:`open_machine` does."""
 
 
 def open_machine(device: str, threads: int | None = None) -> Machine:

@@ -7,14 +7,17 @@ Nobody else asks which of both a profile is in order to choose between them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from counterfoil.arithmetic.exact.admission import check_exact
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil.arithmetic.grid.margin import Margin, kinds_without_bound, own_log_margins, site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError
@@ -25,34 +28,45 @@ from counterfoil.program.graph import Program
 if TYPE_CHECKING:
     from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
 
+    Recorder: TypeAlias = RecordingRounder | Unrounded | RecordingAhead | UnroundedAhead
+    Replayer: TypeAlias = ReplayingRounder | Unrounded | ReplayingAhead | UnroundedAhead
 
-class Arithmetic(Protocol):
+
+class CloserLook(NamedTuple):
+    """What a replay keeps beside its result; see :class:`ReplayingRounder`, whose arguments these are."""
+
+    keep_log: bool = False
+    observe: int | None = None
+    own_margins: Sequence[Margin] | None = None
+
+
+class Arithmetic(ABC):
     """What a precision profile makes of the results of a step."""
 
     @property
+    @abstractmethod
     def product_dtypes(self) -> tuple[str, ...]:
         """In which dtypes products may be computed."""
 
-    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
-        """Check that a program whose types were checked has a result under the profile.
+    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:  # noqa: B027
+        """Check that a program whose types were checked has a result under the profile: on the grid each has one.
 
         Raises:
             ProgramError: An operator has none.
             CancelledError: ``cancel`` was set.
         """
 
-    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
-        """Check that the margins of a program's rounding sites can be told, and remember them.
+    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:  # noqa: B027
+        """Check that the margins of a program's rounding sites can be told, and remember them; exact ones have none.
 
         Raises:
             ProgramError: An operator does not take its arguments.
             CancelledError: ``cancel`` was set.
         """
 
-    def recorder(
-        self, program: Program, kernels: Kernels
-    ) -> RecordingRounder | Unrounded | RecordingAhead | UnroundedAhead:
-        """Return the trainer's side of a step."""
+    def recorder(self, program: Program, kernels: Kernels) -> Recorder:
+        """Return the trainer's side of a step; on a CUDA device it runs ahead of that (ADR 12)."""
+        return self._recorder(program, kernels, ahead=kernels.run_ahead)
 
     def replayer(
         self,
@@ -62,12 +76,30 @@ class Arithmetic(Protocol):
         keep_log: bool = False,
         observe: int | None = None,
         own_margins: Sequence[Margin] | None = None,
-    ) -> ReplayingRounder | Unrounded | ReplayingAhead | UnroundedAhead:
-        """Return the auditor's side of a step; the arguments are those of :class:`ReplayingRounder`."""
+    ) -> Replayer:
+        """Return the auditor's side of a step; it runs ahead of a CUDA device where nothing is looked at on the way.
 
+        Args:
+            program: The program of the step.
+            kernels: The rounding kernels.
+            keep_log: Keep an own log too.
+            observe: Keep what happens at the place of this number.
+            own_margins: Margins of the sites of an own log, as :meth:`own_margins` gives them; None for the order's.
+        """
+        look = CloserLook(keep_log, observe, own_margins)
+        return self._replayer(program, kernels, look, ahead=kernels.run_ahead and look == CloserLook())
+
+    @abstractmethod
+    def _recorder(self, program: Program, kernels: Kernels, *, ahead: bool) -> Recorder: ...
+
+    @abstractmethod
+    def _replayer(self, program: Program, kernels: Kernels, look: CloserLook, *, ahead: bool) -> Replayer: ...
+
+    @abstractmethod
     def encode_log(self, logs: Sequence[SiteLog]) -> bytes:
         """Return the bytes of a step's log."""
 
+    @abstractmethod
     def decode_log(self, program: Program, data: bytes) -> tuple[SiteLog, ...]:
         """Read the log of a step, which may come from a stranger: one part for each rounding site, or nothing.
 
@@ -75,15 +107,17 @@ class Arithmetic(Protocol):
             LogError: The bytes are no log of this profile.
         """
 
+    @abstractmethod
     def own_margins(self, program: Program) -> tuple[Margin, ...] | None:
         """Return the margins of a log that a machine writes for itself; None where there is no log."""
 
+    @abstractmethod
     def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
         """Return the operator kinds whose margin is not proven, sorted."""
 
 
 @dataclass(frozen=True)
-class Rounded:
+class Rounded(Arithmetic):
     """The paper's arithmetic: compute wide, round to the grid, log close decisions."""
 
     precision: Precision
@@ -93,39 +127,24 @@ class Rounded:
         """The compute dtype."""
         return (self.precision.compute,)
 
-    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
-        """Every program that the allow-list lets through has a result on the grid."""
-
     def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
         """See :meth:`Arithmetic.check_margins`."""
         site_margins(program, self.precision, cancel)
 
-    def recorder(self, program: Program, kernels: Kernels) -> RecordingRounder | RecordingAhead:
-        """Return what rounds and logs; on a device, what runs ahead of it."""
-        if kernels.run_ahead:
-            # Not every machine has Triton, which this needs.
-            from counterfoil.arithmetic.grid.ahead import RecordingAhead
+    # Not every machine has Triton, which running ahead needs, so that is imported where it is asked for.
+    def _recorder(self, program: Program, kernels: Kernels, *, ahead: bool) -> Recorder:
+        if not ahead:
+            return RecordingRounder(program, self.precision, kernels)
+        from counterfoil.arithmetic.grid.ahead import RecordingAhead
 
-            return RecordingAhead(program, self.precision, kernels)
-        return RecordingRounder(program, self.precision, kernels)
+        return RecordingAhead(program, self.precision, kernels)
 
-    def replayer(
-        self,
-        program: Program,
-        kernels: Kernels,
-        *,
-        keep_log: bool = False,
-        observe: int | None = None,
-        own_margins: Sequence[Margin] | None = None,
-    ) -> ReplayingRounder | ReplayingAhead:
-        """Return what rounds as the log says; it runs ahead of a device where nothing is looked at on the way."""
-        if kernels.run_ahead and not keep_log and observe is None and own_margins is None:
-            from counterfoil.arithmetic.grid.ahead import ReplayingAhead
+    def _replayer(self, program: Program, kernels: Kernels, look: CloserLook, *, ahead: bool) -> Replayer:
+        if not ahead:
+            return ReplayingRounder(program, self.precision, kernels, **look._asdict())
+        from counterfoil.arithmetic.grid.ahead import ReplayingAhead
 
-            return ReplayingAhead(program, self.precision, kernels)
-        return ReplayingRounder(
-            program, self.precision, kernels, keep_log=keep_log, observe=observe, own_margins=own_margins
-        )
+        return ReplayingAhead(program, self.precision, kernels)
 
     def encode_log(self, logs: Sequence[SiteLog]) -> bytes:
         """See :func:`counterfoil.arithmetic.grid.log.encode`."""
@@ -145,7 +164,7 @@ class Rounded:
 
 
 @dataclass(frozen=True)
-class Defined:
+class Defined(Arithmetic):
     """Exact arithmetic: no result is rounded to a grid, nothing is logged, and no margin is needed."""
 
     precision: ExactPrecision
@@ -159,35 +178,17 @@ class Defined:
         """Every operator has an exact result; raises ProgramError and CancelledError."""
         check_exact(program, self.precision.bits, cancel)
 
-    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
-        """There are none."""
+    def _recorder(self, program: Program, kernels: Kernels, *, ahead: bool) -> Recorder:
+        return self._replayer(program, kernels, CloserLook(), ahead=ahead)
 
-    def recorder(self, program: Program, kernels: Kernels) -> Unrounded | UnroundedAhead:
-        """Return what fingerprints and rounds nothing."""
-        return self._unrounded(program, kernels, ahead=kernels.run_ahead, observe=None)
-
-    def replayer(
-        self,
-        program: Program,
-        kernels: Kernels,
-        *,
-        keep_log: bool = False,
-        observe: int | None = None,
-        own_margins: Sequence[Margin] | None = None,
+    def _replayer(
+        self, program: Program, kernels: Kernels, look: CloserLook, *, ahead: bool
     ) -> Unrounded | UnroundedAhead:
-        """Return the same as for the trainer, or what observes a value."""
-        ahead = kernels.run_ahead and not keep_log and observe is None and own_margins is None
-        return self._unrounded(program, kernels, ahead=ahead, observe=observe)
+        if not ahead:
+            return Unrounded(program, kernels, look.observe)
+        from counterfoil.arithmetic.grid.ahead import UnroundedAhead
 
-    @staticmethod
-    def _unrounded(
-        program: Program, kernels: Kernels, *, ahead: bool, observe: int | None
-    ) -> Unrounded | UnroundedAhead:
-        if ahead:
-            from counterfoil.arithmetic.grid.ahead import UnroundedAhead
-
-            return UnroundedAhead(program, kernels)
-        return Unrounded(program, kernels, observe)
+        return UnroundedAhead(program, kernels)
 
     def encode_log(self, logs: Sequence[SiteLog]) -> bytes:
         """Nothing."""

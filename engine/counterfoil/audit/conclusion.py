@@ -77,82 +77,76 @@ def conclude(
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
         return Outcome.REFUSED, _refused(tally, coverage, error), checks
-    beside = error.sentence if isinstance(error, (RefusedError, NonFiniteError)) else ""
-    if dispute is not None and dispute.accuses:
-        return Outcome.DISPUTED, joined(_disputed(tally, dispute), beside), checks
-    if dispute is not None and dispute.confirmed and dispute.finding is not None:
-        sentence = say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence)
-        return Outcome.INCONCLUSIVE, joined(sentence, beside), checks
     if dispute is not None:
-        return Outcome.INCONCLUSIVE, joined(_unconfirmed(dispute, exact), beside), checks
-    if isinstance(error, (NonFiniteError, ObstacleError)):
-        return Outcome.INCONCLUSIVE, str(error), checks
+        beside = error.sentence if isinstance(error, (RefusedError, NonFiniteError)) else ""
+        outcome = Outcome.DISPUTED if dispute.accuses else Outcome.INCONCLUSIVE
+        return outcome, joined(_differs(tally, dispute, exact), beside), checks
     if error is not None:
-        return Outcome.ERROR, str(error), checks
+        blameless = isinstance(error, (NonFiniteError, ObstacleError))
+        return Outcome.INCONCLUSIVE if blameless else Outcome.ERROR, str(error), checks
+    doubt = _stopped(tally, coverage, cancelled) or _doubt_of_log(tally, steering)
+    if not doubt and tally.judged < coverage.planned:
+        doubt = say("Only {0} of the {1} chosen steps could be judged.", tally.judged, coverage.planned)
+    if doubt:
+        return Outcome.INCONCLUSIVE, doubt, checks
+    return Outcome.VERIFIED, _verified(tally, coverage), checks
+
+
+def _differs(tally: Tally, dispute: Dispute, exact: bool) -> str:
+    if dispute.accuses:
+        return _disputed(tally, dispute)
+    if dispute.confirmed and dispute.finding is not None:
+        return say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence)
+    return _unconfirmed(dispute, exact)
+
+
+def _stopped(tally: Tally, coverage: Coverage, cancelled: bool) -> str:
+    """Where an audit was stopped before it could tell; empty where it was not."""
     if tally.mismatched:
-        return (
-            Outcome.INCONCLUSIVE,
-            say(
-                "Step {0} came out different from the trainer's, but the audit was stopped before a second replay "
-                "of it could confirm this machine's result. Audit the run again.",
-                tally.mismatched[0],
-            ),
-            checks,
+        return say(
+            "Step {0} came out different from the trainer's, but the audit was stopped before a second replay "
+            "of it could confirm this machine's result. Audit the run again.",
+            tally.mismatched[0],
         )
     if cancelled and not tally.judged:
-        return Outcome.INCONCLUSIVE, say("The audit was stopped before any step was judged."), checks
+        return say("The audit was stopped before any step was judged.")
     if cancelled:
-        return (
-            Outcome.INCONCLUSIVE,
-            say("The audit was stopped after {0} of {1} steps; all of these match.", tally.judged, coverage.planned),
-            checks,
-        )
+        return say("The audit was stopped after {0} of {1} steps; all of these match.", tally.judged, coverage.planned)
+    return ""
+
+
+def _doubt_of_log(tally: Tally, steering: Steering | None) -> str:
+    """What makes the log of matching steps doubtful; empty where nothing does."""
     if tally.contradictions or tally.omissions:
-        return (
-            Outcome.INCONCLUSIVE,
-            say(
-                "Every replayed step matches, but the rounding log has {0} contradictions and {1} omissions, which "
-                "an honest run on sound hardware does not have: either the log was altered, or this machine's "
-                "arithmetic lies outside the margin.",
-                tally.contradictions,
-                tally.omissions,
-            ),
-            checks,
+        return say(
+            "Every replayed step matches, but the rounding log has {0} contradictions and {1} omissions, which "
+            "an honest run on sound hardware does not have: either the log was altered, or this machine's "
+            "arithmetic lies outside the margin.",
+            tally.contradictions,
+            tally.omissions,
         )
     if steering is not None and steering.suspects:
-        return (
-            Outcome.INCONCLUSIVE,
-            say(
-                "Every replayed step matches, but {0} of {1} logged directions that hardware does not flip differ "
-                "from this machine's own rounding, more than chance explains in {2}: the trainer seems to have "
-                "chosen them at will.",
-                steering.steered,
-                steering.steerable,
-                ", ".join(steering.suspects),
-            ),
-            checks,
+        return say(
+            "Every replayed step matches, but {0} of {1} logged directions that hardware does not flip differ "
+            "from this machine's own rounding, more than chance explains in {2}: the trainer seems to have "
+            "chosen them at will.",
+            steering.steered,
+            steering.steerable,
+            ", ".join(steering.suspects),
         )
-    if tally.judged < coverage.planned:
-        return (
-            Outcome.INCONCLUSIVE,
-            say("Only {0} of the {1} chosen steps could be judged.", tally.judged, coverage.planned),
-            checks,
+    return ""
+
+
+def _verified(tally: Tally, coverage: Coverage) -> str:
+    if coverage.partial is None:
+        return say(
+            "All {0} steps were replayed, and every one came out exactly as the trainer signed it.", coverage.ordered
         )
-    if coverage.partial is not None:
-        return (
-            Outcome.VERIFIED,
-            say(
-                "{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}",
-                tally.judged,
-                coverage.ordered,
-                coverage.partial.describe(),
-            ),
-            checks,
-        )
-    return (
-        Outcome.VERIFIED,
-        say("All {0} steps were replayed, and every one came out exactly as the trainer signed it.", coverage.ordered),
-        checks,
+    return say(
+        "{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}",
+        tally.judged,
+        coverage.ordered,
+        coverage.partial.describe(),
     )
 
 

@@ -12,19 +12,19 @@ import hashlib
 import io
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import msgspec
 
-from counterfoil.audit.values.dispute import Dispute, TensorDivergence
+from counterfoil.audit.known import Judged, Known
 from counterfoil.audit.values.report import Kept
+from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Spans
 from counterfoil.audit.values.steptable import packed_steps
-from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import (
     BundleError,
@@ -55,10 +55,7 @@ LEAST_SECONDS = 5.0
 SHARE = 20
 """And that the time which it takes is at most one in so many parts of the audit's."""
 
-_Step = Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
-_Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Segments = Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
-_Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 _NAMED = {
     "file": say("the file"),
@@ -98,25 +95,19 @@ class Basis:
 
     @classmethod
     def of(
-        cls,
-        *,
-        file: Digest,
-        order: Digest,
-        run_root: Digest,
-        environment: Mapping[str, str],
-        segments: SegmentRequest,
-        continue_after_dispute: bool,
+        cls, request: AuditRequest, file: Digest, order: Digest, run_root: Digest, machine: tuple[tuple[str, str], ...]
     ) -> Basis:
         """Return the basis of an audit on a machine with this environment; the number of threads does not matter."""
+        environment = dict(machine)
         return cls(
-            file=file,
-            order=order,
-            run_root=run_root,
-            counterfoil=environment["counterfoil"],
-            torch=environment["torch"],
-            device=f"{environment['device']}: {environment['device_title']}, {environment['cpu_capability']}",
-            segments=segments,
-            continue_after_dispute=continue_after_dispute,
+            file,
+            order,
+            run_root,
+            environment["counterfoil"],
+            environment["torch"],
+            f"{environment['device']}: {environment['device_title']}, {environment['cpu_capability']}",
+            request.segments,
+            request.continue_after_dispute,
         )
 
     @property
@@ -129,59 +120,46 @@ class Basis:
         """A pattern of the names of all audits that differ in the file at most."""
         return f"{self._stem}-*{SUFFIX}"
 
+    def differences(self, other: Basis) -> tuple[str, ...]:
+        """Return in words what two audits do not have in common."""
+        return tuple(words for name, words in _NAMED.items() if getattr(self, name) != getattr(other, name))
+
+    def is_alike(self, other: Basis) -> bool:
+        """Whether two audits differ in the file at most."""
+        return set(self.differences(other)) <= {_NAMED["file"]}
+
     @property
     def _stem(self) -> str:
         settings = msgspec.msgpack.encode([getattr(self, item.name) for item in fields(self) if item.name != "file"])
         return f"{self.run_root.hex[:32]}-{hashlib.sha256(settings).hexdigest()[:16]}"
 
 
-def differences(one: Basis, other: Basis) -> tuple[str, ...]:
-    """Return in words what two audits do not have in common."""
-    return tuple(words for name, words in _NAMED.items() if getattr(one, name) != getattr(other, name))
-
-
-class KeptDivergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """How far the states lay apart after a segment: the tensors that differ; the others are equal.
-
-    Attributes:
-        step: The last step of the segment.
-        differing: Those that differ.
-    """
-
-    step: _Step
-    differing: tuple[TensorDivergence, ...]
-
-
-class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known where a segment ends.
+class KeptAudit(Judged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a progress file holds: what was judged where a segment ends, and what it takes to go on from there.
 
     Attributes:
         basis: What it is progress of.
-        sample: The chosen segments.
-        segments: How many of these were judged.
-        steps: Their rows of the step table, packed.
-        divergences: How far the states lay apart after those in which they could be compared.
-        dispute: The dispute, located, or None.
-        omissions: Steps in whose log decisions are missing.
-        steering_steps: Matching steps of each program that were added to the account of steering.
-        steering_sums: ``[sites, 6]``: the account.
-        seconds: Wall-clock time of the replay so far.
+        sample: As in :class:`Judged`.
+        segments: As in :class:`Judged`.
+        steps: The rows of the step table, packed.
         capsule: SHA-256 of the dispute capsule beside the file; None when there is none.
-        replayed_at: Who replayed the segments, and where.
     """
 
     basis: Basis
     sample: Sample
     segments: _Segments
     steps: dict[str, bytes]
-    divergences: tuple[KeptDivergence, ...]
-    dispute: Dispute | None
-    omissions: tuple[_Step, ...]
-    steering_steps: tuple[_Count, ...]
-    steering_sums: tuple[tuple[_Count, ...], ...]
-    seconds: _Seconds
     capsule: bytes | None
-    replayed_at: tuple[ReplayedAt, ...] = ()
+
+    @classmethod
+    def of(cls, known: Known, basis: Basis, capsule: Digest | None) -> Self:
+        """Return what is kept of an audit."""
+        return cls(
+            **{name: getattr(known.judged, name) for name in Judged.__struct_fields__},
+            basis=basis,
+            steps=known.steps.pack(known.step),
+            capsule=None if capsule is None else capsule.value,
+        )
 
     def __post_init__(self) -> None:
         """Check what no audit could have found; raises ValueError. Numbers that are too large would fill the memory."""
@@ -193,6 +171,11 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("there are no such segments")
         if not math.isfinite(self.seconds):
             raise ValueError("it took no time that can be")
+
+    @property
+    def judged(self) -> Judged:
+        """What was judged."""
+        return Judged(**{name: getattr(self, name) for name in Judged.__struct_fields__})
 
     @property
     def _replayed(self) -> Iterator[Spans]:
@@ -212,6 +195,11 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             and all(count <= steps for count in self.steering_steps)
         )
 
+    def kept_at(self, path: Path) -> Kept:
+        """Say in short what the file holds that lies there."""
+        steps = packed_steps(self.steps)
+        return Kept(path, self.segments, self.sample.count, int(steps[-1]) if len(steps) else 0)
+
 
 def _ascending(total: int) -> Callable[[Spans], bool]:
     """Whether spans are those of segments 1 to ``total``, ascending and apart."""
@@ -224,12 +212,6 @@ def _ascending(total: int) -> Callable[[Spans], bool]:
         )
 
     return check
-
-
-def kept_at(path: Path, audit: KeptAudit) -> Kept:
-    """Say in short what a progress file holds."""
-    steps = packed_steps(audit.steps)
-    return Kept(path, audit.segments, audit.sample.count, int(steps[-1]) if len(steps) else 0)
 
 
 def body_of(audit: KeptAudit) -> bytes:
@@ -319,79 +301,13 @@ def load(path: Path) -> KeptAudit | None:
     return decode(data)
 
 
-def fitting(place: Path, basis: Basis, *, begin: bool = False) -> KeptAudit | None:
-    """Return the progress that an audit can go on from.
-
-    Args:
-        place: Its file, or the folder of all of them.
-        basis: The audit's basis.
-        begin: Whether None is returned where nothing was kept of any audit of this run.
-
-    Raises:
-        ProgressError: There is none, or it is that of another audit; the sentence says what differs.
-    """
-    found = load(place_of(place, basis))
-    if found is None:
-        others = [differences(basis, other.basis) for other in _others(place, basis)]
-        if not others and begin:
-            return None
-        if not others:
-            raise ProgressError(say("No progress of an audit of this run was kept."), remedy=_ANEW)
-        raise _unfit(min(others, key=len))
-    if found.basis != basis:
-        raise _unfit(differences(basis, found.basis))
-    return found
-
-
-def find(place: Path, basis: Basis, run: Path) -> Kept | None:
-    """Return what is kept of an audit; None when there is nothing of use.
-
-    Args:
-        place: Its file, or the folder of all of them.
-        basis: The audit's basis; ``file`` is not looked at.
-        run: The run. It is hashed if something is kept that may be of this very file, unless that takes long.
-    """
-    paths = sorted(place.glob(basis.names)) if place.is_dir() else [place]
-    found = [(path, audit) for path in paths if (audit := _usable(path)) is not None and _alike(basis, audit.basis)]
-    if found and (len(found) > 1 or _is_short(run)):
-        try:
-            digest = Digest.of_file(run)
-        except OSError:  # the audit will say so
-            return None
-        found = [(path, audit) for path, audit in found if audit.basis.file == digest]
-    return kept_at(*found[0]) if found else None
-
-
-def _usable(path: Path) -> KeptAudit | None:
-    try:
-        return load(path)
-    except ProgressError:
-        return None
-
-
-def _alike(one: Basis, other: Basis) -> bool:
-    """Whether two audits differ in the file at most."""
-    return not set(differences(one, other)) - {_NAMED["file"]}
-
-
-def _is_short(run: Path) -> bool:
-    try:
-        return run.stat().st_size <= HASHED_BYTES
-    except OSError:
-        return False
-
-
-def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
-    """Yield the progress of other audits of the same run."""
-    if not place.is_dir():
-        return
-    for path in sorted(place.glob(f"{basis.run_root.hex[:32]}-*{SUFFIX}")):
-        try:
+def _usable(paths: Iterable[Path]) -> Iterator[tuple[Path, KeptAudit]]:
+    """Yield the progress files that can be read, and what they hold."""
+    for path in sorted(paths):
+        with suppress(ProgressError):
             found = load(path)
-        except ProgressError:
-            continue
-        if found is not None:
-            yield found
+            if found is not None:
+                yield path, found
 
 
 def _unfit(differing: Sequence[str]) -> ProgressError:
@@ -412,8 +328,28 @@ class Shelf:
     """Where progress lies: in files of the user's. A process in a box has another one, which asks whoever has them."""
 
     def fitting(self, place: Path, basis: Basis, *, begin: bool = False) -> KeptAudit | None:
-        """Return the progress that an audit can go on from; see :func:`fitting`."""
-        return fitting(place, basis, begin=begin)
+        """Return the progress that an audit can go on from.
+
+        Args:
+            place: Its file, or the folder of all of them.
+            basis: The audit's basis.
+            begin: Whether None is returned where nothing was kept of any audit of this run.
+
+        Raises:
+            ProgressError: There is none, or it is that of another audit; the sentence says what differs.
+        """
+        found = load(place_of(place, basis))
+        if found is None:
+            paths = place.glob(f"{basis.run_root.hex[:32]}-*{SUFFIX}") if place.is_dir() else ()
+            others = [basis.differences(other.basis) for _, other in _usable(paths)]
+            if not others and begin:
+                return None
+            if not others:
+                raise ProgressError(say("No progress of an audit of this run was kept."), remedy=_ANEW)
+            raise _unfit(min(others, key=len))
+        if found.basis != basis:
+            raise _unfit(basis.differences(found.basis))
+        return found
 
     def earlier(self, path: Path, basis: Basis) -> KeptAudit | None:
         """Return the progress of an audit with this very basis; None where there is none of use."""
@@ -424,8 +360,22 @@ class Shelf:
         return None
 
     def find(self, place: Path, basis: Basis, run: Path) -> Kept | None:
-        """Return what is kept of an audit; see :func:`find`."""
-        return find(place, basis, run)
+        """Return what is kept of an audit; None when there is nothing of use.
+
+        Args:
+            place: Its file, or the folder of all of them.
+            basis: The audit's basis; ``file`` is not looked at.
+            run: The run. It is hashed if something is kept that may be of this very file, unless that takes long.
+        """
+        paths = place.glob(basis.names) if place.is_dir() else [place]
+        found = [(path, audit) for path, audit in _usable(paths) if basis.is_alike(audit.basis)]
+        try:
+            if len(found) > 1 or (found and run.stat().st_size <= HASHED_BYTES):
+                digest = Digest.of_file(run)
+                found = [(path, audit) for path, audit in found if audit.basis.file == digest]
+        except OSError:  # the audit will say so
+            return None
+        return found[0][1].kept_at(found[0][0]) if found else None
 
     def remove(self, files: Iterable[Path]) -> str:
         """Remove progress of an audit that has come to its end; returns what could not be, as a sentence."""
@@ -438,8 +388,24 @@ class Shelf:
         return problem
 
     def evidence(self, path: Path, audit: KeptAudit) -> CapsuleContents | None:
-        """Read the dispute capsule beside a progress file; see :func:`load_evidence`."""
-        return load_evidence(path, audit)
+        """Read the dispute capsule beside a progress file; None when the progress names none.
+
+        Raises:
+            ProgressError: It is not the one that was kept.
+        """
+        if audit.capsule is None:
+            return None
+        try:
+            with SteadyFile.open(capsule_of(path)) as file:
+                if finish(file.settle()).value == audit.capsule:
+                    return CapsuleReader(file).contents()
+        except (GivenFileError, RefusedError) as error:
+            raise ProgressError(
+                say("The dispute capsule that was kept with the progress cannot be read."),
+                remedy=_ANEW,
+                detail=str(error),
+            ) from error
+        raise ProgressError(say("The dispute capsule that was kept with the progress is another one."), remedy=_ANEW)
 
     def put_capsule(self, path: Path, evidence: CapsuleContents) -> Digest:
         """Write the dispute capsule beside a progress file, and return its SHA-256; raises as that does."""
@@ -461,16 +427,21 @@ class Keeper:
 
     Args:
         path: The file.
-        clock: Monotonic seconds.
+        basis: What it is progress of.
         shelf: Where it lies.
+        clock: Monotonic seconds.
+
+    Attributes:
+        kept: What lies there; None while nothing does.
+        problem: Why it could not be kept or removed, as a sentence; else empty.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic, shelf: Shelf | None = None) -> None:
+    def __init__(self, path: Path, basis: Basis, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
+        self._basis = basis
+        self._shelf = shelf
         self._clock = clock
-        self._shelf = shelf or Shelf()
-        self._waiting: tuple[Kept, Callable[[Digest | None], KeptAudit]] | None = None
-        self._evidence: CapsuleContents | None = None
+        self._waiting: Known | None = None
         self._written: CapsuleContents | None = None
         self._capsule: Digest | None = None
         self._due = float("-inf")
@@ -479,30 +450,15 @@ class Keeper:
 
     def adopt(self, audit: KeptAudit, evidence: CapsuleContents | None = None) -> None:
         """Take note of what lies there: progress with fewer segments will not replace it."""
-        self.kept = kept_at(self._path, audit)
+        self.kept = audit.kept_at(self._path)
         if audit.capsule is not None and evidence is not None:
             self._written, self._capsule = evidence, Digest(audit.capsule)
 
-    def keep(
-        self,
-        segments: int,
-        chosen: int,
-        step: int,
-        data: Callable[[Digest | None], KeptAudit],
-        evidence: CapsuleContents | None,
-    ) -> None:
-        """Note what is known where a segment ends; it is written if the last writing lies back long enough.
-
-        Args:
-            segments: How many segments were judged.
-            chosen: How many were chosen.
-            step: The last step that was judged.
-            data: Makes what the file holds; called when it is written, with the SHA-256 of the capsule beside it.
-            evidence: What the dispute rests on, if there is any.
-        """
-        if self.kept is not None and segments <= self.kept.segments:
+    def keep(self, known: Known) -> None:
+        """Note what is known where a segment ends; it is written if the last writing lies back long enough."""
+        if self.kept is not None and known.judged.segments <= self.kept.segments:
             return
-        self._waiting, self._evidence = (Kept(self._path, segments, chosen, step), data), evidence
+        self._waiting = known
         if self._clock() >= self._due:
             self.flush()
 
@@ -511,26 +467,26 @@ class Keeper:
         if self._waiting is None:
             return
         begun = self._clock()
-        kept, data = self._waiting
+        known, self._waiting = self._waiting, None
         try:
-            self._write_capsule()
-            self._shelf.put(self._path, data(self._capsule))
+            self._write_capsule(known.evidence)
+            audit = KeptAudit.of(known, self._basis, self._capsule)
+            self._shelf.put(self._path, audit)
         except (FileWriteError, SealError, OSError) as error:
             sentence = say("{0}.", error.strerror or error) if isinstance(error, OSError) else error.sentence
             self.problem = say("The progress of the audit could not be kept. {0}", sentence)
         else:
-            self.kept = kept
+            self.kept = audit.kept_at(self._path)
             self.problem = ""
-        self._waiting = None
         ended = self._clock()
         self._due = ended + max(LEAST_SECONDS, SHARE * (ended - begun))
 
-    def _write_capsule(self) -> None:
-        if self._evidence is None or self._evidence is self._written:
+    def _write_capsule(self, evidence: CapsuleContents | None) -> None:
+        if evidence is None or evidence is self._written:
             return
         with suppress(BundleError):  # too many steps for a capsule: then there is none at the end either
-            self._capsule = self._shelf.put_capsule(self._path, self._evidence)
-            self._written = self._evidence
+            self._capsule = self._shelf.put_capsule(self._path, evidence)
+            self._written = evidence
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -546,40 +502,3 @@ class Keeper:
 def capsule_of(path: Path) -> Path:
     """Return where the dispute capsule lies that belongs to a progress file."""
     return path.with_name(path.name + ".cfoil")
-
-
-def load_evidence(path: Path, audit: KeptAudit) -> CapsuleContents | None:
-    """Read the dispute capsule beside a progress file; None when the progress names none.
-
-    Raises:
-        ProgressError: It is not the one that was kept.
-    """
-    if audit.capsule is None:
-        return None
-    try:
-        with SteadyFile.open(capsule_of(path)) as file:
-            if finish(file.settle()).value == audit.capsule:
-                return CapsuleReader(file).contents()
-    except (GivenFileError, RefusedError) as error:
-        raise ProgressError(
-            say("The dispute capsule that was kept with the progress cannot be read."), remedy=_ANEW, detail=str(error)
-        ) from error
-    raise ProgressError(say("The dispute capsule that was kept with the progress is another one."), remedy=_ANEW)
-
-
-def kept_divergence(step: int, tensors: Iterable[TensorDivergence]) -> KeptDivergence:
-    """Return what is kept of a comparison of two states."""
-    return KeptDivergence(step, tuple(tensor for tensor in tensors if tensor.differing))
-
-
-def all_tensors(kept: KeptDivergence, shapes: Mapping[str, tuple[int, ...]]) -> tuple[TensorDivergence, ...]:
-    """Return the whole comparison again.
-
-    Args:
-        kept: What was kept of it.
-        shapes: The shape of every state tensor, by name, sorted.
-    """
-    found: dict[str, Any] = {tensor.name: tensor for tensor in kept.differing}
-    return tuple(
-        found.get(name) or TensorDivergence(name, shape, 0, 0.0, 0, 0.0, (), 0.0, 0.0) for name, shape in shapes.items()
-    )

@@ -1,202 +1,369 @@
-"""What an audit knows so far; it becomes the report."""
+"""What an audit knows of a run: one value, which every event makes into the next.
+
+``known = fold(known, event)`` is all that changes in an audit. The report is made of the last value, and what is kept
+between two segments is its :attr:`Known.judged`, so that both say the same. Most events are those that command line and
+window hear (:mod:`counterfoil.audit.values.events`); the others (:data:`Fact`) are the audit's own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self, TypeVar
 
-from counterfoil.arithmetic.compute.devices import environment_after
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit.conclusion import Coverage, conclude
+import msgspec
+from msgspec.structs import replace as changed
+
 from counterfoil.audit.inspection import Inspection
-from counterfoil.audit.keeping import (
-    Basis,
-    Keeper,
-)
-from counterfoil.audit.nonces import KeptNonce
-from counterfoil.audit.outside import Outside
-from counterfoil.audit.parts.work import here
-from counterfoil.audit.step.steering import SteeringAccount
-from counterfoil.audit.values.dispute import Dispute
+from counterfoil.audit.step.steering import Account
+from counterfoil.audit.values.dispute import Dispute, TensorDivergence
 from counterfoil.audit.values.events import (
+    AuditStarted,
     CheckChanged,
+    DisputeLocated,
+    DivergenceMeasured,
+    Event,
+    StepReplayed,
 )
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
-from counterfoil.audit.values.report import AuditReport, Steering
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import Sample, planned_steps
-from counterfoil.audit.values.steptable import StepTable
-from counterfoil.audit.values.workers import ReplayedAt, Where, by_place, elsewhere
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.sampling import Sample, ranges
+from counterfoil.audit.values.steptable import StepRow, StepTable
+from counterfoil.audit.values.workers import ReplayedAt, Where, with_segment
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import (
+    CancelledError,
+    CommitmentError,
     CounterfoilError,
     NonFiniteError,
+    ProgramError,
     RefusedError,
+    WorkerError,
 )
-from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.sentence import Sentence, enumeration, joined, say
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.schema import MAX_STEPS
+
+NAMED_STATES = 8
+"""Damaged stored states that are named one by one."""
+
+StepNumber = Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 
-@dataclass
-class Progress:
-    """What is known so far; becomes the report."""
+class Divergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """How far the states lay apart after a segment: the tensors that differ; the others are equal.
 
-    request: AuditRequest
-    outside: Outside
-    inspection: Inspection | None = None
+    Attributes:
+        step: The last step of the segment.
+        differing: Those that differ.
+    """
+
+    step: StepNumber
+    differing: tuple[TensorDivergence, ...]
+
+    @classmethod
+    def of(cls, step: int, tensors: Iterable[TensorDivergence]) -> Self:
+        """Take what differs from a comparison of two states."""
+        return cls(step, tuple(tensor for tensor in tensors if tensor.differing))
+
+    def all_tensors(self, shapes: Mapping[str, tuple[int, ...]]) -> tuple[TensorDivergence, ...]:
+        """Return the whole comparison again; ``shapes`` has the shape of every state tensor, by name, sorted."""
+        found: dict[str, Any] = {tensor.name: tensor for tensor in self.differing}
+        return tuple(
+            found.get(name) or TensorDivergence(name, shape, 0, 0.0, 0, 0.0, (), 0.0, 0.0)
+            for name, shape in shapes.items()
+        )
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was judged of the chosen segments, but for the rows of the step table: what a later audit can go on from.
+
+    Attributes:
+        sample: The chosen segments; None before they are chosen.
+        segments: How many of these are judged.
+        divergences: How far the states lay apart after those in which they could be compared.
+        dispute: The first mismatch, or the one that accuses, located; None while there is none.
+        omissions: Steps in whose log decisions are missing.
+        steering_steps: Matching steps of each program that were added to the account of steering.
+        steering_sums: ``[sites, 6]``: the account.
+        seconds: Wall-clock time of the replay so far.
+        replayed_at: Who replayed the segments, and where.
+    """
+
+    sample: Sample | None = None
+    segments: int = 0
+    divergences: tuple[Divergence, ...] = ()
+    dispute: Dispute | None = None
+    omissions: tuple[StepNumber, ...] = ()
+    steering_steps: tuple[Count, ...] = ()
+    steering_sums: tuple[tuple[Count, ...], ...] = ()
+    seconds: Seconds = 0.0
+    replayed_at: tuple[ReplayedAt, ...] = ()
+
+    @property
+    def account(self) -> Account:
+        """What the log of the matching steps left to the trainer; empty under an exact profile."""
+        return Account(self.steering_steps, self.steering_sums)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a step was found that accuses by itself; a difference that does not is no reason to stop."""
+        return self.dispute is not None and self.dispute.stands_alone
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What kept segments from being judged; it does not keep the others, and ends the audit when these are judged.
+
+    Troubles can be added up.
+
+    Attributes:
+        damaged: Steps whose stored state is not the one that the run commits to.
+        unreached: Chosen steps before which no state to start from was left.
+        no_result: Why the first step that came to no result, and accuses nobody, did not.
+        not_replayed: Why the first segment that nobody replayed was not, as a sentence.
+    """
+
+    damaged: tuple[int, ...] = ()
+    unreached: tuple[int, ...] = ()
+    no_result: NonFiniteError | ProgramError | None = None
+    not_replayed: str = ""
+
+    def __add__(self, other: Trouble) -> Trouble:
+        return Trouble(
+            tuple(dict.fromkeys((*self.damaged, *other.damaged))),
+            (*self.unreached, *other.unreached),
+            self.no_result or other.no_result,
+            self.not_replayed or other.not_replayed,
+        )
+
+    def __bool__(self) -> bool:
+        return self != Trouble()
+
+    def error(self) -> CounterfoilError | None:
+        """What the audit ends with; None where there was no trouble."""
+        if self.damaged:
+            return CommitmentError(self.damage, remedy=say("Ask the trainer for the file again."))
+        if self.no_result is not None:
+            return self.no_result
+        if self.not_replayed:
+            return WorkerError(
+                self.not_replayed,
+                remedy=say("Go on with --resume without workers, or on machines with more memory."),
+            )
+        return None
+
+    @property
+    def damage(self) -> Sentence:
+        """What is wrong with the stored states, and what could not be judged for it."""
+        steps = enumeration([str(step) for step in self.damaged[:NAMED_STATES]])
+        what = (
+            say("The stored state of step {0} differs from the state root of that step.", steps)
+            if len(self.damaged) == 1
+            else say("{0} stored states differ from the state roots of their steps ({1}).", len(self.damaged), steps)
+        )
+        unreached = ", ".join(
+            str(first) if first == last else f"{first}-{last}" for first, last in ranges(self.unreached)
+        )
+        return joined(
+            what,
+            say(
+                "The file was damaged or altered after it was signed, or the trainer signed another state than it "
+                "stored."
+            ),
+            say("Steps that could not be judged for it: {0}.", unreached) if unreached else "",
+        )
+
+
+def all_checks(known: Mapping[CheckNumber, Check]) -> tuple[Check, ...]:
+    """All ten checks in order; those that are not known yet are pending."""
+    return tuple(known.get(number, Check(number, CheckState.PENDING)) for number in CheckNumber)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What an audit knows after some of its events.
+
+    The step table alone grows in place, since a copy for each step would cost more than the step; its rows never
+    change, and those of this value are the ones that were there when :attr:`step` came in.
+
+    Attributes:
+        client_order: Digest of the client's own order, when one was given.
+        bundle_digest: SHA-256 of the bundle file; None before it is hashed, and where it changed meanwhile.
+        inspection: Checks 1 to 6; None before the file is open.
+        environment: Device, library versions and switches of this machine; empty before the device is open.
+        started: Whether the audit has said what it will replay.
+        checks: All ten checks, in order.
+        steps: The step table.
+        step: The step whose row came in last; 0 while there is none.
+        judged: What was judged of the chosen segments.
+        evidence: What a dispute capsule about the dispute would hold.
+        trouble: What kept segments from being judged.
+        miscount: Why the file is refused that says of a log that it has another number of entries than it has, in the
+            first step in which it does; nothing signed binds that number, so it accuses nobody.
+        error: What ended the audit early; None where nothing did.
+    """
+
     client_order: Digest | None = None
     bundle_digest: Digest | None = None
-    sample: Sample | None = None
-    started: bool = False
-    cancelled: bool = False
-    error: CounterfoilError | None = None
-    steps: StepTable = field(default_factory=StepTable)
-    dispute: Dispute | None = None
-    seconds: float = 0.0
-    evidence: CapsuleContents | None = None
-    account: SteeringAccount | None = None
+    inspection: Inspection | None = None
     environment: tuple[tuple[str, str], ...] = ()
-    later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
-    keeper: Keeper | None = None
-    basis: Basis | None = None
-    nonce: KeptNonce | None = None
-    imitation: str | None = None
-    places: dict[int, Where] = field(default_factory=dict)
-    """Who replayed each segment, and where, by number."""
+    started: bool = False
+    checks: tuple[Check, ...] = all_checks({})
+    steps: StepTable = field(default_factory=StepTable)
+    step: int = 0
+    judged: Judged = field(default_factory=Judged)
+    evidence: CapsuleContents | None = None
+    trouble: Trouble = field(default_factory=Trouble)
+    miscount: CommitmentError | None = None
+    error: CounterfoilError | None = None
 
     @property
     def interrupted(self) -> bool:
         """Whether the audit did not come to its end, for no reason that lies in the run."""
-        return self.cancelled or not isinstance(self.error, (RefusedError, NonFiniteError, type(None)))
-
-    def settle_keeping(self) -> None:
-        """Keep the progress of an audit that was interrupted; one that came to its end needs none."""
-        staying = self.interrupted or self.request.retain
-        if self.nonce is not None and not staying:
-            self.nonce.remove()
-        if self.keeper is not None and staying:
-            self.keeper.flush()
-        elif self.keeper is not None:
-            self.keeper.remove()
-
-    def leftover(self) -> tuple[Path, ...]:
-        """What is left of the progress of an audit that came to its end."""
-        if self.interrupted or not self.request.retain:
-            return ()
-        kept = () if self.keeper is None else self.keeper.files
-        return kept if self.nonce is None else (*kept, self.nonce.path)
-
-    def note(self, number: CheckNumber, state: CheckState, detail: str) -> CheckChanged:
-        """Record the result of a check that follows the inspection."""
-        check = Check(number, state, detail)
-        self.later_checks[number] = check
-        return CheckChanged(check)
-
-    def checks(self, rest: CheckState = CheckState.PENDING) -> tuple[Check, ...]:
-        """All ten checks in order; those not made have the state ``rest``."""
-        known = {**(self.inspection.checks if self.inspection else {}), **self.later_checks}
-        return tuple(known.get(number, Check(number, rest)) for number in CheckNumber)
-
-    def final_checks(self) -> tuple[Check, ...]:
-        """The checks when nothing goes on any more: one that had begun and has no result was not made."""
-        open_ones = (CheckState.PENDING, CheckState.RUNNING)
-        return tuple(
-            Check(check.number, CheckState.SKIPPED) if check.state in open_ones else check for check in self.checks()
-        )
-
-    def _coverage(self, manifest: OrderManifest | None) -> Coverage:
-        if manifest is None:
-            return Coverage(0, 0)
-        planned = manifest.steps if self.sample is None else planned_steps(manifest, self.sample)
-        return Coverage(manifest.steps, planned, self.sample)
-
-    def report(self) -> AuditReport:
-        """Conclude, and report what was found."""
-        inspection, tally = self.inspection, self.steps.tally()
-        manifest = inspection.reader.manifest if inspection else None
-        if inspection is None and isinstance(self.error, RefusedError):
-            self.note(CheckNumber.FORMAT, CheckState.FAILED, self.error.sentence)
-        coverage = self._coverage(manifest)
-        outcome, reason, changed = conclude(
-            tally,
-            dispute=self.dispute,
-            coverage=coverage,
-            error=self.error,
-            cancelled=self.cancelled,
-            steering=self._steering(),
-            exact=self._exact_bits(manifest) is not None,
-        )
-        for check in changed:
-            self.later_checks.setdefault(check.number, check)
-            if self.later_checks[check.number].state is CheckState.RUNNING:
-                self.later_checks[check.number] = check
-        claim = inspection.claim if inspection else None
-        # Check 2 reads the client's order again; what it compared is what counts.
-        client = (inspection.client_order if inspection else None) or self.client_order
-        known = self.request.client_key
-        if inspection is not None and inspection.broken_signature and client == inspection.reader.manifest.digest:
-            client = None  # check 2 ended before it could compare them
-        held = manifest.digest if manifest else None
-        return AuditReport(
-            outcome=outcome,
-            reason=reason,
-            checks=self.final_checks(),
-            order_digest=client or held,
-            order_source=self._order_source(client),
-            run_order=held,
-            run_root=claim.run_root if claim else None,
-            bundle_digest=self.bundle_digest,
-            bundle_name=Path(self.request.run).name,
-            trainer_key=inspection.trainer_key if inspection else "",
-            given_key=self.request.trainer_key.key_id if self.request.trainer_key else "",
-            title=manifest.title if manifest else "",
-            steps_ordered=coverage.ordered,
-            steps_planned=coverage.planned,
-            steps_replayed=tally.judged,
-            mismatched_steps=tally.mismatched,
-            dispute=self.dispute,
-            corrections=tally.corrections,
-            contradictions=tally.contradictions,
-            omissions=tally.omissions,
-            log_entries=tally.log_entries,
-            log_bytes=tally.log_bytes,
-            rounded_values=tally.rounded_values,
-            seconds=self.seconds,
-            environment=environment_after(self.environment),
-            trainer_environment=claim.environment if claim else (),
-            client_key=inspection.client_key if inspection else "",
-            given_client_key=known.key_id if known else "",
-            accepted_at=inspection.acceptance.accepted_at if inspection and inspection.acceptance else "",
-            accepted_client=(inspection.acceptance.client_key or "") if inspection and inspection.acceptance else "",
-            sample=self.sample,
-            steering=self._steering(),
-            without_bound=self._without_bound(),
-            exact_bits=self._exact_bits(manifest),
-            replayed_at=self.replayed_at,
-        )
+        return not isinstance(self.error, (RefusedError, NonFiniteError, type(None)))
 
     @property
-    def replayed_at(self) -> tuple[ReplayedAt, ...]:
-        """Where the segments were replayed; empty when this machine replayed them all."""
-        return by_place(self.places) if elsewhere(self.places, here(self.environment)) else ()
+    def cancelled(self) -> bool:
+        """Whether the user stopped it."""
+        return isinstance(self.error, CancelledError)
 
-    @staticmethod
-    def _exact_bits(manifest: OrderManifest | None) -> int | None:
-        precision = None if manifest is None else manifest.precision
-        return precision.bits if isinstance(precision, ExactPrecision) else None
+    @property
+    def sample(self) -> Sample:
+        """The chosen segments, once they are chosen."""
+        assert self.judged.sample is not None
+        return self.judged.sample
 
-    def _order_source(self, client: Digest | None) -> OrderSource:
-        if client is not None:
-            return "client"
-        whose = None if self.inspection is None else self.inspection.whose
-        return "bundle" if whose is None else whose.source
 
-    def _without_bound(self) -> tuple[str, ...] | None:
-        order = self.inspection.order if self.inspection else None
-        return (
-            None if order is None else arithmetic_of(order.manifest.precision).kinds_without_proof(order.programs.all)
+@dataclass(frozen=True)
+class Learned:
+    """Something is known now, once and for all; or it is not after all.
+
+    Attributes:
+        fields: Attributes of :class:`Known`, by name.
+    """
+
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DecisionsOmitted:
+    """Decisions are missing in the log of a step that every conforming recorder writes down."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class SegmentJudged:
+    """A segment is judged.
+
+    Attributes:
+        number: Its number.
+        where: Who replayed it, and where; None where nobody did.
+    """
+
+    number: int
+    where: Where | None
+
+
+@dataclass(frozen=True)
+class TimePassed:
+    """The replay took so many seconds more."""
+
+    seconds: float
+
+
+Fact = Learned | Account | DecisionsOmitted | SegmentJudged | TimePassed | Trouble
+"""What an audit comes to know and says nobody at once. An account is that of steps which match, for each of them."""
+
+
+def fold(known: Known, event: Event | Fact) -> Known:
+    """Return what is known after an event. Those that only say where the replay stands change nothing."""
+    match event:
+        case Learned(fields):
+            return replace(known, **fields)
+        case AuditStarted(checks=checks, sample=sample):
+            return replace(known, started=True, checks=checks, judged=changed(known.judged, sample=sample))
+        case CheckChanged(check):
+            return replace(known, checks=tuple(check if one.number is check.number else one for one in known.checks))
+        case StepReplayed(row):
+            return _with_row(known, row)
+        case Trouble():
+            return replace(known, trouble=known.trouble + event)
+    return replace(known, judged=_judging(known.judged, event))
+
+
+def _judging(judged: Judged, event: Event | Fact) -> Judged:
+    match event:
+        case DivergenceMeasured(step, tensors):
+            return changed(judged, divergences=(*judged.divergences, Divergence.of(step, tensors)))
+        case DisputeLocated(dispute):
+            return changed(judged, dispute=dispute)
+        case DecisionsOmitted(step):
+            return changed(judged, omissions=(*judged.omissions, step))
+        case Account():
+            total = judged.account + event
+            return changed(judged, steering_steps=total.steps, steering_sums=total.sums)
+        case SegmentJudged(number, where):
+            at = judged.replayed_at if where is None else with_segment(judged.replayed_at, number, where)
+            return changed(judged, segments=judged.segments + 1, replayed_at=at)
+        case TimePassed(seconds):
+            return changed(judged, seconds=judged.seconds + seconds)
+    return judged
+
+
+def _with_row(known: Known, row: StepRow) -> Known:
+    said = known.steps.column("log_entries").item(row.step - 1)
+    known.steps.put([row])
+    miscount = known.miscount
+    if miscount is None and row.replay_leaf is not None and row.log_entries != said:
+        sentence = say(
+            "The file says that the rounding log of step {0} has {1} entries, and the log itself, which the "
+            "trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not "
+            "recorded by Counterfoil.",
+            row.step,
+            said,
+            row.log_entries,
         )
+        miscount = CommitmentError(sentence, remedy=say("Ask the trainer for the file again."))
+    return replace(known, step=row.step, miscount=miscount)
 
-    def _steering(self) -> Steering | None:
-        return self.account.result() if self.account is not None and self.steps.judged else None
+
+Said = TypeVar("Said", bound=Event | Fact)
+
+
+class Ledger:
+    """The one thing in an audit that changes.
+
+    Attributes:
+        known: What is known now.
+    """
+
+    def __init__(self) -> None:
+        self.known = Known()
+        self._looked = time.perf_counter()
+
+    def note(self, event: Said) -> Said:
+        """Fold an event into what is known, and return it, to be said."""
+        self.known = fold(self.known, event)
+        return event
+
+    def learn(self, **fields: object) -> None:
+        """Note what is known now, by attributes of :class:`Known`."""
+        self.note(Learned(fields))
+
+    def check(self, number: CheckNumber, state: CheckState, detail: str = "") -> CheckChanged:
+        """Note how a check stands."""
+        return self.note(CheckChanged(Check(number, state, detail)))
+
+    def start_clock(self) -> None:
+        """The time of the replay begins."""
+        self._looked = time.perf_counter()
+
+    def look_at_clock(self) -> None:
+        """Note the time since the last look."""
+        now = time.perf_counter()
+        self.note(TimePassed(now - self._looked))
+        self._looked = now

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from counterfoil.audit.step.judgement import Omissions, judge, parts_of
+from counterfoil.audit.step.judgement import judge, parts_of
 from counterfoil.audit.step.locate import first_differing_operator
 from counterfoil.audit.step.replayer import State, StepReplayer
 from counterfoil.audit.values.events import Event
@@ -209,14 +209,16 @@ class _Judge:
         self._steps = steps
         self._number = number
         self._provider = provider
-        self._omissions = Omissions()
+        self._omissions: list[int] = []
 
     def rule(self, step: int, state: State) -> Generator[Event, None, tuple[Ruling, State | None]]:
         """Rule on a step that starts from ``state``; returns the state after it too, if all agree on one."""
         reader, record = self._provider.reader, self._provider.records[step]
         theirs = reader.fingerprints(step)
         judged = yield from judge(self._steps, record, state, reader.log(step), theirs)
-        look = None if judged.look is None else self._omissions.note(step, judged.look)
+        if judged.look is not None and judged.look.omits:
+            self._omissions.append(step)
+        look = None if judged.look is None else judged.look.with_omissions(self._omissions)
         accuses = look is not None and look.accuses
         operator = None
         if look is not None and judged.step is not None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 from counterfoil.arithmetic.compute.devices import environment, open_device
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
+from counterfoil.audit.company import Company
 from counterfoil.audit.inspection import Inspection, make_checks, recorded
 from counterfoil.audit.keeping import (
     Basis,
@@ -20,17 +19,19 @@ from counterfoil.audit.keeping import (
     misfit,
     place_of,
 )
-from counterfoil.audit.known import Progress
+from counterfoil.audit.known import Ledger, all_checks
+from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.crew import patience_for
 from counterfoil.audit.parts.helpers import open_helpers
 from counterfoil.audit.parts.result import Identity
-from counterfoil.audit.segments import Replay
+from counterfoil.audit.parts.work import Opened
+from counterfoil.audit.reporting import report_of
+from counterfoil.audit.segments import SegmentReplay
 from counterfoil.audit.signatures import read_client_order
 from counterfoil.audit.step.replayer import (
     step_replayer,
 )
-from counterfoil.audit.step.steering import SteeringAccount
 from counterfoil.audit.values.events import (
     IMITATION,
     AuditFinished,
@@ -55,7 +56,6 @@ from counterfoil.base.errors import (
     RefusedError,
 )
 from counterfoil.base.generators import ByPercent, relay
-from counterfoil.base.precision import Precision
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
@@ -69,7 +69,10 @@ _LONG_BYTES = 2**28
 
 
 def run_audit(
-    request: AuditRequest, cancel: CancelToken | None = None, outside: Outside | None = None
+    request: AuditRequest,
+    cancel: CancelToken | None = None,
+    outside: Outside | None = None,
+    machines: OpenMachine = open_machine,
 ) -> Iterator[Event]:
     """Audit a run: inspect it, replay it, and conclude.
 
@@ -79,6 +82,8 @@ def run_audit(
         request: What to audit.
         cancel: Stops it.
         outside: How it reaches what lies outside of a box; unless given, this process does all itself.
+        machines: Sets up the machine that computes. Of one that imitates other hardware the report's environment names
+            that, no verdict can be made of it, and no progress is kept.
 
     Yields:
         AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
@@ -86,144 +91,9 @@ def run_audit(
     Raises:
         GivenFileError: A file that the auditor named is not there, or is none of its kind: the client's order, the data
             file. That is the auditor's slip and says nothing of the run, so there is no report that could be signed.
+        ValueError: Progress is to be kept of an audit on imitated hardware.
     """
-    yield from _run(Progress(request, outside or Outside()), cancel or CancelToken())
-
-
-def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken | None = None) -> Iterator[Event]:
-    """Audit as :func:`run_audit` does, on imitated hardware, to measure what honest machines do to a replay.
-
-    The report's environment names the perturbation, and no verdict can be made of it. Nothing is kept of its progress.
-
-    Args:
-        request: What to audit.
-        perturbation: The hardware to imitate (:mod:`counterfoil.arithmetic.compute.perturbed`).
-        cancel: Stops it.
-
-    Raises:
-        ValueError: There is no such perturbation, or the request asks for progress to be kept.
-    """
-    perturbed(perturbation)
-    if request.progress is not None or request.resume:
-        raise ValueError("no progress is kept of an audit on imitated hardware")
-    return _run(Progress(request, Outside(), imitation=perturbation), cancel or CancelToken())
-
-
-def _run(progress: Progress, token: CancelToken) -> Iterator[Event]:
-    request = progress.request
-    try:
-        # A slip is said before a large file is read.
-        with obstacles_noticed():
-            given = read_client_order(request.order, request.run)
-            progress.client_order = None if given is None else given.digest
-        with obstacles_noticed(), SteadyFile.open(request.run) as file:
-            # Before a byte is looked at: whatever is judged from here on is what the verdict names.
-            progress.bundle_digest = yield from _settle(file, progress, token)
-            try:
-                with obstacles_noticed():
-                    inspection = progress.inspection = Inspection(BundleReader(file))
-                    make_checks(
-                        inspection, request.order, request.trainer_key, token, request.heads, request.limits,
-                        request.client_key,
-                    )  # fmt: skip
-                    yield from _audit(request, inspection, progress, token)
-            except FileChangedError:
-                raise
-            except CounterfoilError:
-                file.check_unchanged()
-                raise
-            file.check_unchanged()
-    except CancelledError:
-        progress.cancelled = True
-    except GivenFileError:
-        raise
-    except CounterfoilError as error:
-        progress.error = error
-        if isinstance(error, FileChangedError):
-            progress.bundle_digest = None
-    if not progress.started:
-        yield AuditStarted(0, (), request.device, progress.checks())
-    report = progress.report()
-    progress.settle_keeping()
-    keeper = progress.keeper
-    kept, problem = (keeper.kept if progress.interrupted else None, keeper.problem) if keeper else (None, "")
-    problem = problem or ("" if progress.nonce is None else progress.nonce.problem)
-    leftover = progress.leftover()
-    yield AuditFinished(report, progress.evidence, kept, problem, progress.steps, leftover, progress.interrupted)
-
-
-def _settle(file: SteadyFile, progress: Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
-    """Hash the file; says how far it is where that takes long."""
-
-    def hashing(percent: int) -> CheckChanged:
-        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
-
-    return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
-
-
-def _audit(request: AuditRequest, inspection: Inspection, progress: Progress, cancel: CancelToken) -> Iterator[Event]:
-    if inspection.failure is not None:
-        raise inspection.failure
-    if not inspection.reader.has_run:
-        raise RefusedError(
-            say("The file is an order that nobody has run, so there is nothing to audit."),
-            remedy=say("Open the trainer's run of it."),
-        )
-    order = inspection.order
-    assert order is not None
-    machine = open_machine(request.device, request.threads)
-    progress.environment = machine.environment_of_a_judge
-    if progress.imitation is not None:
-        progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
-    machine.check_memory(order.programs.all, order.manifest.precision)
-    manifest = order.manifest
-    assert inspection.claim is not None
-    progress.steps = StepTable(recorded(inspection.reader))
-    kept = _take_up(request, progress, inspection.claim.run_root, manifest)
-    progress.sample, drawn_before = _choose(request, progress, inspection.claim, manifest, kept)
-    planned = planned_steps(manifest, progress.sample)
-    progress.started = True
-    yield AuditStarted(
-        manifest.steps,
-        tuple(sorted(order.initial)),
-        request.device,
-        progress.checks(),
-        planned,
-        progress.sample,
-        progress.keeper.kept if progress.keeper else None,
-        drawn_before,
-    )
-    with ExitStack() as stack:
-        if order.manifest.outside:
-            order = yield from _with_data(order, request, progress, stack, cancel)
-        yield from _judge(request, inspection, order, progress, machine, cancel, kept)
-
-
-def _choose(
-    request: AuditRequest, progress: Progress, claim: RunClaim, manifest: OrderManifest, kept: KeptAudit | None
-) -> tuple[Sample, bool]:
-    """Choose the segments, and keep a nonce that is drawn until the audit comes to its end.
-
-    Returns:
-        The sample, and whether it was drawn by an earlier audit that did not come to its end.
-
-    Raises:
-        DataError: The run has no such segments, or the beacon's round is not what it should be.
-    """
-    asked = request.segments
-    if asked.beacon is not None:
-        check_beacon(asked.beacon, claim.signed_at)
-    nonce = ""
-    if asked.draws and request.progress is not None:
-        progress.nonce = progress.outside.nonce(request.progress, manifest.digest, claim.run_root, asked)
-        nonce = progress.nonce.find()
-    if kept is not None:
-        return kept.sample, asked.draws
-    if progress.nonce is None or nonce:
-        return asked.resolve(manifest, claim.run_root, nonce), bool(nonce)
-    # What cannot be drawn is said before a nonce is.
-    asked.resolve(manifest, claim.run_root)
-    return asked.resolve(manifest, claim.run_root, progress.nonce.draw()), False
+    yield from _Audit(request, outside or Outside(), cancel or CancelToken(), machines).events()
 
 
 def find_progress(
@@ -243,117 +113,266 @@ def find_progress(
     if request.progress is None:
         return None
     file = Digest(bytes(DIGEST_BYTES))  # not known: it is hashed when the audit begins
-    basis = _basis(request, file, order, run_root, environment(open_device(request.device)))
+    basis = Basis.of(request, file, order, run_root, environment(open_device(request.device)))
     return (outside or Outside()).shelf.find(request.progress, basis, Path(request.run))
 
 
-def _basis(
-    request: AuditRequest, file: Digest, order: Digest, run_root: Digest, machine: tuple[tuple[str, str], ...]
-) -> Basis:
-    return Basis.of(
-        file=file,
-        order=order,
-        run_root=run_root,
-        environment=dict(machine),
-        segments=request.segments,
-        continue_after_dispute=request.continue_after_dispute,
-    )
+class _Audit:
+    """One audit; its methods come in the order in which it goes: open, inspect, admit, plan, replay, conclude."""
 
+    def __init__(self, request: AuditRequest, outside: Outside, cancel: CancelToken, machines: OpenMachine) -> None:
+        self._request = request
+        self._outside = outside
+        self._cancel = cancel
+        self._machines = machines
+        self._ledger = Ledger()
+        self._note, self._learn = self._ledger.note, self._ledger.learn
+        self._keeper: Keeper | None = None
+        self._nonce: KeptNonce | None = None
 
-def _take_up(request: AuditRequest, progress: Progress, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
-    """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
-    if request.progress is None:
-        if request.resume:
-            raise ProgressError(
-                say("No file or folder for the progress of the audit was given."),
-                remedy=say("Start the audit anew, or give the file or folder of its progress."),
+    def events(self) -> Iterator[Event]:
+        """Audit; see :func:`run_audit`."""
+        try:
+            yield from self._open()
+        except GivenFileError:
+            raise
+        except FileChangedError as error:
+            # A verdict would name a file that is no more.
+            self._learn(error=error, bundle_digest=None)
+        except CounterfoilError as error:
+            self._learn(error=error)
+        if not self._ledger.known.started:
+            inspection = self._ledger.known.inspection
+            checks = all_checks({} if inspection is None else inspection.checks)
+            yield self._note(AuditStarted(0, (), self._request.device, checks))
+        yield self._concluded()
+
+    def _open(self) -> Iterator[Event]:
+        request = self._request
+        # A slip is said before a large file is read.
+        with obstacles_noticed():
+            given = read_client_order(request.order, request.run)
+            if given is not None:
+                self._learn(client_order=given.digest)
+        with obstacles_noticed(), SteadyFile.open(request.run) as file:
+            # Before a byte is looked at: whatever is judged from here on is what the verdict names.
+            self._learn(
+                bundle_digest=(yield from relay(file.settle(self._cancel), ByPercent(_hashing, above=_LONG_BYTES)))
             )
-        return None
-    assert progress.bundle_digest is not None
-    basis = _basis(request, progress.bundle_digest, manifest.digest, run_root, progress.environment)
-    progress.basis = basis
-    path, shelf = place_of(request.progress, basis), progress.outside.shelf
-    if request.resume:
+            try:
+                with obstacles_noticed():
+                    yield from self._audit(file)
+            except FileChangedError:
+                raise
+            except CounterfoilError:
+                file.check_unchanged()
+                raise
+            file.check_unchanged()
+
+    def _audit(self, file: SteadyFile) -> Iterator[Event]:
+        inspection = self._inspect(file)
+        order, claim, machine = self._admit(inspection)
+        kept = yield from self._plan(inspection, order, claim)
+        with ExitStack() as stack:
+            if order.manifest.outside:
+                order = yield from self._with_data(order, stack)
+            yield from self._self_test(machine, order.manifest)
+            yield from self._replay(inspection, order, claim, machine, kept)
+
+    def _inspect(self, file: SteadyFile) -> Inspection:
+        """Make checks 1 to 6."""
+        request, inspection = self._request, Inspection(BundleReader(file))
+        self._learn(inspection=inspection)
+        make_checks(
+            inspection, request.order, request.trainer_key, self._cancel, request.heads, request.limits,
+            request.client_key,
+        )  # fmt: skip
+        if inspection.failure is not None:
+            raise inspection.failure
+        return inspection
+
+    def _admit(self, inspection: Inspection) -> tuple[LoadedOrder, RunClaim, Machine]:
+        """Return what is to be replayed, and the machine that can."""
+        if not inspection.reader.has_run:
+            raise RefusedError(
+                say("The file is an order that nobody has run, so there is nothing to audit."),
+                remedy=say("Open the trainer's run of it."),
+            )
+        order, claim = inspection.order, inspection.claim
+        assert order is not None
+        assert claim is not None
+        machine = self._machines(self._request.device, self._request.threads)
+        environment = machine.environment_of_a_judge
+        if machine.imitates is not None:
+            if self._request.progress is not None or self._request.resume:
+                raise ValueError("no progress is kept of an audit on imitated hardware")
+            environment = tuple(sorted((*environment, (IMITATION, machine.imitates))))
+        self._learn(environment=environment)
+        machine.check_memory(order.programs.all, order.manifest.precision)
+        self._learn(steps=StepTable(recorded(inspection.reader)))
+        return order, claim, machine
+
+    def _plan(
+        self, inspection: Inspection, order: LoadedOrder, claim: RunClaim
+    ) -> Generator[Event, None, KeptAudit | None]:
+        """Choose the segments; returns what the audit is to go on from."""
+        manifest = order.manifest
+        kept = self._take_up(claim.run_root, manifest)
+        sample, drawn_before = self._choose(claim, manifest, kept)
+        yield self._note(
+            AuditStarted(
+                manifest.steps,
+                tuple(sorted(order.initial)),
+                self._request.device,
+                all_checks(inspection.checks),
+                planned_steps(manifest, sample),
+                sample,
+                self._keeper.kept if self._keeper else None,
+                drawn_before,
+            )
+        )
+        return kept
+
+    def _take_up(self, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
+        """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
+        request, known, shelf = self._request, self._ledger.known, self._outside.shelf
+        if request.progress is None:
+            if request.resume:
+                raise ProgressError(
+                    say("No file or folder for the progress of the audit was given."),
+                    remedy=say("Start the audit anew, or give the file or folder of its progress."),
+                )
+            return None
+        assert known.bundle_digest is not None
+        basis = Basis.of(request, known.bundle_digest, manifest.digest, run_root, known.environment)
+        path = place_of(request.progress, basis)
+        keeper = Keeper(path, basis, shelf)
+        if not request.resume:
+            self._keeper = keeper
+            earlier = shelf.earlier(path, basis)
+            if earlier is not None:
+                keeper.adopt(earlier)
+            return None
         kept = shelf.fitting(request.progress, basis, begin=request.begin)
-        progress.keeper = Keeper(path, shelf=shelf)
+        self._keeper = keeper
         if kept is not None:
             if not kept.fits(manifest.steps, segment_count(manifest)):
                 raise misfit("it names steps or segments that the run does not have")
-            progress.evidence = shelf.evidence(path, kept)
-            progress.keeper.adopt(kept, progress.evidence)
+            evidence = shelf.evidence(path, kept)
+            self._learn(evidence=evidence)
+            keeper.adopt(kept, evidence)
         return kept
-    progress.keeper = Keeper(path, shelf=shelf)
-    earlier = shelf.earlier(path, basis)
-    if earlier is not None:
-        progress.keeper.adopt(earlier)
-    return None
 
+    def _choose(self, claim: RunClaim, manifest: OrderManifest, kept: KeptAudit | None) -> tuple[Sample, bool]:
+        """Choose the segments, and keep a nonce that is drawn until the audit comes to its end.
 
-def _with_data(
-    order: LoadedOrder, request: AuditRequest, progress: Progress, stack: ExitStack, cancel: CancelToken
-) -> Generator[Event, None, LoadedOrder]:
-    """Finish check 3 for an order that keeps data outside, and add the data; the stack keeps the file open.
+        Returns:
+            The sample, and whether it was drawn by an earlier audit that did not come to its end.
 
-    Raises:
-        GivenFileError: There is no such file, or it is not the one that the order names.
-    """
-    number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
-    inside = progress.checks()[number - 1]
+        Raises:
+            DataError: The run has no such segments, or the beacon's round is not what it should be.
+        """
+        asked, place = self._request.segments, self._request.progress
+        if asked.beacon is not None:
+            check_beacon(asked.beacon, claim.signed_at)
+        nonce = ""
+        if asked.draws and place is not None:
+            self._nonce = self._outside.nonce(place, manifest.digest, claim.run_root, asked)
+            nonce = self._nonce.find()
+        if kept is not None:
+            return kept.sample, asked.draws
+        if self._nonce is None or nonce:
+            return asked.resolve(manifest, claim.run_root, nonce), bool(nonce)
+        # What cannot be drawn is said before a nonce is.
+        asked.resolve(manifest, claim.run_root)
+        return asked.resolve(manifest, claim.run_root, self._nonce.draw()), False
 
-    def checking(percent: int) -> CheckChanged:
-        return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
+    def _with_data(self, order: LoadedOrder, stack: ExitStack) -> Generator[Event, None, LoadedOrder]:
+        """Finish check 3 for an order that keeps data outside, and add the data; the stack keeps the file open.
 
-    try:
-        with a_slip_of_the_giver():
-            file = open_data_file(manifest, request.data, stack)
-            assert file is not None, "the order keeps data outside"
-            checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
-        detail = say(
-            "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.",
-            len(manifest.data),
-            file.path.name,
+        Raises:
+            GivenFileError: There is no such file, or it is not the one that the order names.
+        """
+        number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
+        inside = self._ledger.known.checks[number - 1]
+
+        def checking(percent: int) -> CheckChanged:
+            return self._ledger.check(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
+
+        try:
+            with a_slip_of_the_giver():
+                file = open_data_file(manifest, self._request.data, stack)
+                assert file is not None, "the order keeps data outside"
+                checked = yield from relay(file.check(manifest, self._cancel), ByPercent(checking))
+            detail = say(
+                "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.",
+                len(manifest.data),
+                file.path.name,
+            )
+            yield self._ledger.check(number, CheckState.PASSED, detail)
+            return order.with_data(checked)
+        except CancelledError:
+            yield self._note(CheckChanged(inside))
+            raise
+
+    def _self_test(self, machine: Machine, manifest: OrderManifest) -> Iterator[Event]:
+        """Check 7."""
+        yield self._ledger.check(CheckNumber.SELF_TEST, CheckState.RUNNING)
+        try:
+            sentence = run_selftest(machine, manifest.precision)
+        except DeviceError as error:
+            yield self._ledger.check(CheckNumber.SELF_TEST, CheckState.FAILED, error.sentence)
+            raise
+        yield self._ledger.check(CheckNumber.SELF_TEST, CheckState.PASSED, sentence)
+
+    def _replay(
+        self, inspection: Inspection, order: LoadedOrder, claim: RunClaim, machine: Machine, kept: KeptAudit | None
+    ) -> Iterator[Event]:
+        """Checks 8 to 10: replay the chosen segments, here and wherever somebody helps."""
+        for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
+            yield self._ledger.check(number, CheckState.RUNNING)
+        digest = self._ledger.known.bundle_digest
+        assert digest is not None
+        assert inspection.tree is not None
+        identity = Identity(digest, order.manifest.digest, claim.run_root)
+        patience = patience_for(inspection.estimate.flops if inspection.estimate is not None else 0)
+        self._ledger.start_clock()
+        try:
+            with step_replayer(order, machine, cancel=self._cancel) as steps:
+                opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)
+                replay = SegmentReplay(inspection, opened, self._ledger)
+                company = Company(self._request, opened, replay, self._ledger, self._keeper)
+                if kept is not None:
+                    yield from company.restore(kept)
+                executors = self._outside.executor
+                with open_helpers(self._request, company.left, identity, self._cancel, executors, patience) as helpers:
+                    yield from company.judge(helpers)
+        finally:
+            self._ledger.look_at_clock()
+
+    def _concluded(self) -> AuditFinished:
+        """Report, and keep the progress of an audit that was interrupted; one that came to its end needs none."""
+        known, keeper, nonce = self._ledger.known, self._keeper, self._nonce
+        report = report_of(self._request, known)
+        if known.interrupted or self._request.retain:
+            if keeper is not None:
+                keeper.flush()
+        else:
+            if nonce is not None:
+                nonce.remove()
+            if keeper is not None:
+                keeper.remove()
+        files = (*(() if keeper is None else keeper.files), *(() if nonce is None else (nonce.path,)))
+        return AuditFinished(
+            report,
+            known.evidence,
+            kept=keeper.kept if keeper is not None and known.interrupted else None,
+            problem=(keeper.problem if keeper else "") or (nonce.problem if nonce else ""),
+            steps=known.steps,
+            leftover=files if self._request.retain and not known.interrupted else (),
+            interrupted=known.interrupted,
         )
-        yield progress.note(number, CheckState.PASSED, detail)
-        return order.with_data(checked)
-    except CancelledError:
-        yield progress.note(number, inside.state, inside.detail)
-        raise
 
 
-def _judge(
-    request: AuditRequest,
-    inspection: Inspection,
-    order: LoadedOrder,
-    progress: Progress,
-    machine: Machine,
-    cancel: CancelToken,
-    kept: KeptAudit | None,
-) -> Iterator[Event]:
-    """The self-test and the replay: checks 7 to 10."""
-    yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
-    try:
-        sentence = run_selftest(machine, order.manifest.precision)
-    except DeviceError as error:
-        yield progress.note(CheckNumber.SELF_TEST, CheckState.FAILED, error.sentence)
-        raise
-    yield progress.note(CheckNumber.SELF_TEST, CheckState.PASSED, sentence)
-    for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
-        yield progress.note(number, CheckState.RUNNING, "")
-    begun = time.perf_counter()
-    try:
-        with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
-            precision = order.manifest.precision
-            if isinstance(precision, Precision):
-                progress.account = SteeringAccount(order.programs, precision.significand_bits)
-            replay = Replay(request, inspection, order, progress, progress.account, steps)
-            if kept is not None:
-                yield from replay.restore(kept)
-            assert progress.bundle_digest is not None
-            assert inspection.claim is not None
-            identity = Identity(progress.bundle_digest, order.manifest.digest, inspection.claim.run_root)
-            patience = patience_for(inspection.estimate.flops if inspection.estimate is not None else 0)
-            executor = progress.outside.executor
-            with open_helpers(request, replay.left, identity, cancel, executor, patience) as helpers:
-                yield from replay.run(helpers)
-    finally:
-        progress.seconds += time.perf_counter() - begun
+def _hashing(percent: int) -> CheckChanged:
+    return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))

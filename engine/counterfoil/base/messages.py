@@ -4,6 +4,7 @@ A process that computes a stranger's program may have been taken over by it, and
 that listens. So bytes carry values and nothing else. Which classes come out is decided by the reader alone: it names a
 type, every field must be there and of its type, and no other may be. A member of an enumeration goes by its value. No
 type stands for another, but that a whole number may be a float. What a message holds is bounded, beside its bytes.
+ADR 7 says why the window's engine is such a process.
 
 For each dataclass a :class:`msgspec.Struct` is made of its type hints: that is what is written and read. msgspec does
 not do without, since it lets unknown fields of a dataclass pass, tells the classes of a union apart by tags only, and

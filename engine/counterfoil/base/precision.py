@@ -2,6 +2,7 @@
 
 There are two kinds. Under :class:`Precision` operators compute in a wide dtype and round to a grid, and a log says
 which way close decisions went. Under :class:`ExactPrecision` every result is defined by mathematics: there is no log.
+ADR 14 says which is the default, and for what.
 """
 
 from __future__ import annotations

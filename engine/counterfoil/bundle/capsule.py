@@ -1,6 +1,7 @@
 """Reads a dispute capsule: what it takes to replay one disputed step, with the proofs that it belongs to a signed run.
 
-Reading checks form alone: whether the proofs hold is for :mod:`counterfoil.audit.evidence`.
+Reading checks form alone: whether the proofs hold is for :mod:`counterfoil.audit.evidence`. docs/bundle-format.md,
+section 13.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The records of a bundle: the order's manifest, the run's claim, the leaf of a step.
 
 Each is canonical JSON (:mod:`counterfoil.base.canonical`); each is parsed strictly, since it may come from a stranger.
-docs/bundle-format.md says where they lie in the file.
+docs/bundle-format.md says where they lie in the file. A new field is optional and told apart by itself, so that orders
+keep their digests (ADR 13).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A file may lie on a share whose owner shows each reader other bytes, and puts size and times back. While the SHA-256 of
 the file is made, the digest of each of its blocks is kept; whoever reads later gets bytes in memory that were compared
 with these, or an error that blames nobody. So a verdict that names the SHA-256 of a file speaks of the bytes that were
-judged, whatever the disk does meanwhile.
+judged, whatever the disk does meanwhile (ADR 11).
 """
 
 from __future__ import annotations

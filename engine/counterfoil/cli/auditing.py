@@ -133,9 +133,7 @@ def audit(
     crew = _workers(workers, ray, devices)
     if partial is not None:
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
-    signing_key = open_verdict_key(
-        verdict, key, run, force or (resume and verdict is not None and written.has(verdict))
-    )
+    signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     request = _request(
         (segments, confidence, bad_fraction, nonce, beacon),
         (trainer_key, client_key),
@@ -196,9 +194,7 @@ def merge(
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     written = _targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
-    signing_key = open_verdict_key(
-        verdict, key, run, force or (resume and verdict is not None and written.has(verdict))
-    )
+    signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     from counterfoil.audit.values.workers import PartFiles
 
     request = _request(
@@ -250,7 +246,7 @@ def _targets(
     written = Written(run)
     for target in targets:
         if target is not None:
-            check_writable(target, force or (resume and written.has(target)))
+            check_writable(target, written.may_replace(target, force=force, going_on=resume))
     if unsigned is not None and verdict is not None:
         raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
     return written

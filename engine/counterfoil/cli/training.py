@@ -136,7 +136,7 @@ def train(
 
     published = has_published(out)
     written = Written(out)
-    check_writable(out, force or (resume and written.has(out)))
+    check_writable(out, written.may_replace(out, force=force, going_on=resume))
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
         check_writable(heads, force or (resume and published))

@@ -47,6 +47,10 @@ class Written:
         except OSError:
             return False
 
+    def may_replace(self, path: Path | None, *, force: bool, going_on: bool) -> bool:
+        """Whether what lies there may be replaced: with ``--force``, or going on, where such an audit wrote it."""
+        return force or (going_on and path is not None and self.has(path))
+
     @contextmanager
     def noted(self, path: Path) -> Iterator[None]:
         """Take note of the file that is written inside the block, whole; also where the writing fails at its very end.

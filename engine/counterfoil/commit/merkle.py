@@ -235,12 +235,14 @@ def verify_inclusion(leaf: Digest, index: int, size: int, proof: Sequence[Digest
         ProofError: The index or the proof's length does not fit the size, or the proof leads to another root.
     """
     _check_index(index, size)
+    # The position of the hash, and of the last one, on its level; both are halved on the way up.
     node, last, current = index, size - 1, leaf
     for sibling in proof:
         if last == 0:
             raise ProofError(say("The inclusion proof is longer than the Merkle tree is high."))
         if node & 1 or node == last:
             current = node_hash(sibling, current)
+            # A last node without a sibling is promoted: its levels have no hash in the proof.
             while not node & 1 and node:
                 node >>= 1
                 last >>= 1
@@ -278,6 +280,7 @@ def verify_consistency(
             raise ProofError(say("Two Merkle trees of the same size have different roots."))
         return
     path = list(proof)
+    # Of a perfect tree the old root is a node of the new one, and the proof leaves out what the reader knows.
     if old_size & (old_size - 1) == 0:
         path.insert(0, old_root)
     if not path:
@@ -291,6 +294,7 @@ def verify_consistency(
         if last == 0:
             raise ProofError(say("The consistency proof is longer than the Merkle tree is high."))
         if node & 1 or node == last:
+            # Siblings to the left are in both trees, those to the right in the new one alone.
             old = node_hash(sibling, old)
             new = node_hash(sibling, new)
             while not node & 1 and node:

@@ -3,6 +3,7 @@
 A tensor digest is the RFC 9162 Merkle leaf hash of a record that holds the tensor's name, dtype and shape and the
 root over its 16 KiB chunks. Chunks let a third party check one part of a tensor with a short proof, and let several
 threads hash one tensor. A state root is the RFC 9162 root over the tensor digests, sorted by name.
+docs/bundle-format.md, sections 5 and 6.
 """
 
 from __future__ import annotations
@@ -245,13 +246,12 @@ class ChunkProof:
     path: tuple[Digest, ...]
 
 
-def chunk_proof(array: Array, chunk_index: int) -> ChunkProof:
-    """Return the proof for one chunk of ``array``; raises ProofError when there is no such chunk."""
-    return chunk_proofs(array, [chunk_index])[0]
-
-
 def chunk_proofs(array: Array, chunk_indices: Sequence[int]) -> tuple[ChunkProof, ...]:
-    """Return the proofs for some chunks of ``array``, in the order asked for; raises ProofError as chunk_proof does."""
+    """Return the proofs for some chunks of ``array``, in the order asked for.
+
+    Raises:
+        ProofError: The array has no such chunk.
+    """
     tree = chunk_tree(array)
     data = _little_endian_bytes(array)
     return tuple(

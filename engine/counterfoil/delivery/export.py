@@ -116,7 +116,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _by_size(reader: BundleReader, names: dict[str, str]) -> dict[str, str]:
-    """The same with the widest elements first, so that each tensor lies at a multiple of its elements' size."""
+    """Put the widest elements first, so that each tensor lies at a multiple of its elements' size."""
     layout = reader.state_layout()
     return dict(sorted(names.items(), key=lambda item: (-ITEM_BYTES[layout[item[1]][0]], item[0])))
 

@@ -5,8 +5,8 @@ fresh tensor, which the next reads again; together they read the operands once a
 dies inside never exists in full size (:mod:`counterfoil.arithmetic.grid.tiles` computes them).
 
 Only operators with one correctly rounded operation an element, or a selection, are taken: their bits do not depend on
-who computes them, nor on where in a tensor an element lies. A chain runs at the place of its last operator. Operators
-of class exact may so be put off; the order of the rounding sites stays.
+who computes them, nor on where in a tensor an element lies (docs/numerics.md, "Operator classes"). A chain runs at the
+place of its last operator. Operators of class exact may so be put off; the order of the rounding sites stays.
 """
 
 from __future__ import annotations

@@ -129,11 +129,13 @@ class _Memory:
     def _compute(self, node: Node) -> None:
         outputs = range(node.first_value, node.first_value + len(node.outputs))
         base = node.args[0] if node.args else None
+        # A view shares the memory of what it shows, and keeps it alive.
         shown = base.number if node.entry.operator_class is OperatorClass.VIEW and isinstance(base, Value) else None
         copied = 0
         if shown is None and not self._least:
             copied = sum(self._bytes(value.number) for value in node_values(node) if value.number in self._loose)
         kind = node.operator.split(".")[1]
+        # What is not in C order is copied to get another shape: no view after all.
         if shown is None or (kind in _RELABELS and shown in self._loose and not self._least):
             free = self._least and node.phase == "update"
             for number in outputs:

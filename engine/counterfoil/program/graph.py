@@ -2,7 +2,7 @@
 
 A program has inputs (state tensors, batch rows, per-step scalars), nodes, and results (the new state and the loss).
 Every input and every output of a node is a *value* with a number, counted from 0 in the order in which they appear.
-Its canonical JSON is specified in docs/bundle-format.md; the program's digest is the SHA-256 of that.
+Its canonical JSON is specified in docs/bundle-format.md, section 9; the program's digest is the SHA-256 of that.
 """
 
 from __future__ import annotations

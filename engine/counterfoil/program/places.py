@@ -2,6 +2,7 @@
 
 Results of rounded operators are not enough. What a step reads, and every value on which a discrete decision hangs, must
 be compared as well: else two sides that part there seem to part at the next rounded operator, "whose inputs agree".
+What a fingerprint does not tell is in docs/threat-model.md.
 """
 
 from __future__ import annotations

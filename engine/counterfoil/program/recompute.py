@@ -3,7 +3,8 @@
 The forward pass is cut into segments. What lies across a cut is kept, and so is the last segment. Whatever else the
 backward pass reads is computed again from what is kept, right before it is read: by copies of the operators of the
 forward pass, with the same arguments, that stand in the backward pass. The result is a program like any other. All
-operators are pure functions of their arguments, random draws of their number, so a copy gives what the first gave.
+operators are pure functions of their arguments, random draws of their number, so a copy gives what the first gave
+(docs/numerics.md, "Activations computed again").
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Literal
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError
-from counterfoil.base.generators import finish
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.assembly import alive, assembled, renumbered
@@ -48,7 +48,9 @@ class Recomputed:
     after: Estimate
 
 
-def recomputing(program: Program, segments: Segments, item_bytes: int) -> Recomputed:
+def recomputing(
+    program: Program, segments: Segments, item_bytes: int, cancel: CancelToken | None = None
+) -> Generator[tuple[int, int], None, Recomputed]:
     """Return a program that gives the same from the same, keeps fewer activations and computes them again.
 
     Each new state tensor is also computed as soon as its gradient is there, where that needs less memory.
@@ -58,29 +60,13 @@ def recomputing(program: Program, segments: Segments, item_bytes: int) -> Recomp
         segments: Into how many segments the forward pass (of each micro-batch) is cut. With ``auto`` the program stays
             as it is where none needs less memory.
         item_bytes: Bytes of a floating-point number while it is computed.
-
-    Raises:
-        DataError: ``segments`` is neither 2 to 1000 nor ``auto``.
-    """
-    return finish(recomputing_in_stages(program, segments, item_bytes))
-
-
-def recomputing_in_stages(
-    program: Program, segments: Segments, item_bytes: int, cancel: CancelToken | None = None
-) -> Generator[tuple[int, int], None, Recomputed]:
-    """Do what :func:`recomputing` does, and tell how far it is.
-
-    Args:
-        program: The program.
-        segments: Into how many segments the forward pass is cut.
-        item_bytes: Bytes of a floating-point number while it is computed.
         cancel: Looked at between plans.
 
     Yields:
         How many plans were weighed, and of how many.
 
     Raises:
-        DataError: As :func:`recomputing`.
+        DataError: ``segments`` is neither 2 to 1000 nor ``auto``.
         CancelledError: ``cancel`` was set.
     """
     check_segments(segments)
@@ -249,6 +235,7 @@ class _Forward:
         Segments hold about as much that the backward pass reads; within reach of that, a cut is where the least lies
         across it.
         """
+        # Sums along the nodes: what lies across a place is what began before it, less what ended.
         saved = self._summed([(life.made, life.bytes) for life in self.lives if life.saved])
         begins = [(life.made + 1, life.bytes) for life in self.lives if not life.stays]
         ends = [(life.last + 1, -life.bytes) for life in self.lives if not life.stays]
@@ -306,6 +293,7 @@ class _Copies:
             lost: The memory that is not kept, by the numbers of the values that fill it.
             shared: For each value the number of that which fills its memory.
         """
+        # Backwards from the operator to what is kept; an operator's copy stands in for all later readers.
         needed: set[int] = set()
         waiting = [node]
         while waiting:

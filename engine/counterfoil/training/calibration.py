@@ -20,7 +20,8 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import Operation, native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest

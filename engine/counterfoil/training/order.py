@@ -28,7 +28,7 @@ from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Estimate, largest_estimate
-from counterfoil.program.recompute import AUTO, Segments, recomputing_in_stages
+from counterfoil.program.recompute import AUTO, Segments, recomputing
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.consent import sign_order
@@ -106,7 +106,7 @@ class OrderDraft:
         item_bytes = TORCH_DTYPES[self.manifest.precision.compute].itemsize
         found = {}
         for name, program in self.programs.parts.items():
-            work = recomputing_in_stages(program, segments, item_bytes, cancel)
+            work = recomputing(program, segments, item_bytes, cancel)
             found[name] = yield from staged("Recomputation", "plans", work)
         made = Turns(found, self.programs.pattern)
         programs = made.map(lambda each: each.program)

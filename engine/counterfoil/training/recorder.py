@@ -23,9 +23,9 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.compute.prepared import Round
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import Kernels, step_key
-from counterfoil.arithmetic.machine import Machine, open_machine
+from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.behind import LEAST_BEHIND, Behind
@@ -88,13 +88,13 @@ def record(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
-    perturbation: str | None = None,
     tamper: Tamper | None = None,
     heads: str | os.PathLike[str] | None = None,
     heads_every: int = HEADS_EVERY,
     resume: bool = False,
     fresh: bool = False,
     limits: Limits | None = None,
+    machines: OpenMachine = open_machine,
 ) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
@@ -110,13 +110,13 @@ def record(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
-        perturbation: Imitate other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`).
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.
         resume: Go on with the unfinished recording, if there is one.
         fresh: Throw the unfinished recording away, if there is one.
         limits: How large the program may be; the default limits unless given.
+        machines: Sets up the machine that computes; it may imitate other hardware.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
@@ -139,12 +139,12 @@ def record(
     """
     started = time.perf_counter()
     run_path = Path(run_path)
-    machine = open_machine(device, threads)
+    machine = machines(device, threads)
     check_target(run_path, what="the bundle")
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
         opened = _open(order_path, stack, limits, cancel)
-        executor = _executor(opened.order, machine, perturbation, tamper, cancel)
+        executor = _executor(opened.order, machine, tamper, cancel)
         if fresh:
             discard_recording(run_path)
         session = _Session(run_path, key, machine, opened, cancel)
@@ -198,15 +198,13 @@ class _Executor:
         return relay(execution, partial(_operator_recorded, step, len(self.order.programs.of(step).nodes)))
 
 
-def _executor(
-    order: LoadedOrder, machine: Machine, perturbation: str | None, tamper: Tamper | None, cancel: CancelToken | None
-) -> _Executor:
+def _executor(order: LoadedOrder, machine: Machine, tamper: Tamper | None, cancel: CancelToken | None) -> _Executor:
     """Make an executor, on a machine that has room for a step and passes its self-test."""
     precision = order.manifest.precision
     machine.check_memory(order.programs.all, precision)
     run_selftest(machine, precision)
     interpreters = order.programs.map(lambda program: machine.interpreter(program, precision))
-    return _Executor(order, interpreters, machine.compute(precision, perturbation), tamper, cancel)
+    return _Executor(order, interpreters, machine.compute(precision), tamper, cancel)
 
 
 @dataclass(frozen=True)
@@ -491,6 +489,7 @@ def _restore(
     """
     manifest, record = executor.order.manifest, finished.record
     program, arithmetic = executor.order.programs.of(record.step), arithmetic_of(manifest.precision)
+    # With its own log a step comes out the same on other hardware too (docs/numerics.md, "Two theorems").
     rounder = arithmetic.replayer(program, kernels)
     rounder.follow(step_key(manifest.digest, record.step), arithmetic.decode_log(program, finished.log))
     result = yield from executor.execute(record.step, state, rounder)

@@ -2,7 +2,7 @@
 
 A seal is the SHA-256 of the seal before it, the step's numbers, and the digests of its log and fingerprints, which the
 step's Merkle leaf needs anyhow. What a power loss tore, and what was changed, is found when it is read; and a step
-fits only behind the one that it was written behind.
+fits only behind the one that it was written behind. See docs/recording.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Signed tree heads, published while training goes on: nobody can rewrite history afterwards without being told.
 
 A file of JSON lines; each line is a DSSE envelope around an in-toto statement. A line is on the disk before training
-goes on, so that it can be published at once, for instance to the client or to a public log.
+goes on, so that it can be published at once, for instance to the client or to a public log. docs/bundle-format.md,
+section 12.
 """
 
 from __future__ import annotations

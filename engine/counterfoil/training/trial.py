@@ -20,7 +20,8 @@ from torch import Tensor
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native
-from counterfoil.arithmetic.grid.rounder import Kernels, Rounder, step_key
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil.arithmetic.grid.rounder import Rounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken

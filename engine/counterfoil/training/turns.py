@@ -1,7 +1,7 @@
 """Orders of a model that several optimizers train in turns, such as a generative adversarial network.
 
 Each optimizer has a program of its own; the pattern of the order says whose turn a step is. All of them share the
-model, its state, the data and the schedule.
+model, its state, the data and the schedule. docs/bundle-format.md, section 14.
 """
 
 from __future__ import annotations

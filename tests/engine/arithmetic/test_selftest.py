@@ -20,14 +20,14 @@ from torch import Tensor
 from counterfoil.arithmetic import knownproducts, machine, selftest
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid import tiles
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.errors import DeviceError
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.state import state_root
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.program.graph import Program
@@ -64,13 +64,9 @@ _RUN = tiles._RUN
 STALE = [
     ("kernels/cpu/rounding.py", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB"),
     ("kernels/cpu/rounding.py", "return z ^ (z >> np.uint64(29))", "return z ^ (z >> np.uint64(28))"),
-    ("arithmetic/grid/tiles.py", "if half - abs(remainder) <= accepted", "if half - abs(remainder) <= 2 * accepted"),
-    ("arithmetic/grid/tiles.py", "up != (remainder < 0.0)", "up == (remainder < 0.0)"),
-    (
-        "arithmetic/grid/following.py",
-        "distance = quantum / 2 - abs(remainder)",
-        "distance = quantum / 4 - abs(remainder)",
-    ),
+    ("kernels/cpu/rounding.py", "other if distance <= acceptable", "other if distance <= 2 * acceptable"),
+    ("kernels/cpu/rounding.py", "up != is_up", "up == is_up"),
+    ("kernels/cpu/rounding.py", "distance = half - abs(remainder)", "distance = half / 2 - abs(remainder)"),
     ("arithmetic/grid/log.py", "gap = indices[entry] - previous - 1", "gap = indices[entry] - previous"),
     ("arithmetic/grid/log.py", "gap |= 1 << bit", "gap |= 2 << bit"),
     ("kernels/cpu/sha256.py", "_add(room, room + _PREFIX_AT, 1)", "_add(room, room, 1)"),

@@ -10,8 +10,8 @@ import torch
 
 from counterfoil.arithmetic import machine, profiles
 from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import Kernels
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey

@@ -14,10 +14,11 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import native
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import node_bounds
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Kernels, Observation, ReplayingRounder, step_key
+from counterfoil.arithmetic.grid.replaying import Observation, ReplayingRounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.audit.step import arbiter
 from counterfoil.audit.step.arbiter import arbitrate

@@ -11,7 +11,7 @@ import torch
 from benchmarks.honest_jobs import ORDERS
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.rounder import Watched
+from counterfoil.arithmetic.grid.fingerprinting import Watched
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.step import exact_arbiter

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil import cli
@@ -18,7 +19,6 @@ from counterfoil.arithmetic import machine, profiles
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.arithmetic.grid import unrounded
 from counterfoil.audit import adjudicator, session
 from counterfoil.audit.inspection import open_inspection

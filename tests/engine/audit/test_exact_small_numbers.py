@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision

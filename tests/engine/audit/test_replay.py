@@ -18,9 +18,10 @@ from counterfoil.arithmetic import machine, selftest
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog, decode
-from counterfoil.arithmetic.grid.rounder import Kernels, ReplayingRounder, step_key
-from counterfoil.audit.session import imitated_audit, run_audit
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.audit.session import run_audit
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
@@ -318,6 +319,6 @@ def test_no_verdict_is_made_on_imitated_hardware(digits_job: Job, trainer_key: S
     with pytest.raises(SignatureError, match="imitated hardware"):
         sign_verdict(imitated, trainer_key, now)
     with pytest.raises(ValueError, match="There is no perturbation"):
-        imitated_audit(AuditRequest(digits_job.run), "sideways")
+        audited(digits_job.run, perturbation="sideways")
     with pytest.raises(ValueError, match="no progress is kept"):
-        imitated_audit(AuditRequest(digits_job.run, progress=tmp_path), "reversed")
+        audited(digits_job.run, perturbation="reversed", progress=tmp_path)

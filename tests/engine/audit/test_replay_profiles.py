@@ -13,8 +13,10 @@ from torch import nn
 
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.log import SiteLog, decode
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader

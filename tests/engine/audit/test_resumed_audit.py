@@ -19,12 +19,14 @@ import torch
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit import keeping
-from counterfoil.audit.keeping import Keeper, decode, encode, kept_at, load
+from counterfoil.audit.keeping import Basis, Keeper, Shelf, decode, encode, load
+from counterfoil.audit.known import Judged, Known
 from counterfoil.audit.session import find_progress
 from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import ProgressError
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
@@ -204,9 +206,9 @@ def test_what_is_kept_is_written_and_read_whole(cheat, tmp_path):
 def test_progress_without_a_step_can_be_told(cheat, tmp_path):
     found = load(progress_of(cheat, tmp_path / "progress", 4))
     assert found is not None
-    assert kept_at(tmp_path, found).step > 0
+    assert found.kept_at(tmp_path).step > 0
     bare = msgspec.structs.replace(found, segments=0, steps=dict.fromkeys(found.steps, b""))
-    assert (kept_at(tmp_path, bare).segments, kept_at(tmp_path, bare).step) == (0, 0)
+    assert (bare.kept_at(tmp_path).segments, bare.kept_at(tmp_path).step) == (0, 0)
 
 
 def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
@@ -220,10 +222,12 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
         now += 1.0  # it takes a second
 
     monkeypatch.setattr(keeping, "write_whole", write)
-    keeper = Keeper(tmp_path / "progress", lambda: now)
+    digest, sample = Digest.of(b""), Sample(100, ((1, 100),), Selection.ALL)
+    basis = Basis(digest, digest, digest, "1", "2", "cpu", SegmentRequest())
+    keeper = Keeper(tmp_path / "progress", basis, Shelf(), lambda: now)
     for segment in range(100):
         keeper.kept = None
-        keeper.keep(segment + 1, 100, segment + 1, lambda capsule: b"", None)
+        keeper.keep(Known(judged=Judged(sample=sample, segments=segment + 1)))
         now += 1.0
     assert written == [0.0, 21.0, 42.0, 63.0, 84.0], "a twentieth of the time at most"
     keeper.flush()

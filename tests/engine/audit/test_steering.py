@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
-from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, SteeringAccount, looks_chosen
+from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, Account, SteeringSites, looks_chosen
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.base.turns import Turns
@@ -34,9 +34,13 @@ def program(*operators: tuple[str, str]) -> Program:
 
 def account(*counts: Counts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
     chain = program(*((f"aten.{kind}.default", f"m{i}") for i, kind in enumerate(kinds)))
-    made = SteeringAccount(Turns.alone(chain), 24)
-    made.add(1, [replace(each, entries=entries) for each in counts])
-    return made
+    sites = SteeringSites(Turns.alone(chain), 24)
+    return sites, sites.account(1, [replace(each, entries=entries) for each in counts])
+
+
+def steering(*counts: Counts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
+    sites, made = account(*counts, entries=entries, kinds=kinds)
+    return sites.result(made)
 
 
 SUMS = ("mm", "mm", "sum")
@@ -44,9 +48,10 @@ QUIET = Counts(corrections=2, steerable=90, steered=0)
 
 
 def test_rows_are_summed_by_kind_over_steps():
-    made = account(QUIET, Counts(corrections=5, steerable=80, steered=1), QUIET, entries=100)
-    made.add(1, [Counts(entries=1, corrections=1), Counts(entries=2), Counts(entries=3, steerable=3)])
-    steering = made.result()
+    sites, made = account(QUIET, Counts(corrections=5, steerable=80, steered=1), QUIET, entries=100)
+    second = sites.account(1, [Counts(entries=1, corrections=1), Counts(entries=2), Counts(entries=3, steerable=3)])
+    assert sites.nothing + made == Account() + made == made
+    steering = sites.result(made + second)
     exp, tanh = steering.rows
     assert (exp.kind, exp.values, exp.entries) == ("exp", 2 * 2 * 8, 203)
     assert (exp.corrections, exp.steerable, exp.steered) == (8, 170, 1)
@@ -60,40 +65,39 @@ def test_rows_are_summed_by_kind_over_steps():
 def test_one_site_is_named_though_the_kind_is_quiet():
     chosen = Counts(corrections=8, steerable=8, steered=8)
     many = Counts(steerable=100_000)
-    steering = account(many, chosen, QUIET, entries=100_000).result()
-    assert steering.suspects == ("aten.exp.default (forward of m1)",)
+    assert steering(many, chosen, QUIET, entries=100_000).suspects == ("aten.exp.default (forward of m1)",)
 
 
 def test_a_kind_is_named_where_no_site_is_enough():
     few = Counts(corrections=5, steerable=5, steered=5)
-    assert account(few, few, QUIET, entries=100).result().suspects == ("all exp",)
+    assert steering(few, few, QUIET, entries=100).suspects == ("all exp",)
 
 
 def test_the_run_is_named_where_no_kind_is_enough():
     few = Counts(corrections=4, steerable=4, steered=4)
-    assert account(few, Counts(), few, entries=4).result().suspects == ("all operators",)
+    assert steering(few, Counts(), few, entries=4).suspects == ("all operators",)
 
 
 def test_not_every_site_is_named():
     kinds = ("exp",) * (NAMED_SITES + 5)
     chosen = Counts(corrections=50, steerable=50, steered=50)
-    assert len(account(*[chosen] * len(kinds), entries=50, kinds=kinds).result().suspects) == NAMED_SITES
+    assert len(steering(*[chosen] * len(kinds), entries=50, kinds=kinds).suspects) == NAMED_SITES
 
 
 @pytest.mark.parametrize(("near", "suspected"), [(0, True), (12, True), (13, False), (100, False)])
 def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspected):
     """Values scattered around the midpoint show that sums are not exact; then a tie is chance."""
     ties = Counts(corrections=100, ties=100, broken_ties=100)
-    steering = account(ties, Counts(), Counts(), entries=100 + near, kinds=SUMS).result()
-    assert bool(steering.suspects) == suspected
-    assert steering.rows[0].steered == (100 if suspected else 0)
+    found = steering(ties, Counts(), Counts(), entries=100 + near, kinds=SUMS)
+    assert bool(found.suspects) == suspected
+    assert found.rows[0].steered == (100 if suspected else 0)
 
 
 @pytest.mark.parametrize(("ties", "counted"), [(1, 0), (7, 0), (8, 8), (9, 9)])
 def test_a_few_ties_do_not_show_that_sums_are_exact(ties, counted):
     """An honest run of gpt2 had a lone tie at a sum that is not exact, and another machine broke it the other way."""
     few = Counts(corrections=ties, ties=ties, broken_ties=ties)
-    row = account(few, Counts(), Counts(), entries=ties, kinds=SUMS).result().rows[0]
+    row = steering(few, Counts(), Counts(), entries=ties, kinds=SUMS).rows[0]
     assert (row.steerable, row.steered) == (counted, counted)
 
 
@@ -103,9 +107,9 @@ def test_ties_count_at_sums_only(kind, factor, counted):
     described = TensorType("float32", (8,))
     node = Node(f"aten.{kind}.{'default' if kind == 'mm' else 'Tensor'}", (Value(0), Value(0)), tuple(factor.items()),
                 (described,), 1, "", "forward")  # fmt: skip
-    made = SteeringAccount(Turns.alone(Program((Input("x", "state", described),), (node,), {}, Value(1))), 24)
-    made.add(1, [Counts(entries=50, corrections=50, ties=50, broken_ties=50)])
-    assert made.result().steered == counted
+    sites = SteeringSites(Turns.alone(Program((Input("x", "state", described),), (node,), {}, Value(1))), 24)
+    made = sites.account(1, [Counts(entries=50, corrections=50, ties=50, broken_ties=50)])
+    assert sites.result(made).steered == counted
 
 
 def test_an_honest_machine_that_does_not_fuse_is_not_doubted(tmp_path, trainer_key):

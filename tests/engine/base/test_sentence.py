@@ -112,7 +112,10 @@ def test_a_sentence_survives_kept_progress() -> None:
     dispute = Dispute(3, digest, None, ("log",), (), (), None, (), 1.0, 1.0, confirmed=True, finding=finding)
     sample = Sample(1, ((1, 1),), Selection.ALL)
     basis = Basis(digest, digest, digest, "1", "2", "cpu", SegmentRequest())
-    audit = KeptAudit(basis, sample, 1, StepTable().pack(0), (), dispute, (), (0,), (), 1.0, None)
+    audit = KeptAudit(
+        basis=basis, sample=sample, segments=1, steps=StepTable().pack(0), dispute=dispute, steering_steps=(0,),
+        seconds=1.0, capsule=None,
+    )  # fmt: skip
     found = decode(encode(audit)).dispute
     assert found is not None
     assert found.finding is not None

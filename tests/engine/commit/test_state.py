@@ -16,7 +16,7 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import (
     CHUNK_BYTES,
     TENSOR_DTYPES,
-    chunk_proof,
+    chunk_proofs,
     state_root,
     state_tree,
     tensor_digest,
@@ -155,7 +155,7 @@ def test_threads_do_not_change_the_root() -> None:
 def test_chunk_proofs_hold_and_changes_break_them(index: int) -> None:
     array = np.random.default_rng(2).standard_normal((6 * 64, 66)).astype(np.float32)
     digest = tensor_digest("w", array)
-    proof = chunk_proof(array, index)
+    (proof,) = chunk_proofs(array, [index])
     verify_chunk(proof, "w", "float32", array.shape, digest)
 
     spoiled = bytearray(proof.chunk)
@@ -183,6 +183,6 @@ def test_chunk_proofs_hold_and_changes_break_them(index: int) -> None:
 
 def test_there_is_no_proof_for_a_chunk_that_is_not_there() -> None:
     with pytest.raises(ProofError):
-        chunk_proof(np.zeros(3, np.float32), 1)
+        chunk_proofs(np.zeros(3, np.float32), [1])
     with pytest.raises(ProofError):
-        chunk_proof(np.zeros(0, np.float32), 0)
+        chunk_proofs(np.zeros(0, np.float32), [0])

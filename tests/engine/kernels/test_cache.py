@@ -284,13 +284,13 @@ def test_kernels_are_made_of_what_their_files_import_by_name() -> None:
 
 
 @pytest.mark.slow
-def test_a_changed_rule_of_rounding_is_seen_by_the_tiles(tmp_path: Path) -> None:
-    """What went unseen: ``rounding._mix`` within ``tiles._watch``."""
+def test_a_changed_rule_of_rounding_is_seen_by_the_instructions(tmp_path: Path) -> None:
+    """What went unseen: ``rounding._mix`` within ``instructions.watch``."""
     copied = tmp_path / "counterfoil"
     shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
     script = (
-        "import numpy as np\nfrom counterfoil.arithmetic.grid import tiles\n"
-        "print(tiles._watch(np.arange(9.0), np.uint64(0), np.uint64(0)), sum(tiles._watch.stats.cache_hits.values()))"
+        "import numpy as np\nfrom counterfoil.arithmetic.grid.instructions import watch\n"
+        "print(watch(np.arange(9.0), np.uint64(0), np.uint64(0)), sum(watch.stats.cache_hits.values()))"
     )
 
     def ask() -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.kernels.cpu.rounding import _CHUNK, PART, CpuKernel
 from counterfoil.kernels.grid import Grid
 from counterfoil.kernels.result import Rounded

@@ -24,8 +24,9 @@ from hypothesis import given, settings, strategies as st
 import counterfoil.arithmetic.compute
 import counterfoil.kernels.exact
 from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact import draws as made_draws, sums as made_sums
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.truth import nearest_single
 from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil.operators.draws.judge import drawn_element
@@ -119,8 +120,7 @@ def calls() -> Iterator[tuple[str, Callable[[], list[Any]]]]:
     """For each use of an operator, what computes a few elements of its first output by the judge."""
     for name, args in CALLS:
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        rule = rule_for(operation.node.entry.kind)
-        assert rule is not None
+        rule = SINGLES[operation.node.entry.kind].compute
         arguments = operation.named(args, {})
         results = rule(arguments, Profile(20))
         found = results if isinstance(results, (tuple, list)) else [results]

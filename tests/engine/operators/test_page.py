@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 from counterfoil.operators.catalogue import allowed_names
+from support.scripts import load_script
 
 ROOT = Path(__file__).parents[3]
 
 
-def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("operator_table", ROOT / "packaging" / "operator_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-script = load_script()
+script = load_script(ROOT / "packaging" / "operator_table.py")
 PAGE = script.PAGE.read_text(encoding="utf-8")
 
 

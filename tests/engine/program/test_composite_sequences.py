@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.functions import evaluate
 from counterfoil.kernels.exact.products import matmul
 from counterfoil.kernels.exact.sums import total

@@ -12,8 +12,8 @@ from torch.nn import functional
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.base.errors import ProgramError
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture

@@ -15,9 +15,9 @@ from torch.nn import functional
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.precision import ExactPrecision
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd

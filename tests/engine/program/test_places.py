@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, place_key
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.cpu.rounding import CANONICAL_NAN, CpuKernel
 from counterfoil.kernels.torch.rounding import TorchKernel

@@ -16,6 +16,7 @@ from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.generators import finish
 from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.operators.catalogue import UNIFORM
 from counterfoil.operators.node import Node, TensorType, Value
@@ -92,7 +93,7 @@ def unlike(program: Program) -> Counter[str]:
 @pytest.mark.parametrize("name", MODELS)
 def test_state_and_loss_are_the_same_bit_for_bit(name, segments):
     step = captured(name)
-    made = recomputing(step.program, segments, 8)
+    made = finish(recomputing(step.program, segments, 8))
     # Others read it strictly, and what it needs was estimated as they do.
     read = read_program(made.program.to_bytes(), Precision())
     assert read.to_bytes() == made.program.to_bytes()
@@ -107,7 +108,7 @@ def test_state_and_loss_are_the_same_bit_for_bit(name, segments):
 @pytest.mark.parametrize("operator", [UNIFORM, "aten.tanh.default", "aten.addmm.default"])
 def test_control_a_copy_that_computes_something_else_is_noticed(operator):
     step = captured("dropout")
-    program = recomputing(step.program, 3, 8).program
+    program = finish(recomputing(step.program, 3, 8)).program
     changed = 0
     for index, node in enumerate(program.nodes):
         if node.operator == operator and node.phase == "backward":
@@ -129,7 +130,7 @@ def _other(node: Node) -> Node:
 
 
 def test_a_copy_draws_what_was_drawn():
-    before, after = captured("dropout").program, recomputing(captured("dropout").program, 3, 8).program
+    before, after = captured("dropout").program, finish(recomputing(captured("dropout").program, 3, 8)).program
     drawn = [[node.args for node in program.nodes if node.operator == UNIFORM] for program in (before, after)]
     assert set(drawn[0]) == set(drawn[1])
     assert len(drawn[0]) < len(drawn[1])
@@ -137,7 +138,7 @@ def test_a_copy_draws_what_was_drawn():
 
 def test_running_statistics_are_updated_once():
     before = captured("batch norm, micro-batches").program
-    after = recomputing(before, 3, 8).program
+    after = finish(recomputing(before, 3, 8)).program
     for name, value in after.updates.items():
         if "running" in name:
             (maker,) = [n for n in after.nodes if 0 <= value.number - n.first_value < len(n.outputs)]
@@ -150,7 +151,7 @@ def test_running_statistics_are_updated_once():
 
 def test_the_last_segment_is_kept_and_nothing_is_computed_thrice():
     step = captured("dropout")
-    program = recomputing(step.program, 3, 8).program
+    program = finish(recomputing(step.program, 3, 8)).program
     more = unlike(program) - unlike(step.program)
     assert not unlike(step.program) - unlike(program)
     # Of six layers in three segments two are kept, and the first layer's product is not read by its own gradient.
@@ -163,7 +164,7 @@ def test_the_last_segment_is_kept_and_nothing_is_computed_thrice():
 
 def test_a_deep_model_takes_a_fraction_of_the_memory():
     step = capture_on(deep(nn.Tanh, lambda: nn.Dropout(0.1), layers=40, width=4), (256, 4))
-    made = recomputing(step.program, AUTO, 8)
+    made = finish(recomputing(step.program, AUTO, 8))
     assert made.before.bytes / made.after.bytes >= 4
     assert least_memory(step.program, 8) / least_memory(made.program, 8) >= 3
     # At most the forward pass again.
@@ -172,7 +173,7 @@ def test_a_deep_model_takes_a_fraction_of_the_memory():
 
 def test_where_nothing_is_saved_nothing_is_recomputed():
     program = capture_on(nn.Linear(40, 2, bias=False), (2, 40)).program
-    made = recomputing(program, AUTO, 8)
+    made = finish(recomputing(program, AUTO, 8))
     assert made.program is program
     assert made.before == made.after
 
@@ -180,7 +181,7 @@ def test_where_nothing_is_saved_nothing_is_recomputed():
 @pytest.mark.parametrize("segments", [0, 1, -3, 1001, 2.0, True, "some", None])
 def test_other_numbers_of_segments_are_refused(segments):
     with pytest.raises(DataError, match="segments"):
-        recomputing(captured("dropout").program, segments, 8)
+        finish(recomputing(captured("dropout").program, segments, 8))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -205,7 +206,7 @@ def test_what_all_parameters_share_is_there_for_the_first_of_them():
     assert "ub" in "".join(node.phase[0] for node in program.nodes)
     shared = [node for node in program.nodes if node.phase == "update" and node.outputs[0].shape == ()]
     assert shared, "nothing is shared by the parameters"
-    made = recomputing(step.program, 3, 8)
+    made = finish(recomputing(step.program, 3, 8))
     assert read_program(made.program.to_bytes(), ExactPrecision(20)).to_bytes() == made.program.to_bytes()
     assert executed(step, made.program) == executed(step, step.program)
 
@@ -236,7 +237,7 @@ def test_a_wide_model_does_not_keep_all_gradients_at_once():
 
 
 def test_operands_of_a_copy_are_kept_or_copies():
-    program = recomputing(captured("skipping, clipped").program, 3, 8).program
+    program = finish(recomputing(captured("skipping, clipped").program, 3, 8)).program
     made = set(range(len(program.inputs)))
     for node in program.nodes:
         assert {value.number for value in node_values(node)} <= made

@@ -205,7 +205,7 @@ def test_a_model_with_gradient_checkpointing_is_captured_as_without(models: Path
 
     plain = made(False)
     assert made(True).to_bytes() == plain.to_bytes()
-    assert computed_again(recomputing(plain, 3, 8).program) > 0
+    assert computed_again(finish(recomputing(plain, 3, 8)).program) > 0
 
 
 @pytest.mark.slow

@@ -21,9 +21,9 @@ from counterfoil.arithmetic.compute.exact_operands import QUANTISED_KINDS, quant
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.operation import Compute, Operation
 from counterfoil.arithmetic.compute.reordering import Order, reordered
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact import functions
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.limits import float64_block
 from counterfoil.kernels.exact.products import Form
 from counterfoil.kernels.exact.single import from_float64
@@ -132,13 +132,12 @@ class _Form:
     """An operator in another form of its products, to be called like torch's."""
 
     def __init__(self, operation: Operation, profile: Profile) -> None:
-        self._rule = rule_for(operation.node.entry.kind)
+        self._rule = SINGLES[operation.node.entry.kind].compute
         self._operation = operation
         self._profile = profile
         self._schema = operation.function._schema
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        assert self._rule is not None
         return self._rule(self._operation.named(list(args), kwargs), self._profile)
 
 

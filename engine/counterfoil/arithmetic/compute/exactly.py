@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.base.sentence import say
 from counterfoil.kernels.exact import elementwise
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.catalogue import OperatorClass
 
 
@@ -31,12 +32,12 @@ def exactly(profile: Profile) -> Compute:
             if rule is None or output is None or not output.floating:
                 return native(operation, args, kwargs)
             return rule(operation.named(args, kwargs))
-        definition = rule_for(node.entry.kind)
-        if definition is None:
+        single = SINGLES.get(node.entry.kind)
+        if single is None:
             # Such a program is refused where it is read.
             raise ProgramError(say("The operator {0} has no exact result.", node.where))
         try:
-            return definition(operation.named(args, kwargs), profile)
+            return single.compute(operation.named(args, kwargs), profile)
         except NonFiniteError as error:
             raise NonFiniteError(say("{0} ({1})", error.sentence, node.where), remedy=error.remedy) from error
 

@@ -21,22 +21,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, Unfit, Watched, place_keys
 from counterfoil.arithmetic.grid.following import judged
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import site_margins
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import (
-    Kernels,
-    Observation,
-    RecordingRounder,
-    ReplayingRounder,
-    Rounder,
-    Unfit,
-    Watched,
-    place_keys,
-)
+from counterfoil.arithmetic.grid.replaying import Observation, ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder, Rounder
 from counterfoil.arithmetic.grid.scales.rules import scale_rule
-from counterfoil.arithmetic.grid.unrounded import Unrounded
+from counterfoil.arithmetic.grid.unrounded import Unrounded, WithoutLog
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.counts import Counts
 from counterfoil.kernels.cpu.rounding import INFINITY
@@ -123,8 +116,12 @@ class _Ahead:
             self._memory = torch.empty(needed, dtype=torch.int64, device=self._device)
         self._memory[: len(head)].copy_(torch.from_numpy(head))
 
+    def begin_step(self, key: int) -> None:
+        """Start a step with its fingerprint key, and without a log."""
+        self._begin(key, (), 0)
+
     def _begin_ordinary(self) -> None:
-        raise NotImplementedError
+        self._ordinary.begin_step(self._key)
 
     def wait(self) -> None:
         """Compute this step again with the ordinary rounder."""
@@ -227,8 +224,8 @@ class _RoundingAhead(_Ahead):
     def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
         scales = scale_rule(node.entry)(arguments(), outputs)
         result: Outputs = []
-        for position, (output, described) in enumerate(zip(outputs, node.outputs, strict=True)):
-            if output is None or described is None or not described.floating:
+        for position, output in enumerate(outputs):
+            if output is None or not node.floating[position]:
                 result.append(output)
                 continue
             scale = scales[position]
@@ -291,10 +288,7 @@ class RecordingAhead(_RoundingAhead):
     def begin_step(self, key: int) -> None:
         """Start a step with an empty log."""
         self._logs = []
-        self._begin(key, (), 0)
-
-    def _begin_ordinary(self) -> None:
-        self._ordinary.begin_step(self._key)
+        super().begin_step(key)
 
     @property
     def logs(self) -> list[SiteLog]:
@@ -319,6 +313,12 @@ class ReplayingAhead(_RoundingAhead):
         room: Own close decisions of a step that there is room for at first; None to choose.
     """
 
+    own_logs: Sequence[SiteLog] = ()
+    """No own log is kept."""
+    observation: Observation | None = None
+    """Nothing is observed."""
+    watched: Watched | None = None
+    """Nor here."""
     _ordinary: ReplayingRounder
     _follows = True
     _share_bits = _OMISSION_BITS
@@ -330,12 +330,6 @@ class ReplayingAhead(_RoundingAhead):
         self._forced: Mapping[int, Values] = {}
         self._ends: list[int] = []
         self._counts: list[Counts] = []
-        self.own_logs: Sequence[SiteLog] = ()
-        """No own log is kept."""
-        self.observation: Observation | None = None
-        """Nothing is observed."""
-        self.watched: Watched | None = None
-        """Nor here."""
 
     def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
         """Start a step with the trainer's log of it, which goes to the device at once."""
@@ -382,8 +376,8 @@ class ReplayingAhead(_RoundingAhead):
             self._counts.append(counts)
 
 
-class UnroundedAhead(_Ahead):
-    """Both sides of an exact profile; it has the attributes of an :class:`Unrounded`.
+class UnroundedAhead(_Ahead, WithoutLog):
+    """Both sides of an exact profile.
 
     Args:
         program: The program of a step.
@@ -395,33 +389,10 @@ class UnroundedAhead(_Ahead):
     def __init__(self, program: Program, kernels: Kernels) -> None:
         super().__init__(program, kernels.device, 0, 0)
         self._ordinary = Unrounded(program, kernels)
-        self.logs: Sequence[SiteLog] = ()
-        """There is no log."""
-        self.counts: Sequence[Counts] = ()
-        """There is none to follow."""
-        self.own_logs: Sequence[SiteLog] = ()
-        """And none to keep."""
-        self.observation: Observation | None = None
-        """Nothing is observed."""
-        self.watched: Watched | None = None
-        """Nor here."""
-
-    def begin_step(self, key: int) -> None:
-        """Start a step with its fingerprint key."""
-        self._begin(key, (), 0)
-
-    def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
-        """Start a step; there is no log to follow, and no value that another may stand for."""
-        assert not logs, "an exact profile has no log"
-        assert not forced, "a value of an exact profile is not chosen"
-        self.begin_step(key)
-
-    def _begin_ordinary(self) -> None:
-        self._ordinary.begin_step(self._key)
 
     def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:
-        for output, described in zip(outputs, node.outputs, strict=True):
-            if output is not None and described is not None and described.floating:
+        for output, is_site in zip(outputs, node.floating, strict=True):
+            if output is not None and is_site:
                 self._look(self._program.site_places[self._site], output)
                 self._site += 1
         return outputs

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.rounder import RecordingRounder, ReplayingRounder
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.grid.tiles import DTYPES, SiteRounding, Swept, sweep
 from counterfoil.program.chains import Chain
 

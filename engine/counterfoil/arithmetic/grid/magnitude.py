@@ -22,7 +22,7 @@ from torch import Tensor
 from counterfoil.arithmetic.grid.known import Known, Shape
 from counterfoil.kernels import devices
 from counterfoil.kernels.cpu import formulas, measuring
-from counterfoil.kernels.cpu.measuring import PART, TOTAL, Cut, Found, measure
+from counterfoil.kernels.cpu.measuring import PART, TOTAL, measure
 
 _BLOCKS = 16
 """Parts of one matrix at most; each has sums of its own for the columns."""
@@ -492,24 +492,23 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     else:
         room = torch.empty(3 * outer * blocks * columns, dtype=torch.float64)
         parts = room.data_ptr()
-    where = Found(along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0)
-    ends = _measure(x, mean, factor, Cut(*shape, height, blocks), where, threads)
+    where = along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0
+    ends = measure(
+        x.data_ptr(), x.itemsize, mean.data_ptr(), factor.data_ptr(), mean.numel(),
+        (outer, rows, columns, height, blocks), where, threads,
+    )  # fmt: skip
     return Measured(shape, found, ends[:6], Vectors(found, together, rows, ends[6:]) if joins else None)
 
 
 def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Vectors:
     """Return the magnitudes of ``x - mean`` for each row of all matrices together."""
     outer, rows, columns = shape
+    ones = _ones(rows)
     # One long stack of rows.
     height = min(-(-PART // columns), outer * rows)
     found = torch.empty(3 * (outer + 1) * rows, dtype=torch.float64)
-    cut = Cut(1, outer * rows, columns, height, -(-outer * rows // height))
-    together = 3 * outer * rows
-    address = found.data_ptr()
-    ends = _measure(x, mean, _ones(rows), cut, Found(address, 0, outer, 0, address + 8 * together), threads)
+    cut = 1, outer * rows, columns, height, -(-outer * rows // height)
+    together, address = 3 * outer * rows, found.data_ptr()
+    where = address, 0, outer, 0, address + 8 * together
+    ends = measure(x.data_ptr(), x.itemsize, mean.data_ptr(), ones.data_ptr(), rows, cut, where, threads)
     return Vectors(found, together, rows, ends[6:])
-
-
-def _measure(x: Tensor, mean: Tensor, factor: Tensor, cut: Cut, found: Found, threads: int) -> tuple[float, ...]:
-    given = mean.numel()
-    return measure(x.data_ptr(), x.itemsize, mean.data_ptr(), factor.data_ptr(), given, cut, found, threads)

@@ -18,23 +18,36 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.instructions import (
+    DECIDE,
+    FILL,
+    NARROW,
+    OF_A_NUMBER,
+    OF_ONE,
+    ROUND,
+    TRUTH,
+    WATCH,
+    WHERE,
+    WIDEN,
+    of_a_number,
+    of_one,
+    of_two,
+    round_block,
+    to_float32,
+    watch,
+)
 from counterfoil.base.cancel import check_cancelled
 from counterfoil.kernels import buffers
 from counterfoil.kernels.cache import kernel
-from counterfoil.kernels.cpu.bitcasts import as_bits
 from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
 from counterfoil.kernels.cpu.rounding import (
-    CANONICAL_NAN,
     INFINITY,
-    MAGNITUDE,
     PART,
     _collect,
-    _mix,
     directed_element,
-    rounded_element,
 )
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
-from counterfoil.program.chains import Chain, ChainStep, Code
+from counterfoil.program.chains import Chain, ChainStep
 
 BLOCK = 1024
 """Elements of a block: 8 KiB of float64, of which an optimizer's update needs about five at once."""
@@ -309,143 +322,6 @@ def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, 5)
 
 
-# Compiled.
-
-
-_WIDEN, _TRUTH, _FILL = int(Code.WIDEN), int(Code.TRUTH), int(Code.FILL)
-_ADD, _ADD_S, _SUB, _SUB_S, _SUB_FROM_S = (
-    int(Code.ADD), int(Code.ADD_S), int(Code.SUB), int(Code.SUB_S), int(Code.SUB_FROM_S)
-)  # fmt: skip
-_MUL, _MUL_S, _DIV, _DIV_S, _DIV_FROM_S = (
-    int(Code.MUL), int(Code.MUL_S), int(Code.DIV), int(Code.DIV_S), int(Code.DIV_FROM_S)
-)  # fmt: skip
-_SQRT, _NEG, _ABS, _MAX, _MIN = int(Code.SQRT), int(Code.NEG), int(Code.ABS), int(Code.MAX), int(Code.MIN)
-_OF_ONE = (_SQRT, _NEG, _ABS)
-_OF_A_NUMBER = (_ADD_S, _SUB_S, _SUB_FROM_S, _MUL_S, _DIV_S, _DIV_FROM_S)
-_LT, _LE, _EQ, _NE, _WHERE = int(Code.LT), int(Code.LE), int(Code.EQ), int(Code.NE), int(Code.WHERE)
-_ROUND, _WATCH, _NARROW, _DECIDE = int(Code.ROUND), int(Code.WATCH), int(Code.NARROW), int(Code.DECIDE)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _one(code: int, target: Any, a: Any) -> None:
-    """Instructions of one operand, float64 ``[n]`` each."""
-    if code == _SQRT:
-        for i in range(target.size):
-            target[i] = np.sqrt(a[i])
-    elif code == _NEG:
-        for i in range(target.size):
-            target[i] = -a[i]
-    else:
-        for i in range(target.size):
-            target[i] = abs(a[i])
-
-
-@kernel(nogil=True, error_model="numpy")
-def _with_number(code: int, target: Any, a: Any, s: float) -> None:
-    """Instructions of an operand and a number."""
-    if code == _ADD_S:
-        for i in range(target.size):
-            target[i] = a[i] + s
-    elif code == _SUB_S:
-        for i in range(target.size):
-            target[i] = a[i] - s
-    elif code == _SUB_FROM_S:
-        for i in range(target.size):
-            target[i] = s - a[i]
-    elif code == _MUL_S:
-        for i in range(target.size):
-            target[i] = a[i] * s
-    elif code == _DIV_S:
-        for i in range(target.size):
-            target[i] = a[i] / s
-    else:
-        for i in range(target.size):
-            target[i] = s / a[i]
-
-
-@kernel(nogil=True, error_model="numpy")
-def _two(code: int, target: Any, a: Any, b: Any) -> None:
-    """Instructions of two operands."""
-    if code == _ADD:
-        for i in range(target.size):
-            target[i] = a[i] + b[i]
-    elif code == _SUB:
-        for i in range(target.size):
-            target[i] = a[i] - b[i]
-    elif code == _MUL:
-        for i in range(target.size):
-            target[i] = a[i] * b[i]
-    elif code == _DIV:
-        for i in range(target.size):
-            target[i] = a[i] / b[i]
-    elif code == _MAX:
-        # What is not a number stays so; the zero of either sign becomes +0.
-        for i in range(target.size):
-            x, y = a[i], b[i]
-            target[i] = (x if x > y or x != x else y) + 0.0
-    elif code == _MIN:
-        for i in range(target.size):
-            x, y = a[i], b[i]
-            target[i] = (x if x < y or x != x else y) + 0.0
-    elif code == _LT:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] < b[i] else 0.0
-    elif code == _LE:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] <= b[i] else 0.0
-    elif code == _EQ:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] == b[i] else 0.0
-    else:
-        for i in range(target.size):
-            target[i] = 1.0 if a[i] != b[i] else 0.0
-
-
-@kernel(nogil=True, error_model="numpy")
-def _watch(a: Any, base: Any, key: Any) -> Any:
-    """Sum of the fingerprint terms of a block; ``base`` is the index of its first element."""
-    infinity = np.uint64(INFINITY)
-    total = np.uint64(0)
-    for i in range(a.size):
-        bits: Any = as_bits(a[i])
-        strange = (bits & np.uint64(MAGNITUDE)) > infinity
-        total += _mix(np.uint64(CANONICAL_NAN) if strange else bits, base + np.uint64(i), key)
-    return total
-
-
-@kernel(nogil=True, error_model="numpy")
-def _narrow(target: Any, a: Any) -> Any:
-    """Round to float32, ties to even; returns the bits of the largest magnitude of the results as float64."""
-    largest = np.uint64(0)
-    for i in range(target.size):
-        value = np.float32(a[i])
-        target[i] = value
-        largest = max(largest, as_bits(np.float64(value)) & np.uint64(MAGNITUDE))
-    return largest
-
-
-@kernel(nogil=True, error_model="numpy")
-def _round(
-    target: Any, a: Any, flags: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
-) -> tuple[Any, Any, Any]:
-    """Round a block as :func:`counterfoil.kernels.cpu.rounding._round_parts` rounds a chunk.
-
-    Returns the number of close decisions, which are flagged; the sum of the fingerprint terms; the bits of the largest
-    magnitude before rounding.
-    """
-    total = np.uint64(0)
-    largest = np.uint64(0)
-    near_count = np.uint64(0)
-    for i in range(target.size):
-        rounded, near, up, magnitude = rounded_element(a[i], floor, p, tau)
-        largest = max(largest, magnitude)
-        near_count += np.uint64(1) if near else np.uint64(0)
-        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
-        target[i] = rounded
-        total += _mix(as_bits(rounded), base + np.uint64(i), key)
-    return near_count, total, largest
-
-
 @kernel(nogil=True, error_model="numpy")
 def _run_block(
     instructions: Any, at: Any, count: Any, start: Any, part: Any, scalars: Any, flags: Any, sites: Any, watching: Any
@@ -465,40 +341,40 @@ def _run_block(
         # Where these are of another type than float64 the view is not used.
         target = carray(at_address(at[slot]), (count,), np.float64)
         a = carray(at_address(at[instructions[row, 2]]), (count,), np.float64)
-        if code == _WIDEN:
+        if code == WIDEN:
             single = carray(at_address(at[instructions[row, 2]]), (count,), np.float32)
             for i in range(count):
                 target[i] = np.float64(single[i])
-        elif code == _TRUTH:
+        elif code == TRUTH:
             truths = carray(at_address(at[instructions[row, 2]]), (count,), np.uint8)
             for i in range(count):
                 target[i] = 1.0 if truths[i] != 0 else 0.0
-        elif code == _FILL:
+        elif code == FILL:
             target[:] = scalars[second]
-        elif code in _OF_ONE:
-            _one(code, target, a)
-        elif code in _OF_A_NUMBER:
-            _with_number(code, target, a, scalars[second])
-        elif code == _WHERE:
+        elif code in OF_ONE:
+            of_one(code, target, a)
+        elif code in OF_A_NUMBER:
+            of_a_number(code, target, a, scalars[second])
+        elif code == WHERE:
             x = carray(at_address(at[second]), (count,), np.float64)
             y = carray(at_address(at[instructions[row, 4]]), (count,), np.float64)
             for i in range(count):
                 # Both are read, so that the choice is no branch.
                 one, other = x[i], y[i]
                 target[i] = one if a[i] != 0.0 else other
-        elif code == _WATCH:
-            watched[part, second] += _watch(a, base, watch_keys[second])
-        elif code == _NARROW:
+        elif code == WATCH:
+            watched[part, second] += watch(a, base, watch_keys[second])
+        elif code == NARROW:
             narrow = carray(at_address(at[slot]), (count,), np.float32)
-            narrowed[part, slot] = max(narrowed[part, slot], _narrow(narrow, a))
-        elif code == _DECIDE:
+            narrowed[part, slot] = max(narrowed[part, slot], to_float32(narrow, a))
+        elif code == DECIDE:
             decided = carray(at_address(at[slot]), (count,), np.uint8)
             for i in range(count):
                 decided[i] = 1 if a[i] != 0.0 else 0
-        elif code == _ROUND:
+        elif code == ROUND:
             floor = np.uint64(floors[second])
             p = np.uint64(significands[second])
-            near_count, total, top = _round(target, a, flags, floor, p, taus[second], base, keys[second])
+            near_count, total, top = round_block(target, a, flags, floor, p, taus[second], base, keys[second])
             totals[part, second] += total
             largest[part, second] = max(largest[part, second], top)
             if near_count:
@@ -517,7 +393,7 @@ def _run_block(
                 entry += 1
             cursors[second] = entry
         else:
-            _two(code, target, a, carray(at_address(at[second]), (count,), np.float64))
+            of_two(code, target, a, carray(at_address(at[second]), (count,), np.float64))
     return True
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.fingerprinting import Fingerprinting, Kernels, Unfit, Watched
 from counterfoil.arithmetic.grid.infinities import hold_infinity
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Fingerprinting, Kernels, Observation, Unfit, Watched
+from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.base.errors import DIVERGED, NonFiniteError
 from counterfoil.base.sentence import say
 from counterfoil.kernels.counts import Counts
@@ -19,10 +20,39 @@ from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 
 
-class Unrounded(Fingerprinting):
-    """Both sides of an exact profile: fingerprints results of operators of class rounded, refuses what is not finite.
+class WithoutLog:
+    """What both sides of an exact profile have of a recording and of a replaying rounder: nothing is logged."""
 
-    It has the attributes of a recording and of a replaying rounder; logs and counts are empty.
+    logs: Sequence[SiteLog] = ()
+    """There is no log."""
+    counts: Sequence[Counts] = ()
+    """There is none to follow."""
+    own_logs: Sequence[SiteLog] = ()
+    """And none to keep."""
+    observation: Observation | None = None
+    """Nothing is rounded to a grid; see :attr:`watched`."""
+    watched: Watched | None = None
+    """What happened at the place that is observed, if one is."""
+
+    def begin_step(self, key: int) -> None:
+        """Start a step with its fingerprint key."""
+        raise NotImplementedError
+
+    def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
+        """Start a step; there is no log to follow, and no value that another may stand for.
+
+        Args:
+            key: Its fingerprint key.
+            logs: Nothing.
+            forced: Nothing.
+        """
+        assert not logs, "an exact profile has no log"
+        assert not forced, "a value of an exact profile is not chosen"
+        self.begin_step(key)
+
+
+class Unrounded(Fingerprinting, WithoutLog):
+    """Both sides of an exact profile: fingerprints results of operators of class rounded, refuses what is not finite.
 
     Args:
         program: The program of a step.
@@ -33,27 +63,11 @@ class Unrounded(Fingerprinting):
     def __init__(self, program: Program, kernels: Kernels, observe: int | None = None) -> None:
         super().__init__(program, kernels)
         self._observe = observe
-        self.logs: Sequence[SiteLog] = ()
-        """There is no log."""
-        self.counts: Sequence[Counts] = ()
-        """There is none to follow."""
-        self.own_logs: Sequence[SiteLog] = ()
-        """And none to keep."""
-        self.observation: Observation | None = None
-        """Nothing is rounded to a grid; see :attr:`watched`."""
-        self.watched: Watched | None = None
-        """With ``observe`` what happened at that place."""
 
     def begin_step(self, key: int) -> None:
         """Start a step with its fingerprint key."""
         super().begin_step(key)
         self.watched = None
-
-    def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
-        """Start a step; there is no log to follow, and no value that another may stand for."""
-        assert not logs, "an exact profile has no log"
-        assert not forced, "a value of an exact profile is not chosen"
-        self.begin_step(key)
 
     def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
         """Fingerprint a value, as :meth:`Fingerprinting.watch`."""
@@ -70,8 +84,7 @@ class Unrounded(Fingerprinting):
             NonFiniteError: A value is not a number, or infinite although no argument is.
         """
         for position, output in enumerate(outputs):
-            described = node.outputs[position]
-            if output is None or described is None or not described.floating:
+            if output is None or not node.floating[position]:
                 continue
             place = self._program.site_places[self._site]
             flat = output.reshape(-1)

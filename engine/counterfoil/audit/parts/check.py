@@ -14,12 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.audit.parts.result import COUNTED, SegmentResult, StepResult
+from counterfoil.audit.step.steering import COLUMNS
 from counterfoil.audit.values.sampling import Segment
 from counterfoil.base.digest import Digest
 from counterfoil.kernels.counts import Counts
-
-ACCOUNTED = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
-"""What a step counts and the account of steering adds up site by site, in the account's order."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +94,12 @@ def _unbalanced(result: SegmentResult, sites: int | None, entries: list[int]) ->
     """Whether the account of steering is that of another program or log, or does not add up to the steps."""
     if sites is None:
         return "it accounts for a log that there is not" if result.sums else ""
-    if len(result.sums) != sites or any(len(row) != len(ACCOUNTED) for row in result.sums):
+    if len(result.sums) != sites or any(len(row) != len(COLUMNS) for row in result.sums):
         return "its account has other rounding sites"
     for row, logged in zip(result.sums, entries, strict=True):
-        if row[0] != logged or _impossible(Counts(**dict(zip(ACCOUNTED, row, strict=True)))):
+        if row[0] != logged or _impossible(Counts(**dict(zip(COLUMNS, row, strict=True)))):
             return "its account is not that of the log"
-    for column, name in enumerate(ACCOUNTED):
+    for column, name in enumerate(COLUMNS):
         if sum(row[column] for row in result.sums) != sum(getattr(step.counted, name) for step in result.steps):
             return f"its account of {name} does not add up"
     return ""

@@ -19,14 +19,13 @@ from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
 from counterfoil.audit.step.judgement import look_at_state
 from counterfoil.audit.step.replayer import Ahead, StepReplayer, read_log, step_replayer
-from counterfoil.audit.step.steering import SteeringAccount
+from counterfoil.audit.step.steering import Account, SteeringSites
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.sampling import Segment, segment
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError, NonFiniteError, ProgramError, RefusedError
 from counterfoil.base.generators import finish
-from counterfoil.base.precision import Precision
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
@@ -74,8 +73,8 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
         ObstacleError: This machine failed, or the file changed.
     """
     reader, order, records = opened.reader, opened.order, opened.records
-    precision = order.manifest.precision
-    account = SteeringAccount(order.programs, precision.significand_bits) if isinstance(precision, Precision) else None
+    sites = SteeringSites.of(order.programs, order.manifest.precision)
+    account = Account() if sites is None else sites.nothing
     done: list[StepResult] = []
     trouble = ""
     ahead: Ahead | None = None
@@ -99,15 +98,15 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
             if outcome.leaf != opened.tree.leaf(step):
                 trouble = say("Step {0} came out different from the trainer's.", step)
                 break
-            if account is not None:
-                account.add(step, outcome.counts)
+            if sites is not None:
+                account += sites.account(step, outcome.counts)
             state = outcome.result.state
         else:
             # What is stored after the segment belongs to it: another one starts from there.
             _stored(reader, part.last)
     except (LogError, NonFiniteError, ProgramError, RefusedError) as error:
         trouble = error.sentence
-    return SegmentResult(part.number, tuple(done), () if account is None else account.sums[1], str(trouble))
+    return SegmentResult(part.number, tuple(done), account.sums, str(trouble))
 
 
 def _stored(reader: BundleReader, step: int) -> dict[str, torch.Tensor]:

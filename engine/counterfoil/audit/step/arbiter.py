@@ -24,10 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.arithmetic.grid.fingerprinting import Unfit, Watched
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import error_bound, is_proven, node_bounds
 from counterfoil.arithmetic.grid.neighbours import Neighbours, Values, neighbours
-from counterfoil.arithmetic.grid.rounder import Observation, Unfit, Watched
+from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain

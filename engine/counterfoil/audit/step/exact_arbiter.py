@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.arithmetic.grid.rounder import Watched
+from counterfoil.arithmetic.grid.fingerprinting import Watched
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.explain import changed_alone

@@ -65,24 +65,20 @@ class SecondLook:
         """Whether it accuses, and this step alone shows it."""
         return stands_alone(self.confirmed, None if self.finding is None else self.finding.right)
 
-
-class Omissions:
-    """The steps of one trainer in whose log decisions are missing that every conforming recorder writes down."""
-
-    def __init__(self, steps: Sequence[int] = ()) -> None:
-        self._steps = list(steps)
-
     @property
-    def steps(self) -> tuple[int, ...]:
-        """The steps that were noted, ascending."""
-        return tuple(self._steps)
+    def omits(self) -> bool:
+        """Whether decisions are missing in the step's log that every conforming recorder writes down."""
+        return self.finding is not None and self.finding.right is Right.OMISSION
 
-    def note(self, step: int, look: SecondLook) -> SecondLook:
-        """Note what a closer look brought; returns it, or an accusation when it is one omission too many."""
-        if look.finding is None or look.finding.right is not Right.OMISSION:
-            return look
-        self._steps.append(step)
-        return replace(look, finding=repeated_omissions(look.finding, self._steps))
+    def with_omissions(self, steps: Sequence[int]) -> SecondLook:
+        """Return the look, or an accusation where it is one omission too many.
+
+        Args:
+            steps: The steps of one trainer in whose logs decisions are missing, this one among them; ascending.
+        """
+        if self.finding is None or not self.omits:
+            return self
+        return replace(self, finding=repeated_omissions(self.finding, steps))
 
 
 @dataclass(frozen=True)

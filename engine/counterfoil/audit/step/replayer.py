@@ -15,9 +15,10 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, Unfit, Watched, step_key
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Kernels, Observation, Unfit, Watched, step_key
+from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.values.events import Event, OperatorDone
@@ -410,11 +411,10 @@ def step_replayer(
     job: Job,
     machine: Machine,
     *,
-    perturbation: str | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[StepReplayer]:
     """Provide a replayer with kernels of its own, whose threads end with the block."""
-    compute = machine.compute(job.manifest.precision, perturbation)
+    compute = machine.compute(job.manifest.precision)
     with machine.kernels() as kernels, Digests() as digests:
         yield StepReplayer(job, machine, kernels, digests, compute=compute, cancel=cancel)
 

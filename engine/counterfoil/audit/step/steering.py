@@ -23,20 +23,27 @@ docs/threat-model.md has the shares measured in honest runs.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import add
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
+from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.base.turns import Turns
 from counterfoil.kernels.counts import NOTHING, Counts
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 
 Sums = npt.NDArray[np.int64]
-_COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
+COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
+"""What a step counts and an account adds up, site by site."""
+_NOTHING = (0,) * len(COLUMNS)
 
 HONEST_SHARE = 2.0**-8
 """q: generous; honest replays on other machines have shown none in 1.6 million (docs/threat-model.md)."""
@@ -55,8 +62,33 @@ _SUMS = frozenset(_SUM_NAMES.split())
 """Operators whose results are sums of their arguments or of products of two of them: exact where these are coarse."""
 
 
-class SteeringAccount:
-    """Adds up, for each rounding site, what following the log of matching steps showed.
+@dataclass(frozen=True)
+class Account:
+    """What following the log of some matching steps showed; accounts of the same programs can be added up.
+
+    The empty one, which is that of no program, adds nothing.
+
+    Attributes:
+        steps: How many steps of each program.
+        sums: ``[sites, 6]``: the sums over these for each rounding site of all programs, columns as in :data:`COLUMNS`.
+    """
+
+    steps: tuple[int, ...] = ()
+    sums: tuple[tuple[int, ...], ...] = ()
+
+    def __add__(self, other: Account) -> Account:
+        """Add up; raises ValueError where the other is one of other programs."""
+        if not self.steps:
+            return other
+        pairs = zip(self.sums, other.sums, strict=True)
+        return Account(
+            tuple(map(sum, zip(self.steps, other.steps, strict=True))),
+            tuple(tuple(map(add, one, two)) if any(two) else one for one, two in pairs),
+        )
+
+
+class SteeringSites:
+    """The rounding sites of a run, at which following its log is accounted for.
 
     Args:
         programs: The programs of the steps.
@@ -74,59 +106,49 @@ class SteeringAccount:
         self._spans = {name: slice(*span) for name, span in zip(programs.parts, pairwise(ends), strict=True)}
         """Where the sites of each program are."""
         self._sums_only = np.array(list(map(_only_sums, self._nodes)), np.bool_)
-        self._sums = np.zeros((len(self._nodes), len(_COLUMNS)), np.int64)
-        self._steps = dict.fromkeys(programs.parts, 0)
-        """How many steps of each program were added."""
 
-    def add(self, step: int, counts: Iterable[Counts]) -> None:
-        """Add a step whose leaf matched: what following its log showed, for each site of its program."""
-        name = self._turns.name(step)
-        found = [(site, count) for site, count in enumerate(counts) if count is not NOTHING]
-        rows = [[getattr(count, column) for column in _COLUMNS] for _, count in found]
-        added = np.array(rows, np.int64).reshape(-1, len(_COLUMNS))
-        self._sums[self._spans[name]][[site for site, _ in found]] += added
-        self._steps[name] += 1
+    @classmethod
+    def of(cls, programs: Turns[Program], precision: Precision | ExactPrecision) -> Self | None:
+        """Return the sites of programs; None under an exact profile, where nothing is rounded to a grid."""
+        return cls(programs, precision.significand_bits) if isinstance(precision, Precision) else None
+
+    def __len__(self) -> int:
+        """Number of rounding sites, of all programs."""
+        return len(self._nodes)
 
     @property
-    def sites(self) -> int:
-        """Number of rounding sites, of all programs."""
-        return len(self._sums)
+    def nothing(self) -> Account:
+        """The account of no step."""
+        return Account((0,) * len(self._spans), (_NOTHING,) * len(self))
+
+    def account(self, step: int, counts: Iterable[Counts]) -> Account:
+        """Return the account of a step: what following its log showed, for each site of its program."""
+        rows = [_NOTHING] * len(self)
+        for site, count in enumerate(counts, self.first_site(step)):
+            if count is not NOTHING:
+                rows[site] = tuple(getattr(count, column) for column in COLUMNS)
+        return Account(self.steps([step]), tuple(rows))
+
+    def steps(self, steps: Iterable[int]) -> tuple[int, ...]:
+        """Return how many of some steps each program has."""
+        found = Counter(map(self._turns.name, steps))
+        return tuple(found[name] for name in self._spans)
 
     def first_site(self, step: int) -> int:
         """Return where the rounding sites of a step's program begin among those of all programs."""
         return self._spans[self._turns.name(step)].start
 
-    def take(self, steps: Iterable[int], sums: Sequence[Sequence[int]]) -> None:
-        """Add what another account of the same programs has of some steps: the second of its :attr:`sums`.
+    def fits(self, account: Account) -> bool:
+        """Whether an account is one of these sites."""
+        width = {len(row) for row in account.sums} <= {len(COLUMNS)}
+        return width and len(account.sums) == len(self) and len(account.steps) == len(self._spans)
 
-        Raises:
-            ValueError: They are those of other programs.
-        """
-        added = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
-        if added.shape != self._sums.shape:
-            raise ValueError("the account has other rounding sites")
-        self._sums += added
-        for step in steps:
-            self._steps[self._turns.name(step)] += 1
-
-    @property
-    def sums(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-        """What was added so far: the number of steps of each program, and the columns of each site."""
-        return tuple(self._steps.values()), tuple(map(tuple, self._sums.tolist()))
-
-    def restore(self, steps: Sequence[int], sums: Sequence[Sequence[int]]) -> None:
-        """Go on from :attr:`sums` of an earlier account; raises ValueError when they are those of other programs."""
-        restored = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
-        if restored.shape != self._sums.shape or len(steps) != len(self._steps):
-            raise ValueError("the account has other rounding sites")
-        self._steps, self._sums = dict(zip(self._steps, steps, strict=True)), restored
-
-    def result(self) -> Steering:
-        """Return the account: one row for each operator kind, and what looks chosen."""
-        rounded = np.zeros(len(self._nodes), np.int64)
-        for name, steps in self._steps.items():
-            rounded[self._spans[name]] = self._elements[self._spans[name]] * steps
-        sites = _with_exact_ties(self._sums, self._sums_only)
+    def result(self, account: Account) -> Steering:
+        """Return what an account comes to: one row for each operator kind, and what looks chosen."""
+        rounded = np.zeros(len(self), np.int64)
+        for span, steps in zip(self._spans.values(), account.steps, strict=True):
+            rounded[span] = self._elements[span] * steps
+        sites = _with_exact_ties(np.array(account.sums, np.int64).reshape(-1, len(COLUMNS)), self._sums_only)
         rows = []
         for kind in sorted(set(self._kinds)):
             of_kind = np.array([name == kind for name in self._kinds])
@@ -158,7 +180,7 @@ def _with_exact_ties(sums: Sums, sums_only: npt.NDArray[np.bool_]) -> Sums:
     """Return entries, corrections, steerable and steered of each site; ties count where arithmetic is exact.
 
     Args:
-        sums: int64 ``[sites, 6]``, columns as in ``_COLUMNS``.
+        sums: int64 ``[sites, 6]``, columns as in ``COLUMNS``.
         sums_only: bool ``[sites]``: where arithmetic can be exact.
     """
     entries, _, steerable, _, ties, broken = sums.T

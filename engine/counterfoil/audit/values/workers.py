@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-
-from counterfoil.audit.values.sampling import ranges
 
 
 @dataclass(frozen=True)
@@ -100,34 +98,34 @@ Where = tuple[ReplayedBy, Place]
 """Who replayed a segment, and where."""
 
 
-def by_place(places: Mapping[int, Where]) -> tuple[ReplayedAt, ...]:
-    """Return who replayed what where, ordered by the first segment of each.
+def with_segment(replayed: Sequence[ReplayedAt], number: int, where: Where) -> tuple[ReplayedAt, ...]:
+    """Return who replayed what where, ordered by the first segment of each, with one segment more.
 
     Args:
-        places: Who replayed each segment, and where, by number.
+        replayed: Who replayed the segments before it.
+        number: The number of the segment: greater than those.
+        where: Who replayed it, and where.
     """
-    found: dict[Where, list[int]] = {}
-    for number in sorted(places):
-        found.setdefault(places[number], []).append(number)
-    return tuple(ReplayedAt(place, tuple(ranges(numbers)), by) for (by, place), numbers in found.items())
+    by, place = where
+    found = list(replayed)
+    for position, at in enumerate(found):
+        if (at.by, at.place) == where:
+            spans, (first, last) = at.segments[:-1], at.segments[-1]
+            segments = (*spans, (first, number)) if last == number - 1 else (*at.segments, (number, number))
+            found[position] = ReplayedAt(place, segments, by)
+            return tuple(found)
+    return (*replayed, ReplayedAt(place, ((number, number),), by))
 
 
-def segment_places(replayed: Iterable[ReplayedAt]) -> dict[int, Where]:
-    """Return who replayed each segment, and where: what :func:`by_place` was given."""
-    return {
-        number: (at.by, at.place) for at in replayed for first, last in at.segments for number in range(first, last + 1)
-    }
-
-
-def elsewhere(places: Mapping[int, Where], here: Place) -> bool:
+def elsewhere(replayed: Iterable[ReplayedAt], here: Place) -> bool:
     """Whether anything was not replayed by the audit or its own processes at this place; what others claim is no help.
 
     Args:
-        places: As for :func:`by_place`.
+        replayed: Who replayed the segments, and where.
         here: The audit's own place.
     """
     own = (ReplayedBy.AUDIT, ReplayedBy.PROCESS)
-    return any(by not in own or _without_box(place) != _without_box(here) for by, place in set(places.values()))
+    return any(at.by not in own or _without_box(at.place) != _without_box(here) for at in replayed)
 
 
 def _without_box(place: Place) -> Place:

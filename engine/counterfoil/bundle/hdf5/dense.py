@@ -115,6 +115,7 @@ def _read_headers(source: ByteSource, groups: Sequence[_Group], trees: Sequence[
     headers = [source.take(tree, _TREE_HEADER.size + CHECKSUM_BYTES) for tree in trees]
     check_sums([*heaps, *headers])
     for group, heap, header in zip(groups, heaps, headers, strict=True):
+        # What a writer may choose has one value in every bundle: whatever else a header says is refused, not followed.
         *settings, root, records, total = _TREE_HEADER.unpack_from(header)
         signature, version, kind, node, record, depth, split, merge = settings
         if (signature, version, kind, node, record, split, merge) != _TREE_SETTINGS or depth > _MAX_DEPTH:
@@ -143,6 +144,7 @@ def _heap_root(header: bytes, group: _Group) -> _Block:
 def _read_trees(source: ByteSource, groups: Sequence[_Group]) -> None:
     """Replace every node by its records and children, level by level, until records are left, in their order."""
     while nodes := [(group, node) for group in groups for node in group.tree if isinstance(node, _Node)]:
+        # Bounds what is read before it is read; the source gives each place once, so no node is its own descendant.
         if sum(node.records for _, node in nodes) > sum(group.members for group in groups):
             raise BundleError(say("A B-tree of the file has more records than it says."))
         blocks = []
@@ -252,6 +254,7 @@ def _cut(names: Names, groups: Sequence[_Group]) -> list[list[NamedAddress]]:
             start = starts[place] if place >= 0 else offset + 1
             block = group.blocks[start] if place >= 0 else b""
             inside = offset - start
+            # HDF5 finds members by ascending hashes; that these are the names' own is checked below, for all at once.
             if kind or inside < _BLOCK_START.size + CHECKSUM_BYTES or inside + length > len(block) or hash_value < last:
                 raise BundleError(say("The B-tree of the group {0} is damaged: a record names no member.", group.path))
             last = hash_value

@@ -11,7 +11,7 @@ function returns.
 from __future__ import annotations
 
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,7 @@ _GATE = Struct("<7Q2d")
 """Job: the same; address of the other operand, slope, cubic."""
 _SIZES = Struct("<18Q")
 """Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; the addresses of :class:`Found`, of which that of the columns says, where only rows are asked for, how
+their number; the addresses of :data:`Found`, of which that of the columns says, where only rows are asked for, how
 many matrices these belong to; whether all but the first two are to be found; bytes of an element."""
 _ENDS, _RESULTS = 16, 20
 _WORD, _DOUBLE, _TOPS = Struct("<Q"), Struct("<d"), Struct("<9d")
@@ -88,40 +88,15 @@ def _result() -> float:
     return number
 
 
-class Cut(NamedTuple):
-    """How a stack of matrices is cut into parts.
+Cut = tuple[int, int, int, int, int]
+"""How a stack of matrices is cut into parts: matrices, rows and columns of each; rows of a part, parts of a matrix."""
+Found = tuple[int, int, int, int, int]
+"""Addresses of what is found, float64, with the three kinds of magnitudes along the first axis.
 
-    Attributes:
-        outer: Number of matrices.
-        rows: Rows of each.
-        columns: Columns of each.
-        height: Rows of a part.
-        blocks: Parts of a matrix.
-    """
-
-    outer: int
-    rows: int
-    columns: int
-    height: int
-    blocks: int
-
-
-class Found(NamedTuple):
-    """Addresses of what is found, float64, the three kinds of magnitudes along the first axis.
-
-    Attributes:
-        rows: ``[3, outer * rows]``.
-        parts: ``[3, outer * blocks, columns]``, room for the columns of parts; 0 where only rows are asked for.
-        columns: ``[3, outer, columns]``; where only rows are asked for the number of matrices that they belong to.
-        tops: ``[2, outer]``: the largest sum of squares of a row and of a column of each matrix.
-        joined: ``[3, rows]``: rows of all matrices together; 0 where those are not asked for.
-    """
-
-    rows: int
-    parts: int
-    columns: int
-    tops: int
-    joined: int
+Rows ``[3, outer * rows]``; room for the columns of parts ``[3, outer * blocks, columns]``, 0 where only rows are asked
+for; columns ``[3, outer, columns]``, and where only rows are asked for the number of matrices that they belong to; the
+largest sum of squares of a row and of a column of each matrix ``[2, outer]``; rows of all matrices together ``[3,
+rows]``, 0 where those are not asked for."""
 
 
 def measure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import torch
@@ -32,6 +33,30 @@ def sound_forms(device: str) -> frozenset[Form]:
     """
     cases = [(a, b, _answer(a, b)) for a, b in _cases(torch.device(device))]
     return frozenset(form for form in Form if _is_sound(form, cases))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """An exact profile on one machine.
+
+    Attributes:
+        bits: S.
+        matrices: Form of products of two matrices.
+        batches: Form of products of batches.
+        kernels: Form of convolutions and their gradients.
+    """
+
+    bits: int
+    matrices: Form = Form.FLOAT64
+    batches: Form = Form.FLOAT64
+    kernels: Form = Form.FLOAT64
+
+    @classmethod
+    def on(cls, device: torch.device, bits: int) -> Profile:
+        """Choose forms that give the known answers on a device; the results do not depend on the choice."""
+        sound = sound_forms(str(device))
+        fast = Form.KARATSUBA if Form.KARATSUBA in sound else Form.FLOAT64
+        return cls(bits, matrices=fast, batches=Form.FLOAT64, kernels=fast)
 
 
 def _is_sound(form: Form, cases: list[tuple[Tensor, Tensor, Tensor]]) -> bool:

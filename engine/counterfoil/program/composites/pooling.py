@@ -240,7 +240,7 @@ def _adaptive_windows(x: Tensor, counts: Sequence[int]) -> list[_Adaptive]:
 
 
 def _even(windows: Sequence[_Adaptive]) -> list[_Axis] | None:
-    """The same windows where all are of one length and none meet."""
+    """Adaptive windows as ordinary ones; None unless all are of one length and none meet."""
     if any(not window.count or window.length % window.count for window in windows):
         return None
     steps = [window.length // window.count for window in windows]

@@ -24,7 +24,11 @@ class UpdateRule(Protocol):
         """Names of the per-step scalars."""
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
-        """Values of the per-step scalars at ``step`` (from 1) with learning rate ``lr``."""
+        """Values of the per-step scalars at ``step`` (from 1) with learning rate ``lr``.
+
+        What depends on the step alone is computed here, reciprocals too: a product is correctly rounded on all
+        hardware, and a quotient is not (ADR 5).
+        """
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The optimizer slots before the first step, named ``slot:parameter``."""

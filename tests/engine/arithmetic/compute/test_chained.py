@@ -19,9 +19,11 @@ from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepI
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid import tiles
 from counterfoil.arithmetic.grid.chains import run_chain
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError
 from counterfoil.operators.node import TensorType, Value

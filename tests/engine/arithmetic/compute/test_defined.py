@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.defined import to_dtype
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, perturbed
+from counterfoil.arithmetic.compute.perturbed import perturbed
 from counterfoil.base.errors import NonFiniteError
 from counterfoil.kernels.exact.refusals import Noted, noting
 from counterfoil.operators.node import Node, TensorType, Value

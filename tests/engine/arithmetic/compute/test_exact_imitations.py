@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil.arithmetic.compute import exact_imitations
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation, make_operation
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, exactly_perturbed
-from counterfoil.arithmetic.exact.operators import Profile, kinds
+from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.kernels.exact import functions
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.products import Form
+from counterfoil.operators.exact import Single
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
@@ -69,7 +72,7 @@ def test_no_imitation_shows(imitation: str) -> None:
 
 def test_every_kind_is_imitated() -> None:
     called = {name.split(".")[1] for name, _ in CALLS} | functions.FUNCTIONS
-    assert kinds() <= called
+    assert SINGLES.keys() <= called
 
 
 LONG = [wild((3, 3000), 7), wild((3000, 4), 8)]
@@ -93,14 +96,11 @@ def test_control_the_arithmetic_is_another_one(imitation: str, monkeypatch: pyte
 def test_control_other_forms_of_products_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     sound, used = sound_forms("cpu"), set()
 
-    def rule_for(kind: str) -> Any:
-        def rule(arguments: dict[str, Any], profile: Profile) -> Tensor:
-            used.add(profile.matrices)
-            return arguments["self"] @ arguments["mat2"]
+    def product(arguments: Mapping[str, Any], profile: Profile) -> Tensor:
+        used.add(profile.matrices)
+        return arguments["self"] @ arguments["mat2"]
 
-        return rule
-
-    monkeypatch.setattr(exact_imitations, "rule_for", rule_for)
+    monkeypatch.setattr(exact_imitations, "SINGLES", {"mm": Single(product)})
     for imitation in ("rewritten-0", "rewritten-1"):
         imitated(imitation, "aten.mm.default", LONG)
     assert used <= sound - {OWN.matrices}

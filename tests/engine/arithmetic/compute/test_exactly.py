@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.operators import Profile
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.operators.node import Node, TensorType
 
 

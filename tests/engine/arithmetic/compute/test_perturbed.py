@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 import torch
+from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import IMITATIONS, PERTURBATIONS, kinds, perturbed
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, kinds, perturbed
 from counterfoil.arithmetic.compute.reordering import BACKWARDS, Order
 from counterfoil.operators.catalogue import classify
 from support.operator_calls import CALLS, Call, listed, operation_of, t

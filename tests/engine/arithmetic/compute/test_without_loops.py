@@ -11,12 +11,12 @@ from numba.core.dispatcher import Dispatcher
 
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil.arithmetic.exact.operators import Profile
-from counterfoil.arithmetic.grid.rounder import Kernels
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.kernels import devices
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from support.triton_device import ON_DEVICE
 

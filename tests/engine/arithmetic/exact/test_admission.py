@@ -9,14 +9,14 @@ from torch import Tensor
 
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact import admission
 from counterfoil.arithmetic.exact.admission import check_exact, check_single
-from counterfoil.arithmetic.exact.operators import Profile, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.canonical import float_text
 from counterfoil.base.errors import CancelledError, ProgramError
 from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.kernels.exact import convolutions, fused, products, sums
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program.graph import types_by_name
@@ -65,12 +65,10 @@ def test_terms_are_counted_as_the_rules_count_them(call: Any, counted: tuple[lis
     node, types = use(name, args)
     arguments = types_by_name(node, types)
     operation = make_operation(node)
-    rule = rule_for(node.entry.kind)
-    assert rule is not None
-    rule(operation.named(args, {}), Profile(20, Form.FLOAT64, Form.FLOAT64, Form.FLOAT64))
-    kind = node.entry.kind
-    assert set(counted[0]) == set(admission.products(kind, arguments))
-    assert set(counted[1]) == set(admission.terms(kind, arguments))
+    single = SINGLES[node.entry.kind]
+    single.compute(operation.named(args, {}), Profile(20, Form.FLOAT64, Form.FLOAT64, Form.FLOAT64))
+    assert set(counted[0]) == set(single.products(arguments))
+    assert set(counted[1]) == set(single.terms(arguments))
 
 
 def f(*shape: int) -> TensorType:

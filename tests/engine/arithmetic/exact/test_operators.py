@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.operators import Profile, kinds, rule_for
+from counterfoil.arithmetic.exact.operators import SINGLES
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import ATEN, CALLS, PLAIN, draw, listed, places
@@ -18,8 +19,7 @@ from support.definite_reference import same_bits
 
 def computed(name: str, args: list[Any], profile: Profile) -> list[Tensor]:
     operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-    rule = rule_for(operation.node.entry.kind)
-    assert rule is not None
+    rule = SINGLES[operation.node.entry.kind].compute
     return listed(rule(operation.named(args, {}), profile))
 
 
@@ -44,8 +44,7 @@ def test_operators(name: str, args: list[Any]) -> None:
 
 def test_every_kind_is_called() -> None:
     called = {name.split(".")[1] for name, _ in CALLS}
-    missing = kinds() - called
-    assert {kind for kind in missing if rule_for(kind) is None} == set()
+    missing = SINGLES.keys() - called
     # The other functions of one number are in test_functions.py.
     assert missing <= {
         "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erfc", "exp2", "expm1", "log10", "log1p",
@@ -55,7 +54,7 @@ def test_every_kind_is_called() -> None:
 
 def test_composites_have_no_rule() -> None:
     for kind in ("_softmax", "addmm", "mean", "native_layer_norm", "gelu", "lerp", "addcmul"):
-        assert rule_for(kind) is None
+        assert kind not in SINGLES
 
 
 def test_forms_are_chosen_among_the_sound_ones() -> None:
@@ -81,8 +80,7 @@ def test_forms_are_chosen_among_the_sound_ones() -> None:
 def test_what_must_be_lowered_first_is_no_operation(name: str, args: list[Any], what: str) -> None:
     if not what:
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        rule = rule_for("index_add")
-        assert rule is not None
+        rule = SINGLES["index_add"].compute
         with pytest.raises(AssertionError, match="product"):
             rule(operation.named(args, {"alpha": 2}), Profile(20))
         return

@@ -11,8 +11,9 @@ from benchmarks.forms import Forms
 from torch import Tensor, nn
 
 from counterfoil.arithmetic.grid import magnitude
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.known import Known
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture

@@ -10,10 +10,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key
 from counterfoil.arithmetic.grid.following import Directions, DirectionsElsewhere
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.grid.margin import site_margins
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder, ReplayingRounder, place_key
+from counterfoil.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.step.explain import mixed
 from counterfoil.base.errors import NonFiniteError
 from counterfoil.base.precision import Precision

@@ -16,17 +16,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.arithmetic.exact.operators import Profile
 from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog, encode
 from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import Kernels, RecordingRounder
+from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil.base.errors import CounterfoilError, NonFiniteError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.kernels import devices
 from counterfoil.kernels.cuda import exact
+from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.operators.node import Node, TensorType, Value

@@ -1,0 +1,30 @@
+"""Other machines, imitated on this one, to record and to replay on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
+from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
+
+IMITATIONS = (
+    *PERTURBATIONS, "shuffled-1", "shuffled-2", "shuffled-3", "split-3", "split-8", "jitter-1", "reversed+jitter",
+    "shuffled-4+jitter-2", "shuffled-5+split-4+jitter-3", "rewritten-1", "reversed+rewritten",
+    "shuffled-6+rewritten-1+jitter-4",
+)  # fmt: skip
+"""Sixteen machines, for the tests that nobody is falsely accused."""
+
+
+def imitated(name: str | None) -> OpenMachine:
+    """Return what sets this machine up to record and replay as other hardware does; None as it is.
+
+    Raises:
+        ValueError: There is no perturbation of that name (:mod:`counterfoil.arithmetic.compute.perturbed`).
+    """
+    if name is not None:
+        perturbed(name)
+
+    def opened(device: str, threads: int | None) -> Machine:
+        return replace(open_machine(device, threads), imitates=name)
+
+    return opened

@@ -1,0 +1,62 @@
+"""Orders recorded and runs audited as everybody's are, from files in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from counterfoil.audit.session import run_audit
+from counterfoil.audit.values.events import AuditFinished, StepReplayed
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.recorder import record
+from counterfoil.training.recordingevents import StepRecorded
+
+
+def key_in(folder: Path, name: str = "trainer.pem") -> SigningKey:
+    """Return the key of a folder, which is made when it is missing. It protects nothing."""
+    if not (folder / name).exists():
+        generate_key(folder / name, None)
+    return load_private_key(folder / name, None)
+
+
+def recorded_steps(folder: Path, draft: OrderDraft, **settings: Any) -> Iterator[StepRecorded]:
+    """Write an order as ``job.cfoil`` of a folder and record it as ``run.cfoil``; yields its steps.
+
+    Args:
+        folder: The folder.
+        draft: The order; the trial of its first step is left out.
+        settings: As :func:`counterfoil.training.recorder.record` takes them.
+    """
+    draft.write(folder / "job.cfoil", trial=False)
+    for event in record(folder / "job.cfoil", folder / "run.cfoil", key_in(folder), fresh=True, **settings):
+        if isinstance(event, StepRecorded):
+            yield event
+
+
+def replayed_steps(folder: Path, threads: int | None = None) -> Iterator[StepReplayed]:
+    """Audit ``run.cfoil`` of a folder; yields its steps.
+
+    Raises:
+        RuntimeError: It was not VERIFIED.
+    """
+    for event in run_audit(AuditRequest(folder / "run.cfoil", folder / "job.cfoil", threads=threads)):
+        if isinstance(event, StepReplayed):
+            yield event
+        elif isinstance(event, AuditFinished) and event.report.outcome is not Outcome.VERIFIED:
+            raise RuntimeError(f"the recorded steps were not verified: {event.report.reason}")
+
+
+def audited(request: AuditRequest, **settings: Any) -> AuditFinished:
+    """Audit a run to its end.
+
+    Args:
+        request: What to audit.
+        settings: As :func:`counterfoil.audit.session.run_audit` takes them.
+    """
+    *_, last = run_audit(request, **settings)
+    assert isinstance(last, AuditFinished)
+    return last

@@ -1,0 +1,150 @@
+"""The instructions of a chain on one block, inside the loop that sweeps it (:mod:`counterfoil.arithmetic.grid.tiles`).
+
+Blocks are float64 ``[n]``. Each instruction is one correctly rounded operation or a selection, so its bits are those of
+torch's operator (docs/numerics.md, *Operator classes*); the choice of an instruction stands outside of its loop, so
+that LLVM makes vector instructions of that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from counterfoil.kernels.cache import kernel
+from counterfoil.kernels.cpu.bitcasts import as_bits
+from counterfoil.kernels.cpu.rounding import CANONICAL_NAN, INFINITY, MAGNITUDE, _mix, rounded_element
+from counterfoil.program.chains import Code
+
+WIDEN, TRUTH, FILL = int(Code.WIDEN), int(Code.TRUTH), int(Code.FILL)
+ADD, ADD_S, SUB, SUB_S, SUB_FROM_S = (
+    int(Code.ADD), int(Code.ADD_S), int(Code.SUB), int(Code.SUB_S), int(Code.SUB_FROM_S)
+)  # fmt: skip
+MUL, MUL_S, DIV, DIV_S, DIV_FROM_S = (
+    int(Code.MUL), int(Code.MUL_S), int(Code.DIV), int(Code.DIV_S), int(Code.DIV_FROM_S)
+)  # fmt: skip
+SQRT, NEG, ABS, MAX, MIN = int(Code.SQRT), int(Code.NEG), int(Code.ABS), int(Code.MAX), int(Code.MIN)
+OF_ONE = (SQRT, NEG, ABS)
+OF_A_NUMBER = (ADD_S, SUB_S, SUB_FROM_S, MUL_S, DIV_S, DIV_FROM_S)
+LT, LE, EQ, NE, WHERE = int(Code.LT), int(Code.LE), int(Code.EQ), int(Code.NE), int(Code.WHERE)
+ROUND, WATCH, NARROW, DECIDE = int(Code.ROUND), int(Code.WATCH), int(Code.NARROW), int(Code.DECIDE)
+
+
+@kernel(nogil=True, error_model="numpy")
+def of_one(code: int, target: Any, a: Any) -> None:
+    """Instructions of one operand, float64 ``[n]`` each."""
+    if code == SQRT:
+        for i in range(target.size):
+            target[i] = np.sqrt(a[i])
+    elif code == NEG:
+        for i in range(target.size):
+            target[i] = -a[i]
+    else:
+        for i in range(target.size):
+            target[i] = abs(a[i])
+
+
+@kernel(nogil=True, error_model="numpy")
+def of_a_number(code: int, target: Any, a: Any, s: float) -> None:
+    """Instructions of an operand and a number."""
+    if code == ADD_S:
+        for i in range(target.size):
+            target[i] = a[i] + s
+    elif code == SUB_S:
+        for i in range(target.size):
+            target[i] = a[i] - s
+    elif code == SUB_FROM_S:
+        for i in range(target.size):
+            target[i] = s - a[i]
+    elif code == MUL_S:
+        for i in range(target.size):
+            target[i] = a[i] * s
+    elif code == DIV_S:
+        for i in range(target.size):
+            target[i] = a[i] / s
+    else:
+        for i in range(target.size):
+            target[i] = s / a[i]
+
+
+@kernel(nogil=True, error_model="numpy")
+def of_two(code: int, target: Any, a: Any, b: Any) -> None:
+    """Instructions of two operands."""
+    if code == ADD:
+        for i in range(target.size):
+            target[i] = a[i] + b[i]
+    elif code == SUB:
+        for i in range(target.size):
+            target[i] = a[i] - b[i]
+    elif code == MUL:
+        for i in range(target.size):
+            target[i] = a[i] * b[i]
+    elif code == DIV:
+        for i in range(target.size):
+            target[i] = a[i] / b[i]
+    elif code == MAX:
+        # What is not a number stays so; the zero of either sign becomes +0.
+        for i in range(target.size):
+            x, y = a[i], b[i]
+            target[i] = (x if x > y or x != x else y) + 0.0
+    elif code == MIN:
+        for i in range(target.size):
+            x, y = a[i], b[i]
+            target[i] = (x if x < y or x != x else y) + 0.0
+    elif code == LT:
+        for i in range(target.size):
+            target[i] = 1.0 if a[i] < b[i] else 0.0
+    elif code == LE:
+        for i in range(target.size):
+            target[i] = 1.0 if a[i] <= b[i] else 0.0
+    elif code == EQ:
+        for i in range(target.size):
+            target[i] = 1.0 if a[i] == b[i] else 0.0
+    else:
+        for i in range(target.size):
+            target[i] = 1.0 if a[i] != b[i] else 0.0
+
+
+@kernel(nogil=True, error_model="numpy")
+def watch(a: Any, base: Any, key: Any) -> Any:
+    """Sum of the fingerprint terms of a block; ``base`` is the index of its first element."""
+    infinity = np.uint64(INFINITY)
+    total = np.uint64(0)
+    for i in range(a.size):
+        bits: Any = as_bits(a[i])
+        strange = (bits & np.uint64(MAGNITUDE)) > infinity
+        total += _mix(np.uint64(CANONICAL_NAN) if strange else bits, base + np.uint64(i), key)
+    return total
+
+
+@kernel(nogil=True, error_model="numpy")
+def to_float32(target: Any, a: Any) -> Any:
+    """Round to float32, ties to even; returns the bits of the largest magnitude of the results as float64."""
+    largest = np.uint64(0)
+    for i in range(target.size):
+        value = np.float32(a[i])
+        target[i] = value
+        largest = max(largest, as_bits(np.float64(value)) & np.uint64(MAGNITUDE))
+    return largest
+
+
+@kernel(nogil=True, error_model="numpy")
+def round_block(
+    target: Any, a: Any, flags: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
+) -> tuple[Any, Any, Any]:
+    """Round a block as :func:`counterfoil.kernels.cpu.rounding._round_parts` rounds a chunk.
+
+    Returns the number of close decisions, which are flagged; the sum of the fingerprint terms; the bits of the largest
+    magnitude before rounding.
+    """
+    total = np.uint64(0)
+    largest = np.uint64(0)
+    near_count = np.uint64(0)
+    for i in range(target.size):
+        rounded, near, up, magnitude = rounded_element(a[i], floor, p, tau)
+        largest = max(largest, magnitude)
+        near_count += np.uint64(1) if near else np.uint64(0)
+        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
+        target[i] = rounded
+        total += _mix(as_bits(rounded), base + np.uint64(i), key)
+    return near_count, total, largest

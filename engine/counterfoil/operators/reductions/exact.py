@@ -1,0 +1,35 @@
+"""Sums over axes by the definition of the exact profiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from counterfoil.kernels.exact.forms import Profile
+from counterfoil.kernels.exact.sums import running_total, total
+from counterfoil.operators.exact import Arguments, Single
+from counterfoil.operators.sums import reduced_lengths
+
+
+def _sum(arguments: Arguments, profile: Profile) -> Tensor:
+    axes = arguments.get("dim")
+    # Of no axes, torch sums all; a tensor without any lets them be named.
+    axes = axes if arguments["self"].dim() else None
+    return total(arguments["self"], axes or None, keepdim=arguments.get("keepdim", False))
+
+
+def _cumsum(arguments: Arguments, profile: Profile) -> Tensor:
+    x = arguments["self"]
+    return running_total(x, arguments["dim"]) if x.dim() else total(x)
+
+
+def _terms(arguments: Arguments) -> tuple[int]:
+    return (math.prod(reduced_lengths(arguments)),)
+
+
+SINGLES: Mapping[str, Single] = {
+    "sum": Single(_sum, terms=_terms),
+    "cumsum": Single(_cumsum, terms=_terms),
+}
