@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -224,6 +224,10 @@ def with_order_options(*, checkpoint_every: int) -> Callable[[Callable[..., None
     return decorate
 
 
+_COLUMNS = 32
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+
+
 def open_order_key(key: Path | None) -> SignerProcess | None:
     """Start the process that signs an order as its client; None, and no passphrase is kept, without a key."""
     if key is None:
@@ -254,6 +258,8 @@ def write_order(
         _try_order(draft, console)
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
+    for name, rates in draft.rates.items():
+        console.print(rates_in_words(rates, name))
     console.print(f"Order digest {manifest.digest.hex}")
     console.print(signed_by_client("" if signer is None else signer.public.key_id), soft_wrap=True)
     if draft.recomputation is not None:
@@ -272,6 +278,29 @@ def signed_by_client(key_id: str) -> str:
     if key_id:
         return f"Signed as its client with the key {key_id}."
     return "The order is unsigned: nothing in it shows that you ordered it. 'counterfoil sign-order' signs it."
+
+
+def rates_in_words(rates: Sequence[float], name: str = "") -> str:
+    """Return the learning rates of an order in a line: first, highest, last, and their course.
+
+    Args:
+        rates: One for each step.
+        name: Of the turn whose they are; empty for none.
+    """
+    begin = f"Learning rate of {shown(name)}" if name else "Learning rate"
+    highest = max(rates)
+    if min(rates) == highest:
+        return f"{begin}: {highest:g} in every step"
+    step = rates.index(highest) + 1
+    return f"{begin}: first {rates[0]:g}, highest {highest:g} at step {step}, last {rates[-1]:g}  {_course(rates)}"
+
+
+def _course(rates: Sequence[float]) -> str:
+    """Draw numbers that are not negative as columns of eight heights, at most so many."""
+    count = min(len(rates), _COLUMNS)
+    parts = [rates[len(rates) * i // count : len(rates) * (i + 1) // count] for i in range(count)]
+    most = max(rates)
+    return "".join(_HEIGHTS[min(7, int(8 * max(part) / most))] for part in parts)
 
 
 def _recomputed(found: Recomputation) -> str:

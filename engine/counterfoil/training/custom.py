@@ -26,6 +26,7 @@ from torch.amp.grad_scaler import GradScaler
 from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
+from torch.utils.data import DataLoader, IterableDataset
 
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
@@ -45,6 +46,8 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Rows, check_dtype, read_rows
 from counterfoil.training.schedules import (
+    Every,
+    Pace,
     SchedulerFactory,
     check_rates,
     from_scheduler,
@@ -99,6 +102,8 @@ class CustomJob(ClientJob):
         learning_rate: The learning rate, or one for each step; an optimizer of torch has its own.
         scheduler: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an
             optimizer; for a rule of ours ``learning_rate`` is the one that the optimizer is made with.
+        scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
+            arguments suggest epochs: then the job must say.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or
             shuffled epochs by the seed.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
@@ -120,6 +125,7 @@ class CustomJob(ClientJob):
     batch_size: int | None = None
     learning_rate: float | Sequence[float] | None = None
     scheduler: LRScheduler | SchedulerFactory | None = None
+    scheduler_every: Every | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
@@ -163,7 +169,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     check_kinds(job)
     check_counts(job)
     check_model(job.model)
-    optimizer = optimizer_of(job)
+    optimizer = optimizer_of(job, Pace.of(job.scheduler_every, steps_per_epoch(job), range(job.steps)))
     rows = yield from read_rows(job.data, job.steps, cancel)
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
@@ -202,7 +208,8 @@ class JobOptimizer:
 
     Attributes:
         rule: The update rule.
-        rates: The learning rate of each step; those of parameter groups of an optimizer of torch are in the rule.
+        rates: The learning rate of each step; of an optimizer of torch with several parameter groups that of the
+            first, as the rule holds the others'.
         trained: Names of the parameters that it trains; None for all that require a gradient.
     """
 
@@ -211,11 +218,11 @@ class JobOptimizer:
     trained: frozenset[str] | None
 
 
-def optimizer_of(job: CustomJob) -> JobOptimizer:
+def optimizer_of(job: CustomJob, pace: Pace) -> JobOptimizer:
     """Return the optimizer of a job, one of torch as a rule of ours; raises DataError."""
     given = optimizer_within(job.rule)
     if given is None:
-        return JobOptimizer(as_rule(job.rule, job.model, ()), learning_rates(job), None)
+        return JobOptimizer(as_rule(job.rule, job.model, ()), learning_rates(job, pace), None)
     if job.learning_rate is not None:
         raise DataError(
             f"The job has a learning rate, and its optimizer {type(given).__name__} has one, too.",
@@ -223,8 +230,19 @@ def optimizer_of(job: CustomJob) -> JobOptimizer:
             "instance LambdaLR.",
         )
     trained = trained_names(given, job.model)
-    rates = rates_of_groups(given, job.scheduler, job.steps)
+    rates = rates_of_groups(given, job.scheduler, pace)
     return JobOptimizer(as_rule(job.rule, job.model, rates), rates[0], trained)
+
+
+def steps_per_epoch(job: CustomJob) -> int | None:
+    """Return how many steps the rows of a job's data make; None where its own schedule says which rows a step has."""
+    if isinstance(job.data, DataLoader):
+        return None if isinstance(job.data.dataset, IterableDataset) else len(job.data)
+    arrays = list(job.data.values()) if isinstance(job.data, Mapping) else [job.data]
+    single = not arrays or getattr(arrays[0], "shape", None) == () or not hasattr(arrays[0], "__len__")
+    if job.schedule is not None or not job.batch_size or single:
+        return None
+    return int(len(arrays[0]) // job.batch_size) or None
 
 
 @contextmanager
@@ -348,7 +366,7 @@ def _check_name(name: str, what: str) -> None:
         ) from error
 
 
-def learning_rates(job: CustomJob) -> list[float]:
+def learning_rates(job: CustomJob, pace: Pace) -> list[float]:
     """Return the learning rate of each step of a job; raises DataError."""
     given = job.learning_rate
     if isinstance(job.scheduler, LRScheduler):
@@ -357,7 +375,7 @@ def learning_rates(job: CustomJob) -> list[float]:
                 "The job has a learning rate, and the optimizer of its scheduler has one, too.",
                 remedy="Leave learning_rate out.",
             )
-        return from_scheduler(0.0, job.steps, job.scheduler)
+        return from_scheduler(0.0, pace, job.scheduler)
     if given is None:
         raise DataError(
             "The job has no learning rate.", remedy="Give learning_rate, or an optimizer of torch as the rule."
@@ -379,7 +397,7 @@ def learning_rates(job: CustomJob) -> list[float]:
         check_rates([float(given)])
         rates = [float(given)] * job.steps
         if job.scheduler is not None:
-            return from_scheduler(float(given), job.steps, job.scheduler)
+            return from_scheduler(float(given), pace, job.scheduler)
     check_rates(rates)
     return rates
 

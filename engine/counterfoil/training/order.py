@@ -57,6 +57,7 @@ class OrderDraft:
         scalars: float64 ``[steps, scalars]``.
         data: The data arrays by name.
         initial: The initial state by name.
+        rates: The learning rate of each step of an optimizer, by the name of its turn, or by none.
         recomputation: What it brought to recompute activations; None where the programs are as they were captured.
     """
 
@@ -66,6 +67,7 @@ class OrderDraft:
     scalars: npt.NDArray[np.float64]
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
+    rates: Mapping[str, Sequence[float]]
     recomputation: Recomputation | None = None
 
     @property
@@ -279,6 +281,7 @@ def draft_order(
         precision=precision,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        rates={"": learning_rates},
     )
 
 
@@ -308,6 +311,7 @@ def assemble_order(
     precision: AnyPrecision | None,
     commit_every: int,
     checkpoint_every: int,
+    rates: Mapping[str, Sequence[float]],
 ) -> OrderDraft:
     """Put an order together from what its steps were turned into.
 
@@ -326,6 +330,7 @@ def assemble_order(
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
         checkpoint_every: See the same.
+        rates: See :class:`OrderDraft`.
 
     Raises:
         DataError: The schedule, the data and the programs do not fit together.
@@ -362,7 +367,7 @@ def assemble_order(
         initial_root=state_root(initial),
         module=module,
     )
-    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial)
+    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial, rates)
     try:
         check_inputs(manifest, programs, initial)
     except ProgramError as error:

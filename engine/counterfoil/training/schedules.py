@@ -6,8 +6,9 @@ import copy
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,52 @@ from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
 from counterfoil.kernels.cpu.philox import philox4x32
 
+Every = Literal["step", "epoch"]
+"""After what a scheduler moves on."""
 SchedulerFactory = Callable[[Optimizer], LRScheduler]
 """Makes a scheduler of torch for an optimizer: ``lambda optimizer: CosineAnnealingLR(optimizer, T_max=100)``."""
 _MOMENTUM = 0.9
+_VANISHED = 1e-6
+"""Training does not go on for epochs at less than this share of its highest learning rate."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When a scheduler moves on.
+
+    Attributes:
+        moves: How often it has moved on before each step; the first is 0.
+        epoch: Steps of an epoch, where nobody said whether the scheduler counts steps or epochs; 0 otherwise.
+    """
+
+    moves: Sequence[int]
+    epoch: int = 0
+
+    @classmethod
+    def of(cls, every: Every | None, epoch: int | None, steps: Sequence[int]) -> Pace:
+        """Return the pace of a job.
+
+        Args:
+            every: What the job says; None is after each step, unless the scheduler itself suggests epochs.
+            epoch: Steps of an epoch of the data; None where it has none.
+            steps: The numbers of the steps, from 0; of several optimizers that take turns those of one.
+
+        Raises:
+            DataError: ``every`` is neither, or the data has no epochs.
+        """
+        if every not in (None, "step", "epoch"):
+            raise DataError(
+                f"The job's scheduler_every is {every!r}.",
+                remedy="Say 'step' or 'epoch': when scheduler.step() is called.",
+            )
+        if every != "epoch":
+            return cls(range(len(steps)), 0 if every or epoch is None else epoch)
+        if not epoch:
+            raise DataError(
+                "The job's scheduler moves on after each epoch, and its schedule does not say where one ends.",
+                remedy="Leave schedule out, or give a scheduler that counts steps.",
+            )
+        return cls([step // epoch for step in steps])
 
 
 def cosine(base: float, steps: int) -> list[float]:
@@ -69,12 +113,12 @@ def warmup_constant(base: float, steps: int, warmup: int) -> list[float]:
     return (warmup_linear(base, steps, warmup)[:warmup] + [base] * steps)[:steps]
 
 
-def from_scheduler(base: float, steps: int, scheduler: LRScheduler | SchedulerFactory) -> list[float]:
+def from_scheduler(base: float, pace: Pace, scheduler: LRScheduler | SchedulerFactory) -> list[float]:
     """Drive a scheduler of ``torch.optim.lr_scheduler`` and list the learning rates that it sets.
 
     Args:
         base: The learning rate that the optimizer is made with, for a scheduler that is still to be made.
-        steps: Number of steps; the scheduler moves on once after each.
+        pace: When the scheduler moves on.
         scheduler: The scheduler, or what makes it. The optimizer that it is given stands in for the real one and has
             one parameter group.
 
@@ -90,7 +134,7 @@ def from_scheduler(base: float, steps: int, scheduler: LRScheduler | SchedulerFa
     optimizer: Optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(()))], lr=base, momentum=_MOMENTUM)
     if isinstance(scheduler, LRScheduler):
         optimizer = scheduler.optimizer
-    rates = rates_of_groups(optimizer, scheduler, steps)
+    rates = rates_of_groups(optimizer, scheduler, pace)
     if len(rates) > 1:
         raise DataError(
             f"The scheduler's optimizer has {len(rates)} parameter groups, and the job's rule has one learning rate.",
@@ -100,14 +144,14 @@ def from_scheduler(base: float, steps: int, scheduler: LRScheduler | SchedulerFa
 
 
 def rates_of_groups(
-    optimizer: Optimizer, scheduler: LRScheduler | SchedulerFactory | None, steps: int
+    optimizer: Optimizer, scheduler: LRScheduler | SchedulerFactory | None, pace: Pace
 ) -> list[list[float]]:
     """List the learning rates of each parameter group of an optimizer. Neither it nor its scheduler is changed.
 
     Args:
         optimizer: The optimizer.
         scheduler: A scheduler of it, what makes one, or None for learning rates that stay.
-        steps: Number of steps; the scheduler moves on once after each.
+        pace: When the scheduler moves on.
 
     Returns:
         For each group the learning rate of each step.
@@ -121,7 +165,7 @@ def rates_of_groups(
     known: dict[int, Any] = {id(p): nn.Parameter(torch.zeros(())) for g in optimizer.param_groups for p in g["params"]}
     known[id(optimizer.state)] = defaultdict(dict)
     if scheduler is None:
-        return [[float(group["lr"])] * steps for group in optimizer.param_groups]
+        return [[float(group["lr"])] * len(pace.moves) for group in optimizer.param_groups]
     if isinstance(scheduler, LRScheduler):
         if scheduler.optimizer is not optimizer:
             raise DataError(
@@ -129,9 +173,9 @@ def rates_of_groups(
                 remedy="Make it for the optimizer that the job has.",
             )
         driven = copy.deepcopy(scheduler, known)
-        return _driven(driven, driven.optimizer, steps)
+        return _driven(driven, driven.optimizer, pace)
     stand_in = copy.deepcopy(optimizer, known)
-    return _driven(_made(scheduler, stand_in), stand_in, steps)
+    return _driven(_made(scheduler, stand_in), stand_in, pace)
 
 
 def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:
@@ -168,14 +212,28 @@ def _waiting(scheduler: ReduceLROnPlateau) -> DataError:
     )
 
 
-def _driven(scheduler: LRScheduler, optimizer: Optimizer, steps: int) -> list[list[float]]:
+def _driven(scheduler: LRScheduler, optimizer: Optimizer, pace: Pace) -> list[list[float]]:
     name = type(scheduler).__name__
+    if pace.epoch and (words := _suggested(scheduler, pace)):
+        raise _ask(words, pace.epoch)
     rates: list[list[float]] = [[] for _ in optimizer.param_groups]
     before = [_others(group) for group in optimizer.param_groups]
+    moved = 0
     with warnings.catch_warnings():
         # A copy does not know that its optimizer made steps.
         warnings.simplefilter("ignore")
-        for step in range(1, steps + 1):
+        for step, moves in enumerate(pace.moves, start=1):
+            while moved < moves:
+                try:
+                    scheduler.step()
+                except BaseException as error:
+                    theirs(error)
+                    raise DataError(
+                        f"The scheduler {name} fails after step {step - 1} of {len(pace.moves)}: {told(error)}.",
+                        remedy="Make it for as many steps as the job has, or for as many epochs, and say "
+                        "scheduler_every='epoch'.",
+                    ) from error
+                moved += 1
             if before != [_others(group) for group in optimizer.param_groups]:
                 raise DataError(
                     f"The scheduler {name} moves the momentum as well as the learning rate; a program has one "
@@ -184,18 +242,51 @@ def _driven(scheduler: LRScheduler, optimizer: Optimizer, steps: int) -> list[li
                 )
             for listed, group in zip(rates, optimizer.param_groups, strict=True):
                 listed.append(float(group["lr"]))
-            if step < steps:
-                try:
-                    scheduler.step()
-                except BaseException as error:
-                    theirs(error)
-                    raise DataError(
-                        f"The scheduler {name} fails after step {step} of {steps}: {told(error)}.",
-                        remedy="Make it for as many steps as the job has.",
-                    ) from error
     for listed in rates:
         check_rates(listed)
+        if 0 < pace.epoch < len(listed) and max(listed[pace.epoch :]) < _VANISHED * max(listed):
+            reached = max(listed[pace.epoch :])
+            raise _ask(f"{name} brings the learning rate to {reached:.3g} in one epoch", pace.epoch)
     return rates
+
+
+def _ask(words: str, epoch: int) -> DataError:
+    return DataError(
+        f"The scheduler {words}, and an epoch has {epoch} steps: it seems to be made for scheduler.step() after each "
+        "epoch.",
+        remedy="Say scheduler_every='epoch', or scheduler_every='step' where it is called after each step indeed.",
+    )
+
+
+def _suggested(scheduler: LRScheduler, pace: Pace) -> str:
+    """Return in words which argument of a scheduler suggests that it counts epochs; empty if none does."""
+    steps = len(pace.moves)
+    if pace.epoch < 2 or steps <= pace.epoch:
+        return ""
+    epochs = -(-steps // pace.epoch)
+    for part in _parts(scheduler):
+        for argument, few in (
+            ("step_size", pace.epoch - 1),
+            ("milestones", pace.epoch - 1),
+            ("T_0", pace.epoch - 1),
+            ("T_max", epochs + 1),
+            ("total_iters", epochs + 1),
+        ):
+            given = getattr(part, argument, None)
+            given = sorted(given) if argument == "milestones" and given else given
+            last = given[-1] if isinstance(given, list) else given
+            if isinstance(last, int) and 0 < last <= few:
+                return f"{type(part).__name__} has {argument} {given}"
+    return ""
+
+
+def _parts(scheduler: LRScheduler) -> Iterator[LRScheduler]:
+    """The schedulers that one is made of, itself if it is made of none."""
+    within = getattr(scheduler, "_schedulers", None)
+    for part in within or ():
+        yield from _parts(part)
+    if not within:
+        yield scheduler
 
 
 def _others(group: dict[str, Any]) -> list[Any]:

@@ -41,11 +41,12 @@ from counterfoil.training.custom import (
     only_training,
     optimizer_of,
     schedule_of,
+    steps_per_epoch,
 )
 from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Rows, read_rows
-from counterfoil.training.schedules import SchedulerFactory
+from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 
 _SHOWN = 8
 """Names of parameters that a sentence lists."""
@@ -63,7 +64,8 @@ class Turn:
             says so of a name; an optimizer of torch holds its own. The others are constants in its steps. No two turns
             train the same parameter.
         learning_rate: The learning rate, or one for each of its steps; an optimizer of torch has its own.
-        scheduler: As in :class:`CustomJob`; it moves on once after each of this optimizer's steps.
+        scheduler: As in :class:`CustomJob`.
+        scheduler_every: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
         micro_batches: Into how many equal parts a step splits its batch.
     """
 
@@ -73,6 +75,7 @@ class Turn:
     parameters: str | Callable[[str], bool] | None = None
     learning_rate: float | Sequence[float] | None = None
     scheduler: LRScheduler | SchedulerFactory | None = None
+    scheduler_every: Every | None = None
     micro_batches: int = 1
 
     def trains(self, parameter: str) -> bool:
@@ -166,7 +169,9 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
     captured: dict[str, CapturedStep] = {}
     for name, turn in turns.parts.items():
         with _about(turn):
-            optimizers[name] = optimizer_of(_alone(job, turn, turns.count(name, job.steps)))
+            own = [step - 1 for step in range(1, job.steps + 1) if turns.name(step) == name]
+            pace = Pace.of(turn.scheduler_every, steps_per_epoch(whole), own)
+            optimizers[name] = optimizer_of(_alone(job, turn, len(own)), pace)
             _trained(job.model, turn)
     rows = yield from read_rows(job.data, job.steps, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
@@ -192,6 +197,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
         precision=job.precision,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
+        rates={name: optimizer.rates for name, optimizer in optimizers.items()},
     )
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 
@@ -257,6 +263,7 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
         batch_size=job.batch_size,
         learning_rate=turn.learning_rate,
         scheduler=turn.scheduler,
+        scheduler_every=turn.scheduler_every,
         schedule=job.schedule,
         seed=job.seed,
         micro_batches=turn.micro_batches,
