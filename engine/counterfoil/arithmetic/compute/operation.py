@@ -78,7 +78,16 @@ class Operation:
 
 
 def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Compute an operator as the device does, in the form that its shapes call for, or by its definition."""
+    """Compute an operator as the device does, in the form that its shapes call for, or by its definition.
+
+    Args:
+        operation: The operator.
+        args: Its arguments by position.
+        kwargs: Its arguments by name.
+
+    Raises:
+        NonFiniteError: The definition of an exact operator refuses its arguments.
+    """
     if operation.definition is not None:
         return operation.definition(operation, args, kwargs)
     form = operation.own_form(args, kwargs)

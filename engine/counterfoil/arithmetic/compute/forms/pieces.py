@@ -79,12 +79,28 @@ def _along(reduce: Reduce, x: Tensor, axis: int) -> Tensor:
 
 
 def cut(x: Tensor, axis: int, block: int) -> Tensor:
-    """View an axis as two: blocks, and positions within a block."""
+    """View an axis as two.
+
+    Args:
+        x: Of any shape.
+        axis: An axis, not negative, whose length is a multiple of ``block``.
+        block: Length of a block.
+
+    Returns:
+        ``x`` with blocks and positions within a block in the place of that axis.
+    """
     return x.view(*x.shape[:axis], x.shape[axis] // block, block, *x.shape[axis + 1 :])
 
 
 def mean_of(run: Run, x: Tensor, axes: Sequence[int], *, keepdim: bool) -> Tensor:
-    """Return the mean of ``x`` over some of its axes, none negative: that sum, divided once."""
+    """Return the mean of ``x`` over some of its axes: their :func:`total`, divided once.
+
+    Args:
+        run: Computes a piece.
+        x: Floating-point, of any shape.
+        axes: Axes, none negative.
+        keepdim: Whether these stay, with the length 1.
+    """
     count = math.prod(x.shape[axis] for axis in axes)
     result: Tensor = run("aten.div.Scalar", total(run, x, axes, keepdim=keepdim), float(count))
     return result
