@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +14,8 @@ from torch import Tensor
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.counts import Counts
-from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of
-from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, at_address, carray, entered, job, left
+from counterfoil.kernels.cpu.bitcasts import as_bits
+from counterfoil.kernels.cpu.regions import Region, at_address, carray, entered, floats_at, left, record_at
 from counterfoil.kernels.cpu.rounding import _mix, directed_element, mix_values
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, Grid
 
@@ -79,12 +78,10 @@ class Directions:
         """
         start = self._starts[site]
         indices, _, own, _ = self._addresses
-        _NOTE.pack_into(
-            job.words, 0, flat.data_ptr(), flat.numel(), flat.itemsize, self.entries[site], indices + 8 * start,
-            own + 8 * start, 0,
-        )  # fmt: skip
-        _NOTING.run(1)
-        if _NOTE.unpack_from(job.words)[6]:
+        (wrong,) = _NOTING.run(
+            1, flat.data_ptr(), flat.numel(), flat.itemsize, self.entries[site], indices + 8 * start, own + 8 * start
+        )
+        if wrong:
             raise IndexError("an entry of a log names no value")
 
     def settle(self, site: int, flat: Tensor, grid: Grid, honest: float, key: int, found: Int64Array | None) -> Settled:
@@ -101,15 +98,12 @@ class Directions:
         start, entries = self._starts[site], self.entries[site]
         indices, ups, own, changed = self._addresses
         must = 0 if found is None else found.size
-        _SETTLE.pack_into(
-            job.words, 0, flat.data_ptr(), flat.itemsize, entries, indices + 8 * start, ups + start, own + 8 * start,
-            changed + start, grid.floor_biased, grid.significand_bits, ACCEPTANCE_FACTOR * grid.tau,
-            honest * grid.tau, key, 0 if found is None or not must else found.ctypes.data, must,
+        change, gone, new, missing, corrections, contradictions, *rest = _SETTLING.run(
+            1, flat.data_ptr(), flat.itemsize, entries, indices + 8 * start, ups + start, own + 8 * start,
+            changed + start, grid.floor_biased, grid.significand_bits, ACCEPTANCE_FACTOR * grid.tau, honest * grid.tau,
+            key, 0 if found is None or not must else found.ctypes.data, must,
         )  # fmt: skip
-        _SETTLING.run(1)
-        change, gone, new, missing, corrections, contradictions, *rest = _SETTLED.unpack_from(job.words, _SETTLE.size)
-        counts = Counts(entries, corrections, contradictions, missing, *rest)
-        return Settled(counts, change, float_of(gone), float_of(new))
+        return Settled(Counts(entries, corrections, contradictions, missing, *rest), change, gone, new)
 
 
 class DirectionsElsewhere(Directions):
@@ -206,16 +200,27 @@ def _judge(
 
 
 _NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
-_NOTE = Struct("<7Q")
-"""Job: address of the values, their number, bytes of one; entries; addresses of indices and own values; entries that
-are wrong."""
-_SETTLE = Struct("<7Q2Q2d3Q")
+_NOTE = np.dtype(
+    [
+        ("values", "u8"), ("count", "i8"), ("item", "i8"), ("entries", "i8"), ("indices", "u8"), ("own", "u8"),
+        ("wrong", "i8"),
+    ]
+)  # fmt: skip
+"""Job: address of the values, their number, bytes of one; entries; addresses of indices and own values. What it finds:
+entries that are wrong."""
+_SETTLE = np.dtype(
+    [
+        ("values", "u8"), ("item", "i8"), ("entries", "i8"), ("indices", "u8"), ("ups", "u8"), ("own", "u8"),
+        ("changed", "u8"), ("floor", "u8"), ("p", "u8"), ("acceptable", "f8"), ("honest", "f8"), ("key", "u8"),
+        ("found", "u8"), ("must", "i8"),
+        ("change", "u8"), ("gone", "f8"), ("new", "f8"), ("missing", "i8"), ("corrections", "i8"),
+        ("contradictions", "i8"), ("steerable", "i8"), ("steered", "i8"), ("ties", "i8"), ("broken", "i8"),
+    ]
+)  # fmt: skip
 """Job: address of the values, bytes of one; entries; addresses of indices, directions, own values, and of what changed;
 biased exponent of the floor, p, largest distance at which a direction is taken, and beyond which it is chosen; key;
-address and number of the decisions that were found."""
-_SETTLED = Struct("<10Q")
-"""What follows it: change of the fingerprint, bits of the largest magnitudes replaced and put in place; decisions that
-are missing; the counts of :func:`_judge`."""
+address and number of the decisions that were found. What it finds: change of the fingerprint, the largest magnitudes
+replaced and put in place; decisions that are missing; the counts of :func:`_judge`."""
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -234,14 +239,13 @@ def _gather(values: Any, indices: Any, own: Any) -> int:
 
 def _note(pointer: Any) -> None:
     entered(pointer)
-    given = carray(pointer, (JOB_WORDS,))
-    count, entries = np.int64(given[1]), np.int64(given[3])
-    indices = carray(at_address(given[4]), (entries,), np.int64)
-    own = carray(at_address(given[5]), (entries,), np.float64)
-    if given[2] == 8:
-        given[6] = _gather(carray(at_address(given[0]), (count,), np.float64), indices, own)
+    job = record_at(pointer, _NOTE)
+    indices = carray(at_address(job.indices), job.entries, np.int64)
+    own = floats_at(job.own, job.entries)
+    if job.item == 8:
+        job.wrong = _gather(floats_at(job.values, job.count), indices, own)
     else:
-        given[6] = _gather(carray(at_address(given[0]), (count,), np.float32), indices, own)
+        job.wrong = _gather(carray(at_address(job.values), job.count, np.float32), indices, own)
     left(pointer)
 
 
@@ -258,21 +262,18 @@ def _absent(found: Any, logged: Any) -> int:
 @kernel(nogil=True, error_model="numpy")
 def _apply(pointer: Any, values: Any) -> None:
     """Settle the entries of a site; ``values`` reach up to the last that is named."""
-    given = carray(pointer, (JOB_WORDS,))
-    entries = np.int64(given[2])
-    indices = carray(at_address(given[3]), (entries,), np.int64)
-    ups = carray(at_address(given[4]), (entries,), np.uint8)
-    own = carray(at_address(given[5]), (entries,), np.float64)
-    changed = carray(at_address(given[6]), (entries,), np.uint8)
-    floor, p, key = given[7], given[8], given[11]
-    acceptable: Any = as_float(given[9])
-    honest: Any = as_float(given[10])
-    found = carray(at_address(given[12]), (np.int64(given[13]),), np.int64)
+    job = record_at(pointer, _SETTLE)
+    entries, key = job.entries, job.key
+    indices = carray(at_address(job.indices), entries, np.int64)
+    ups = carray(at_address(job.ups), entries, np.uint8)
+    own = floats_at(job.own, entries)
+    changed = carray(at_address(job.changed), entries, np.uint8)
+    found = carray(at_address(job.found), job.must, np.int64)
     # Before and after: of so few elements that memory for them is not set aside.
     before, after = np.empty(entries), np.empty(entries)
     _gather(values, indices, before)
     corrections, contradictions, steerable, steered, ties, broken = _judge(
-        own, before, ups, floor, p, acceptable, honest, after, changed
+        own, before, ups, job.floor, job.p, job.acceptable, job.honest, after, changed
     )
     change = np.uint64(0)
     gone = new = 0.0
@@ -283,20 +284,20 @@ def _apply(pointer: Any, values: Any) -> None:
             values[index] = result
             change += _mix(as_bits(result), np.uint64(index), key) - _mix(as_bits(old), np.uint64(index), key)
             gone, new = max(gone, abs(old)), max(new, abs(result))
-    given[14], given[15], given[16], given[17] = change, as_bits(gone), as_bits(new), np.uint64(_absent(found, indices))
-    given[18], given[19], given[20] = np.uint64(corrections), np.uint64(contradictions), np.uint64(steerable)
-    given[21], given[22], given[23] = np.uint64(steered), np.uint64(ties), np.uint64(broken)
+    job.change, job.gone, job.new, job.missing = change, gone, new, _absent(found, indices)
+    job.corrections, job.contradictions, job.steerable = corrections, contradictions, steerable
+    job.steered, job.ties, job.broken = steered, ties, broken
 
 
 def _settle(pointer: Any) -> None:
     entered(pointer)
-    given = carray(pointer, (JOB_WORDS,))
-    last = carray(at_address(given[3]), (np.int64(given[2]),), np.int64)[np.int64(given[2]) - 1]
-    if given[1] == 8:
-        _apply(pointer, carray(at_address(given[0]), (last + 1,), np.float64))
+    job = record_at(pointer, _SETTLE)
+    last = carray(at_address(job.indices), job.entries, np.int64)[job.entries - 1]
+    if job.item == 8:
+        _apply(pointer, floats_at(job.values, last + 1))
     else:
-        _apply(pointer, carray(at_address(given[0]), (last + 1,), np.float32))
+        _apply(pointer, carray(at_address(job.values), last + 1, np.float32))
     left(pointer)
 
 
-_NOTING, _SETTLING = Region(_note), Region(_settle)
+_NOTING, _SETTLING = Region(_note, _NOTE, "wrong"), Region(_settle, _SETTLE, "change")

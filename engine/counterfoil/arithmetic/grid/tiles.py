@@ -39,7 +39,7 @@ from counterfoil.arithmetic.grid.instructions import (
 from counterfoil.base.cancel import check_cancelled
 from counterfoil.kernels import buffers
 from counterfoil.kernels.cache import kernel
-from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
+from counterfoil.kernels.cpu.regions import Region, at_address, carray, claimed, entered, floats_at, left, record_at
 from counterfoil.kernels.cpu.rounding import (
     INFINITY,
     PART,
@@ -184,17 +184,18 @@ class _Table:
         )
         self._counts = found[-1].view(np.int64)
         self._no_log: tuple[Any, ...] = (np.zeros(sites + 1, np.int64), _NONE, _NONE, _NO_VALUES, _NO_VALUES)
-        self._no_log_at = [array.ctypes.data for array in self._no_log]
-        sizes = (chain.elements, len(instructions), whole, chain.slots, len(chain.scalars), sites, watched)
+        self._no_log_at = tuple(array.ctypes.data for array in self._no_log)
         counts = (whole, len(chain.scalars), sites, sites, sites, sites, sites)
-        self._words = np.zeros(_WORDS, np.int64)
-        self._words[: len(sizes)] = sizes
-        self._words[_LOG:_ENTRIES] = self._no_log_at
-        self._words[_INSTRUCTIONS], self._words[_WIDTHS] = instructions.ctypes.data, widths.ctypes.data
         given = given_bytes.ctypes.data + 8 * np.cumsum([0, *counts])
-        self._words[_GIVEN : _GIVEN + len(given)] = given
-        self._words[_FOUND : _FOUND + len(found)] = [array.ctypes.data for array in found]
-        self._words_at = self._words.ctypes.data
+        self._table = np.array(
+            (
+                chain.elements, len(instructions), whole, chain.slots, len(chain.scalars), sites, watched,
+                instructions.ctypes.data, widths.ctypes.data, 0, 0, tuple(given.tolist()),
+                tuple(array.ctypes.data for array in found), self._no_log_at,
+            ),
+            _TABLE,
+        )  # fmt: skip
+        self._table_at = self._table.ctypes.data
         self._alive = instructions, widths
 
     def sweep(
@@ -237,9 +238,9 @@ class _Table:
                 *(np.zeros(sum(lengths)) for _ in range(2)),
             )
             assert all(array.flags.c_contiguous for array in log)
-            self._words[_LOG:_ENTRIES] = [array.ctypes.data for array in log]
+            self._table["log"] = tuple(array.ctypes.data for array in log)
         else:
-            self._words[_LOG:_ENTRIES] = self._no_log_at
+            self._table["log"] = self._no_log_at
         entries = _NO_ENTRIES
         if sites:
             entries = self._run_with_room(_ROOM)
@@ -262,7 +263,7 @@ class _Table:
     def _run_with_room(self, capacity: int) -> Indices:
         """Run the parts with room for so many close decisions each; returns those, int64 ``[parts, capacity]``."""
         entries = np.empty((self._parts, capacity), np.int64)
-        self._words[_CAPACITY], self._words[_ENTRIES] = capacity, entries.ctypes.data
+        self._table["capacity"], self._table["entries"] = capacity, entries.ctypes.data
         self._run()
         return entries
 
@@ -272,8 +273,7 @@ class _Table:
         for start in range(0, self._parts, _PARTS_AT_ONCE):
             check_cancelled()
             count = min(_PARTS_AT_ONCE, self._parts - start)
-            _JOB.pack_into(job.words, 0, 0, count, self._words_at, start)
-            _RUN.run(min(threads, count))
+            _SWEEPING.run(min(threads, count), count, self._table_at, start)
 
     def _swept(self, entries: Indices, starts: Sequence[int], own: Floats, before: Floats) -> tuple[SweptSite, ...]:
         filled = [entries[part, :n] for part, n in enumerate(self._counts.tolist()) if n]
@@ -312,8 +312,21 @@ _NONE = np.zeros(0, np.int64)
 _NO_VALUES = np.zeros(0)
 _NO_ENTRIES = np.zeros((0, 0), np.int64)
 
-# Where things stand in a table's words: sizes, then addresses.
-_CAPACITY, _INSTRUCTIONS, _WIDTHS, _GIVEN, _FOUND, _LOG, _ENTRIES, _WORDS = 7, 8, 9, 10, 18, 23, 28, 29
+_GIVEN = np.dtype(
+    [(name, "u8") for name in ("whole", "scalars", "floors", "significands", "taus", "accepteds", "keys", "watch_keys")]
+)
+_FOUND = np.dtype([(name, "u8") for name in ("totals", "largest", "watched", "narrowed", "counts")])
+_LOG = np.dtype([(name, "u8") for name in ("starts", "indices", "ups", "own", "before")])
+_TABLE = np.dtype(
+    [
+        ("elements", "i8"), ("steps", "i8"), ("whole", "i8"), ("slots", "i8"), ("scalars", "i8"), ("sites", "i8"),
+        ("watched", "i8"), ("instructions", "u8"), ("widths", "u8"), ("capacity", "i8"), ("entries", "u8"),
+        ("given", _GIVEN), ("found", _FOUND), ("log", _LOG),
+    ]
+)  # fmt: skip
+"""A table: lengths, and addresses of arrays; those of operands and results stand first among what is given."""
+_SWEEP = np.dtype([("parts", "i8"), ("table", "u8"), ("first", "i8")])
+"""Job of a sweep: parts; address of the table; number of the first part."""
 
 
 def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
@@ -399,47 +412,46 @@ def _run_block(
 
 @kernel(nogil=True, error_model="numpy")
 def _run_parts(pointer: Any) -> None:
-    """Claim and run parts; the job is that of :data:`_JOB`, the table as :class:`_Table` lays it out."""
-    given = carray(pointer, (JOB_WORDS,))
-    table = carray(at_address(given[2]), (_WORDS,), np.int64)
-    elements, steps, whole, slots, numbers, sites, watches, capacity = (
-        table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7]
-    )  # fmt: skip
+    """Claim and run parts; the job is that of :data:`_SWEEP`."""
+    job = record_at(pointer, _SWEEP)
+    table = record_at(job.table, _TABLE)
+    given, tables, log = table.given, table.found, table.log
+    elements, whole, slots, sites, watches = table.elements, table.whole, table.slots, table.sites, table.watched
     parts = (elements + PART - 1) // PART
-    instructions = carray(at_address(table[_INSTRUCTIONS]), (steps, 5), np.int64)
-    widths = carray(at_address(table[_WIDTHS]), (whole,), np.int64)
-    addresses = carray(at_address(table[_GIVEN]), (whole,), np.int64)
-    scalars = carray(at_address(table[_GIVEN + 1]), (numbers,), np.float64)
-    log_starts = carray(at_address(table[_LOG]), (sites + 1,), np.int64)
+    instructions = carray(at_address(table.instructions), (table.steps, 5), np.int64)
+    widths = carray(at_address(table.widths), whole, np.int64)
+    addresses = carray(at_address(given.whole), whole, np.int64)
+    scalars = floats_at(given.scalars, table.scalars)
+    log_starts = carray(at_address(log.starts), sites + 1, np.int64)
     logged = log_starts[sites]
-    log_indices = carray(at_address(table[_LOG + 1]), (logged,), np.int64)
+    log_indices = carray(at_address(log.indices), logged, np.int64)
     cursors = np.empty(sites, np.int64)
-    found = carray(at_address(table[_FOUND + 4]), (parts,), np.int64)
+    found = carray(at_address(tables.counts), parts, np.int64)
     rounding = (
         (
-            carray(at_address(table[_GIVEN + 2]), (sites,), np.int64),
-            carray(at_address(table[_GIVEN + 3]), (sites,), np.int64),
-            carray(at_address(table[_GIVEN + 4]), (sites,), np.float64),
-            carray(at_address(table[_GIVEN + 5]), (sites,), np.float64),
-            carray(at_address(table[_GIVEN + 6]), (sites,), np.uint64),
+            carray(at_address(given.floors), sites, np.int64),
+            carray(at_address(given.significands), sites, np.int64),
+            floats_at(given.taus, sites),
+            floats_at(given.accepteds, sites),
+            carray(at_address(given.keys), sites, np.uint64),
             log_starts,
             log_indices,
-            carray(at_address(table[_LOG + 2]), (logged,), np.uint8),
-            carray(at_address(table[_LOG + 3]), (logged,), np.float64),
-            carray(at_address(table[_LOG + 4]), (logged,), np.float64),
+            carray(at_address(log.ups), logged, np.uint8),
+            floats_at(log.own, logged),
+            floats_at(log.before, logged),
             cursors,
         ),
         (
-            carray(at_address(table[_FOUND]), (parts, sites), np.uint64),
-            carray(at_address(table[_FOUND + 1]), (parts, sites), np.uint64),
-            carray(at_address(table[_ENTRIES]), (parts, capacity), np.int64),
+            carray(at_address(tables.totals), (parts, sites), np.uint64),
+            carray(at_address(tables.largest), (parts, sites), np.uint64),
+            carray(at_address(table.entries), (parts, table.capacity), np.int64),
             found,
         ),
     )
     watching = (
-        carray(at_address(table[_GIVEN + 7]), (watches,), np.uint64),
-        carray(at_address(table[_FOUND + 2]), (parts, watches), np.uint64),
-        carray(at_address(table[_FOUND + 3]), (parts, whole), np.uint64),
+        carray(at_address(given.watch_keys), watches, np.uint64),
+        carray(at_address(tables.watched), (parts, watches), np.uint64),
+        carray(at_address(tables.narrowed), (parts, whole), np.uint64),
     )
     block = np.empty((slots - whole + 1, BLOCK), np.float64)
     flags = np.zeros(BLOCK, np.uint8)
@@ -447,10 +459,9 @@ def _run_parts(pointer: Any) -> None:
     for n in range(whole, slots):
         at[n] = block[n - whole].ctypes.data
     while True:
-        claimed = add_atomically(pointer, 0, np.uint64(1))
-        if claimed >= given[1]:
+        part = job.first + claimed(pointer)
+        if part >= job.first + job.parts:
             break
-        part = np.int64(claimed) + np.int64(given[3])
         start, end = part * PART, min(elements, (part + 1) * PART)
         for n in range(sites):
             cursors[n] = log_starts[n] + np.searchsorted(log_indices[log_starts[n] : log_starts[n + 1]], start)
@@ -472,6 +483,4 @@ def _run(pointer: Any) -> None:
     left(pointer)
 
 
-_RUN = Region(_run)
-_JOB = Struct("<4Q")
-"""Job of a sweep: part, parts; address of the table; number of the first part."""
+_SWEEPING = Region(_run, _SWEEP)

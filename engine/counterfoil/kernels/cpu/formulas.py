@@ -8,26 +8,34 @@ must live until the formula returns.
 from __future__ import annotations
 
 import math
-from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterfoil.kernels.cache import inlined, kernel
-from counterfoil.kernels.cpu.bitcasts import as_bits, as_float
-from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, at_address, carray, entered, job, left
+from counterfoil.kernels.cpu.regions import Region, entered, floats_at, left, record_at
 
-_JOIN, _NORM, _GRADIENT, _PRODUCTS, _ROOTS, _WINDOWS = range(6)
-_ARGUMENTS = tuple(Struct(f"<{count}q") for count in range(21))
-_RESULTS = tuple(Struct(f"<{count}d") for count in range(8))
-_FIRST_RESULT = 20
-"""Place of the first result in a job; before it lie the code and the arguments."""
-
-
-def _formula(code: int, results: int, *arguments: int) -> tuple[float, ...]:
-    _ARGUMENTS[len(arguments) + 1].pack_into(job.words, 0, code, *arguments)
-    _FORMULAS.run(1)
-    return _RESULTS[results].unpack_from(job.words, 8 * _FIRST_RESULT)
+_JOIN = np.dtype([("outer", "i8"), ("rows", "i8"), ("source", "u8"), ("target", "u8"), ("tops", "f8", 3)])
+_NORM = np.dtype(
+    [
+        ("count", "i8"), ("tops", "u8"), ("spreads", "u8"), ("weights", "u8"), ("others", "u8", 3),
+        ("result", "f8"), ("deviation", "f8"), ("quotient", "f8"), ("square", "f8"), ("largest", "f8", 3),
+    ]
+)  # fmt: skip
+_GRADIENT = np.dtype(
+    [
+        ("count", "i8"), ("g", "u8"), ("x", "u8"), ("spreads", "u8"), ("weights", "u8"), ("length", "f8"),
+        ("normalised", "i8"), ("projects", "i8"), ("to_input", "f8"), ("to_weight", "f8"),
+    ]
+)  # fmt: skip
+_PRODUCTS = np.dtype([("count", "i8"), ("first", "u8"), ("second", "u8"), ("are_roots", "i8"), ("top", "f8")])
+_WINDOWS = np.dtype(
+    [
+        ("outer", "i8"), ("groups", "i8"), ("squares", "u8"), ("tops", "u8"), ("transposed", "i8"), ("rows", "i8", 6),
+        ("columns", "i8", 6), ("largest", "f8"),
+    ]
+)  # fmt: skip
+"""Jobs: what the functions below are told, addresses as such, and what they return."""
 
 
 def join(outer: int, rows: int, source: int, target: int) -> tuple[float, ...]:
@@ -42,7 +50,7 @@ def join(outer: int, rows: int, source: int, target: int) -> tuple[float, ...]:
     Returns:
         The largest of each of the three.
     """
-    return _formula(_JOIN, 3, outer, rows, source, target)
+    return _JOINING.run(1, outer, rows, source, target)
 
 
 def norm(count: int, top: int, spread: int, weight: int, *others: int) -> tuple[float, ...]:
@@ -58,7 +66,8 @@ def norm(count: int, top: int, spread: int, weight: int, *others: int) -> tuple[
     Returns:
         The largest X r abs(w); r (1 + X r); X / r; X X; the largest magnitude of each of the others, 0 of none.
     """
-    return _formula(_NORM, 4 + len(others), count, top, spread, weight, len(others), *others)
+    absent = (0,) * (3 - len(others))
+    return _NORMING.run(1, count, top, spread, weight, *others, *absent)[: 4 + len(others)]
 
 
 def gradient(
@@ -80,19 +89,17 @@ def gradient(
         With H the largest magnitude of the normalised argument, h and n the norms of that and of the gradient: the
         largest r (2 G + H n h / length) abs(w), the second term only with ``projects``; n h.
     """
-    bits = _RESULTS[1].pack(length)
-    flags = int(normalised) + 2 * int(projects)
-    return _formula(_GRADIENT, 2, count, g, x, spread, weight, int.from_bytes(bits, "little", signed=True), flags)
+    return _DERIVING.run(1, count, g, x, spread, weight, length, normalised, projects)
 
 
 def products(count: int, first: int, second: int) -> float:
     """Return the largest product of numbers at the same place of two arrays float64 ``[count]``, given by address."""
-    return _formula(_PRODUCTS, 1, count, first, second)[0]
+    return float(_MULTIPLYING.run(1, count, first, second, False)[0])
 
 
 def roots(count: int, first: int, second: int) -> float:
     """Return the largest product of their square roots."""
-    return _formula(_ROOTS, 1, count, first, second)[0]
+    return float(_MULTIPLYING.run(1, count, first, second, True)[0])
 
 
 class Axis(NamedTuple):
@@ -127,7 +134,7 @@ def windows(outer: int, groups: int, squares: int, rows: Axis, columns: Axis, to
         tops: Address of float64 ``[groups]``; written: the largest sum of each group. 0 for none.
         transposed: Whether the kernel writes where otherwise it would read.
     """
-    return _formula(_WINDOWS, 1, outer, groups, squares, tops, int(transposed), *rows, *columns)[0]
+    return float(_GATHERING.run(1, outer, groups, squares, tops, transposed, *rows, *columns)[0])
 
 
 @inlined
@@ -153,75 +160,75 @@ def joined(source: Any, target: Any, are_largest: bool) -> Any:
     return top
 
 
-@kernel(nogil=True, error_model="numpy")
-def _join(given: Any) -> None:
-    outer, rows = np.int64(given[1]), np.int64(given[2])
-    source = carray(at_address(given[3]), (3, outer, rows), np.float64)
-    target = carray(at_address(given[4]), (3, rows), np.float64)
+def _join(pointer: Any) -> None:
+    entered(pointer)
+    job = record_at(pointer, _JOIN)
+    source = floats_at(job.source, (3, job.outer, job.rows))
+    target = floats_at(job.target, (3, job.rows))
     for kind in range(3):
-        given[20 + kind] = as_bits(joined(source[kind], target[kind], kind == 0))
+        job.tops[kind] = joined(source[kind], target[kind], kind == 0)
+    left(pointer)
 
 
-@kernel(nogil=True, error_model="numpy")
-def _norm(given: Any) -> None:
-    count = np.int64(given[1])
-    tops = carray(at_address(given[2]), (count,), np.float64)
-    spreads = carray(at_address(given[3]), (count,), np.float64)
-    weights = carray(at_address(given[4]), (count,), np.float64)
+def _norm(pointer: Any) -> None:
+    entered(pointer)
+    job = record_at(pointer, _NORM)
+    tops = floats_at(job.tops, job.count)
+    spreads = floats_at(job.spreads, job.count)
+    weights = floats_at(job.weights, job.count)
     result = deviation = quotient = square = -math.inf
-    for i in range(count):
+    for i in range(job.count):
         top, spread = tops[i], spreads[i]
         size = top * spread
-        result = larger(result, size * abs(weights[i]) if given[4] else size)
+        result = larger(result, size * abs(weights[i]) if job.weights else size)
         deviation = larger(deviation, spread * (1.0 + size))
         quotient = larger(quotient, top / spread)
         square = larger(square, top * top)
-    given[20], given[21], given[22], given[23] = (
-        as_bits(result), as_bits(deviation), as_bits(quotient), as_bits(square)
-    )  # fmt: skip
-    for place in range(np.int64(given[5])):
+    job.result, job.deviation, job.quotient, job.square = result, deviation, quotient, square
+    for place in range(3):
         largest = 0.0
-        if given[6 + place]:
-            values = carray(at_address(given[6 + place]), (count,), np.float64)
-            for i in range(count):
+        if job.others[place]:
+            values = floats_at(job.others[place], job.count)
+            for i in range(job.count):
                 largest = larger(largest, abs(values[i]))
-        given[24 + place] = as_bits(largest)
+        job.largest[place] = largest
+    left(pointer)
 
 
-@kernel(nogil=True, error_model="numpy")
-def _gradient(given: Any) -> None:
-    count = np.int64(given[1])
-    g = carray(at_address(given[2]), (3, count), np.float64)
-    x = carray(at_address(given[3]), (3, count), np.float64)
-    spreads = carray(at_address(given[4]), (count,), np.float64)
-    weights = carray(at_address(given[5]), (count,), np.float64)
-    length: Any = as_float(given[6])
-    normalised, projects = given[7] & np.uint64(1), given[7] & np.uint64(2)
+def _gradient(pointer: Any) -> None:
+    entered(pointer)
+    job = record_at(pointer, _GRADIENT)
+    g = floats_at(job.g, (3, job.count))
+    x = floats_at(job.x, (3, job.count))
+    spreads = floats_at(job.spreads, job.count)
+    weights = floats_at(job.weights, job.count)
     to_input = to_weight = -math.inf
-    for i in range(count):
+    for i in range(job.count):
         spread = spreads[i]
-        factor = 1.0 if normalised else spread
+        factor = 1.0 if job.normalised else spread
         g_norm, x_norm = np.sqrt(g[2, i]), np.sqrt(x[2, i]) * factor
-        projection = x[0, i] * factor * g_norm * x_norm / length if projects else 0.0
+        projection = x[0, i] * factor * g_norm * x_norm / job.length if job.projects else 0.0
         value = spread * (2.0 * g[0, i] + projection)
-        to_input = larger(to_input, value * abs(weights[i]) if given[5] else value)
+        to_input = larger(to_input, value * abs(weights[i]) if job.weights else value)
         to_weight = larger(to_weight, g_norm * x_norm)
-    given[20], given[21] = as_bits(to_input), as_bits(to_weight)
+    job.to_input, job.to_weight = to_input, to_weight
+    left(pointer)
 
 
-@kernel(nogil=True, error_model="numpy")
-def _products(given: Any) -> None:
-    count = np.int64(given[1])
-    first = carray(at_address(given[2]), (count,), np.float64)
-    second = carray(at_address(given[3]), (count,), np.float64)
+def _products(pointer: Any) -> None:
+    entered(pointer)
+    job = record_at(pointer, _PRODUCTS)
+    first = floats_at(job.first, job.count)
+    second = floats_at(job.second, job.count)
     top = -math.inf
-    if given[0] == _ROOTS:
-        for i in range(count):
+    if job.are_roots:
+        for i in range(job.count):
             top = larger(top, np.sqrt(first[i]) * np.sqrt(second[i]))
     else:
-        for i in range(count):
+        for i in range(job.count):
             top = larger(top, first[i] * second[i])
-    given[20] = as_bits(top)
+    job.top = top
+    left(pointer)
 
 
 @kernel(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz"})
@@ -233,8 +240,7 @@ def _add_row(row: Any, other: Any) -> None:
 @kernel(nogil=True, error_model="numpy")
 def _meeting(axis: Any, is_transposed: Any) -> Any:
     """Return which places meet in each place of a result, int64 ``[count, kernel]``, filled up with -1."""
-    length, count, kernel = np.int64(axis[0]), np.int64(axis[1]), np.int64(axis[2])
-    stride, padding, dilation = np.int64(axis[3]), np.int64(axis[4]), np.int64(axis[5])
+    length, count, kernel, stride, padding, dilation = axis[0], axis[1], axis[2], axis[3], axis[4], axis[5]
     places = np.full((count, kernel), -1, np.int64)
     from_count, to_count = (length, count) if is_transposed else (count, length)
     for one in range(from_count):
@@ -248,20 +254,19 @@ def _meeting(axis: Any, is_transposed: Any) -> Any:
     return places
 
 
-@kernel(nogil=True, error_model="numpy")
-def _windows(given: Any) -> None:
-    outer, groups = np.int64(given[1]), np.int64(given[2])
-    height, width = np.int64(given[6]), np.int64(given[12])
-    squares = carray(at_address(given[3]), (outer, groups, height, width), np.float64)
-    tops = carray(at_address(given[4]), (groups,), np.float64)
-    rows, columns = _meeting(given[6:12], given[5]), _meeting(given[12:18], given[5])
-    are_kept = given[4] != 0
+def _windows(pointer: Any) -> None:
+    entered(pointer)
+    job = record_at(pointer, _WINDOWS)
+    width = job.columns[0]
+    squares = floats_at(job.squares, (job.outer, job.groups, job.rows[0], width))
+    tops = floats_at(job.tops, job.groups)
+    rows, columns = _meeting(job.rows, job.transposed), _meeting(job.columns, job.transposed)
     # The last number stands for all places outside.
     added = np.empty(width + 1)
     largest = 0.0
-    for group in range(groups):
+    for group in range(job.groups):
         top = 0.0
-        for n in range(outer):
+        for n in range(job.outer):
             image = squares[n, group]
             for row in range(rows.shape[0]):
                 added[:] = 0.0
@@ -273,27 +278,13 @@ def _windows(given: Any) -> None:
                     for tap in range(columns.shape[1]):
                         total += added[columns[column, tap]]
                     top = larger(top, total)
-        if are_kept:
+        if job.tops:
             tops[group] = top
         largest = larger(largest, top)
-    given[20] = as_bits(largest)
-
-
-def _run(pointer: Any) -> None:
-    entered(pointer)
-    given = carray(pointer, (JOB_WORDS,))
-    code = given[0]
-    if code == _JOIN:
-        _join(given)
-    elif code == _NORM:
-        _norm(given)
-    elif code == _GRADIENT:
-        _gradient(given)
-    elif code == _WINDOWS:
-        _windows(given)
-    else:
-        _products(given)
+    job.largest = largest
     left(pointer)
 
 
-_FORMULAS = Region(_run)
+_JOINING, _NORMING = Region(_join, _JOIN, "tops"), Region(_norm, _NORM, "result")
+_DERIVING, _MULTIPLYING = Region(_gradient, _GRADIENT, "to_input"), Region(_products, _PRODUCTS, "top")
+_GATHERING = Region(_windows, _WINDOWS, "largest")

@@ -10,7 +10,6 @@ function returns.
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,15 @@ from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.cpu.bitcasts import as_bits, as_float
 from counterfoil.kernels.cpu.formulas import joined, larger
 from counterfoil.kernels.cpu.regions import (
-    JOB_WORDS,
     Region,
-    add_atomically,
     at_address,
     carray,
+    claimed,
     entered,
-    job,
+    floats_at,
     left,
     raise_atomically,
+    record_at,
 )
 
 PART = 1 << 15
@@ -35,18 +34,27 @@ PART = 1 << 15
 LARGEST, TOTAL, SQUARES = range(3)
 """Kinds of magnitudes: largest element, sum of magnitudes, sum of squares."""
 
-_LARGEST = Struct("<6Q")
-"""Job: part, parts; count, address; bits of the largest magnitude; bytes of an element."""
-_GATE = Struct("<7Q2d")
-"""Job: the same; address of the other operand, slope, cubic."""
-_SIZES = Struct("<18Q")
-"""Job: part, parts; outer, rows, columns; address; rows of a part, parts of a matrix; address of means and of factors,
-their number; the addresses of :data:`Found`, of which that of the columns says, where only rows are asked for, how
-many matrices these belong to; whether all but the first two are to be found; bytes of an element."""
-_ENDS, _RESULTS = 16, 20
-_WORD, _DOUBLE, _TOPS = Struct("<Q"), Struct("<d"), Struct("<9d")
-"""Results, behind the job: the largest magnitude, sum and sum of squares of a row, of a column, and of a row of all
-matrices together."""
+_LARGEST = np.dtype([("parts", "i8"), ("count", "i8"), ("x", "u8"), ("item", "i8"), ("top", "f8")])
+"""Job: parts; elements, address, bytes of one; their largest magnitude."""
+_GATE = np.dtype(
+    [
+        ("parts", "i8"), ("count", "i8"), ("g", "u8"), ("x", "u8"), ("item", "i8"), ("slope", "f8"), ("cubic", "f8"),
+        ("top", "f8"),
+    ]
+)  # fmt: skip
+"""Job: the same of two tensors, and the two numbers."""
+_SIZES = np.dtype(
+    [
+        ("parts", "i8"), ("outer", "i8"), ("rows", "i8"), ("columns", "i8"), ("x", "u8"), ("height", "i8"),
+        ("blocks", "i8"), ("means", "u8"), ("factors", "u8"), ("given", "i8"), ("along_rows", "u8"),
+        ("of_parts", "u8"), ("along_columns", "u8"), ("squares", "u8"), ("joined", "u8"), ("ends", "i8"),
+        ("item", "i8"), ("of_rows", "f8", 3), ("of_columns", "f8", 3), ("of_joined", "f8", 3),
+    ]
+)  # fmt: skip
+"""Job: parts; lengths; address; rows of a part, parts of a matrix; address of means and of factors, their number; the
+addresses of :data:`Found`, of which that of the columns says, where only rows are asked for, how many matrices these
+belong to; whether all but the first two are to be found; bytes of an element. What it finds: the largest magnitude, sum
+and sum of squares of a row, of a column, and of a row of all matrices together."""
 
 
 def largest(address: int, count: int, item: int, threads: int) -> float:
@@ -59,9 +67,7 @@ def largest(address: int, count: int, item: int, threads: int) -> float:
         threads: Threads that share the work at most.
     """
     parts = 1 if count <= PART else -(-count // PART)
-    _LARGEST.pack_into(job.words, 0, 0, parts, count, address, 0, item)
-    _LARGEST_REGION.run(min(threads, parts))
-    return _result()
+    return float(_LARGEST_REGION.run(min(threads, parts), parts, count, address, item)[0])
 
 
 def largest_gate(g: int, x: int, count: int, item: int, slope: float, cubic: float, threads: int) -> float:
@@ -77,15 +83,7 @@ def largest_gate(g: int, x: int, count: int, item: int, slope: float, cubic: flo
         threads: Threads that share the work at most.
     """
     parts = -(-count // PART)
-    _GATE.pack_into(job.words, 0, 0, parts, count, g, 0, item, x, slope, cubic)
-    _GATE_REGION.run(min(threads, parts))
-    return _result()
-
-
-def _result() -> float:
-    """Return the largest magnitude that the job before found."""
-    number: float = _DOUBLE.unpack_from(job.words, 32)[0]
-    return number
+    return float(_GATE_REGION.run(min(threads, parts), parts, count, g, x, item, slope, cubic)[0])
 
 
 Cut = tuple[int, int, int, int, int]
@@ -121,71 +119,65 @@ def measure(
     outer, rows, columns, height, blocks = cut
     parts = outer * blocks
     alone = threads == 1 or outer * rows * columns < 2 * PART
-    _SIZES.pack_into(
-        job.words, 0, 0, parts, outer, rows, columns, x, height, blocks, mean, factor, given, *found, alone, item
-    )
-    _SIZES_REGION.run(1 if alone else min(threads, parts))
-    if not alone:
-        # No part is left; what follows the last of them is.
-        _WORD.pack_into(job.words, 8 * _ENDS, 1)
-        _SIZES_REGION.run(1)
-    return _TOPS.unpack_from(job.words, 8 * _RESULTS)
+    told = outer, rows, columns, x, height, blocks, mean, factor, given, *found
+    if alone:
+        return _SIZES_REGION.run(1, parts, *told, True, item)
+    _SIZES_REGION.run(min(threads, parts), parts, *told, False, item)
+    # No part is left; what follows the last of them is.
+    return _SIZES_REGION.run(1, 0, *told, True, item)
 
 
 @kernel(nogil=True, error_model="numpy")
 def _largest_parts(pointer: Any, x: Any) -> None:
-    job = carray(pointer, (JOB_WORDS,))
+    job = record_at(pointer, _LARGEST)
     top = np.uint64(0)
     while True:
-        part = add_atomically(pointer, 0, np.uint64(1))
-        if part >= job[1]:
+        part = claimed(pointer)
+        if part >= job.parts:
             break
-        mine = x[np.int64(part) * PART : np.int64(part) * PART + PART]
+        mine = x[part * PART : part * PART + PART]
         # Bits of magnitudes are ordered as the magnitudes are, with NaN on top, and their maximum is vectorised.
         for i in range(mine.size):
             top = max(top, as_bits(abs(np.float64(mine[i]))))
-    raise_atomically(pointer, 4, top)
+    raise_atomically(job, "top", top)
 
 
 def _largest(pointer: Any) -> None:
     entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    count = (np.int64(job[2]),)
-    if job[5] == 8:
-        _largest_parts(pointer, carray(at_address(job[3]), count, np.float64))
+    job = record_at(pointer, _LARGEST)
+    if job.item == 8:
+        _largest_parts(pointer, floats_at(job.x, job.count))
     else:
-        _largest_parts(pointer, carray(at_address(job[3]), count, np.float32))
+        _largest_parts(pointer, carray(at_address(job.x), job.count, np.float32))
     left(pointer)
 
 
 @kernel(nogil=True, error_model="numpy")
 def _gate_parts(pointer: Any, g: Any, x: Any) -> None:
-    job = carray(pointer, (JOB_WORDS,))
-    slope: Any = as_float(job[7])
-    cubic: Any = as_float(job[8])
+    job = record_at(pointer, _GATE)
+    slope, cubic = job.slope, job.cubic
     top = np.uint64(0)
     while True:
-        part = add_atomically(pointer, 0, np.uint64(1))
-        if part >= job[1]:
+        part = claimed(pointer)
+        if part >= job.parts:
             break
-        start = np.int64(part) * PART
+        start = part * PART
         mine, others = g[start : start + PART], x[start : start + PART]
         for i in range(mine.size):
             value = np.float64(others[i])
             product = np.float64(mine[i]) * (1.0 + slope * abs(value) * (1.0 + cubic * value * value))
             top = max(top, as_bits(abs(product)))
-    raise_atomically(pointer, 4, top)
+    raise_atomically(job, "top", top)
 
 
 def _gate(pointer: Any) -> None:
     entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    count = (np.int64(job[2]),)
-    g, x = at_address(job[3]), at_address(job[6])
-    if job[5] == 8:
-        _gate_parts(pointer, carray(g, count, np.float64), carray(x, count, np.float64))
+    job = record_at(pointer, _GATE)
+    if job.item == 8:
+        _gate_parts(pointer, floats_at(job.g, job.count), floats_at(job.x, job.count))
     else:
-        _gate_parts(pointer, carray(g, count, np.float32), carray(x, count, np.float32))
+        g, x = at_address(job.g), at_address(job.x)
+        _gate_parts(pointer, carray(g, job.count, np.float32), carray(x, job.count, np.float32))
     left(pointer)
 
 
@@ -249,32 +241,29 @@ def _add_four(
 
 @kernel(nogil=True, error_model="numpy")
 def _size_parts(pointer: Any, x: Any) -> None:
-    job = carray(pointer, (JOB_WORDS,))
-    outer, rows, columns = np.int64(job[2]), np.int64(job[3]), np.int64(job[4])
-    height, blocks = np.int64(job[6]), np.int64(job[7])
-    given = np.int64(job[10])
-    means = carray(at_address(job[8]), (given,), np.float64)
-    factors = carray(at_address(job[9]), (given,), np.float64)
-    along_rows = carray(at_address(job[11]), (3, outer * rows), np.float64)
-    if job[12] == 0:
+    job = record_at(pointer, _SIZES)
+    outer, rows, columns, height, blocks, given = job.outer, job.rows, job.columns, job.height, job.blocks, job.given
+    means, factors = floats_at(job.means, given), floats_at(job.factors, given)
+    along_rows = floats_at(job.along_rows, (3, outer * rows))
+    if job.of_parts == 0:
         while True:
-            part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-            if part >= np.int64(job[1]):
+            part = claimed(pointer)
+            if part >= job.parts:
                 break
             for n in range(part * height, min((part + 1) * height, rows)):
                 along_rows[0, n], along_rows[1, n], along_rows[2, n] = _row_sizes(
                     x[n], means[n % given], factors[n % given]
                 )
-        if job[_ENDS]:
-            matrices = np.int64(job[13])
+        if job.ends:
+            matrices = np.int64(job.along_columns)
             _join(job, along_rows.reshape(3, matrices, rows // matrices))
         return
-    along_columns = carray(at_address(job[12]), (3, outer * blocks, columns), np.float64)
+    along_columns = floats_at(job.of_parts, (3, outer * blocks, columns))
     four_means, four_factors = np.empty(4), np.empty(4)
     tops = np.empty(columns, np.uint64)
     while True:
-        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-        if part >= np.int64(job[1]):
+        part = claimed(pointer)
+        if part >= job.parts:
             break
         first = part // blocks * rows + part % blocks * height
         end = min(first + height, (part // blocks + 1) * rows)
@@ -301,7 +290,7 @@ def _size_parts(pointer: Any, x: Any) -> None:
                 _add_columns(x[row], four_means[0], four_factors[0], tops, total, squares)
             row += count
         along_columns[0, part] = tops.view(np.float64)
-    if job[_ENDS]:
+    if job.ends:
         _finish(job, along_rows.reshape(3, outer, rows), along_columns.reshape(3, outer, blocks, columns))
 
 
@@ -309,8 +298,8 @@ def _size_parts(pointer: Any, x: Any) -> None:
 def _finish(job: Any, along_rows: Any, parts: Any) -> None:
     """Add up what the parts gave for the columns, and find what is largest."""
     _, outer, blocks, columns = parts.shape
-    along_columns = carray(at_address(job[13]), (3, outer, columns), np.float64)
-    tops = carray(at_address(job[14]), (2, outer), np.float64)
+    along_columns = floats_at(job.along_columns, (3, outer, columns))
+    tops = floats_at(job.squares, (2, outer))
     if blocks > 1:
         # In the order of the parts, whoever measured them.
         for n in range(outer):
@@ -332,28 +321,29 @@ def _finish(job: Any, along_rows: Any, parts: Any) -> None:
             if kind == SQUARES:
                 tops[0, n], tops[1, n] = here, there
             row_top, column_top = larger(row_top, here), larger(column_top, there)
-        job[_RESULTS + kind], job[_RESULTS + 3 + kind] = as_bits(row_top), as_bits(column_top)
-    if job[15]:
+        job.of_rows[kind], job.of_columns[kind] = row_top, column_top
+    if job.joined:
         _join(job, along_rows)
 
 
 @kernel(nogil=True, error_model="numpy")
 def _join(job: Any, along_rows: Any) -> None:
     """Find the magnitudes of the rows of all matrices together."""
-    target = carray(at_address(job[15]), (3, along_rows.shape[2]), np.float64)
+    target = floats_at(job.joined, (3, along_rows.shape[2]))
     for kind in range(3):
-        job[_RESULTS + 6 + kind] = as_bits(joined(along_rows[kind], target[kind], kind == LARGEST))
+        job.of_joined[kind] = joined(along_rows[kind], target[kind], kind == LARGEST)
 
 
 def _sizes(pointer: Any) -> None:
     entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    shape = (np.int64(job[2] * job[3]), np.int64(job[4]))
-    if job[17] == 8:
-        _size_parts(pointer, carray(at_address(job[5]), shape, np.float64))
+    job = record_at(pointer, _SIZES)
+    shape = (job.outer * job.rows, job.columns)
+    if job.item == 8:
+        _size_parts(pointer, floats_at(job.x, shape))
     else:
-        _size_parts(pointer, carray(at_address(job[5]), shape, np.float32))
+        _size_parts(pointer, carray(at_address(job.x), shape, np.float32))
     left(pointer)
 
 
-_LARGEST_REGION, _GATE_REGION, _SIZES_REGION = Region(_largest), Region(_gate), Region(_sizes)
+_LARGEST_REGION, _GATE_REGION = Region(_largest, _LARGEST, "top"), Region(_gate, _GATE, "top")
+_SIZES_REGION = Region(_sizes, _SIZES, "of_rows")

@@ -1,4 +1,4 @@
-"""Layer norm, batch norm and their gradients in compiled loops: forms of :mod:`counterfoil.arithmetic.compute.blocked`.
+"""Layer norm, batch norm and their gradients in compiled loops: forms of :mod:`counterfoil.arithmetic.compute.forms`.
 
 A row, or a channel, is read from memory once and lies in the cache while its mean, its variance and its results are
 computed. Every element is computed by the operations of the form in their order; sums are added in an order of their
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from torch import Tensor
 
 from counterfoil.kernels import buffers
 from counterfoil.kernels.cache import intrinsic, kernel, types
-from counterfoil.kernels.cpu.bitcasts import as_float
-from counterfoil.kernels.cpu.regions import JOB_WORDS, Region, add_atomically, at_address, carray, entered, job, left
+from counterfoil.kernels.cpu.regions import Region, claimed, entered, floats_at, left, record_at
 
 Arguments = Mapping[str, Any]
 
@@ -34,8 +32,6 @@ _PART = 1 << 14
 _SHORT_RUN = 256
 """Elements side by side below which a channel is first gathered."""
 _LEVELS = 64
-_TENSORS = 7
-"""Where the addresses of tensors begin in a job."""
 
 
 def additions(terms: int) -> int:
@@ -117,7 +113,7 @@ def layer_norm_backward(a: Arguments) -> tuple[Tensor | None, Tensor | None, Ten
     to_input = _empty(x.shape) if mask[0] else None
     parts = -(-rows // _rows_of_part(length))
     to_weight, to_bias = (_empty((parts, length)) if asked else None for asked in mask[1:])
-    _run(_LAYER_NORM_BACKWARD, rows, length, (g, x, mean, rstd, _dense(a["weight"]), to_input, to_weight, to_bias), 0.0)
+    _run(_LAYER_NORM_BACKWARD, rows, length, (g, x, mean, rstd, _dense(a["weight"]), to_input, to_weight, to_bias))
     return to_input, _joined(to_weight, shape), _joined(to_bias, shape)
 
 
@@ -139,9 +135,7 @@ def batch_norm_backward(a: Arguments) -> tuple[Tensor | None, Tensor | None, Ten
     to_input = _empty(x.shape) if mask[0] else None
     to_weight, to_bias = (x.new_empty(x.shape[1]) if asked else None for asked in mask[1:])
     mean, rstd = a["save_mean"].contiguous(), a["save_invstd"].contiguous()
-    _run_channels(
-        _BATCH_NORM_BACKWARD, x, (g, x, mean, rstd, _dense(a["weight"]), to_input, to_weight, to_bias), 0.0, 0.0
-    )
+    _run_channels(_BATCH_NORM_BACKWARD, x, (g, x, mean, rstd, _dense(a["weight"]), to_input, to_weight, to_bias))
     return to_input, to_weight, to_bias
 
 
@@ -169,27 +163,34 @@ def _joined(partial: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
     return partial.reshape(shape)
 
 
-_JOB = Struct("<5Q2d10Q")
-"""Job: part, parts; three sizes; two numbers; addresses, 0 for none."""
+_GIVEN = [("g", "u8"), ("x", "u8"), ("means", "u8"), ("rstds", "u8"), ("weight", "u8")]
+_GRADIENTS = [("to_input", "u8"), ("to_weight", "u8"), ("to_bias", "u8")]
+_RESULTS = [("x", "u8"), ("weight", "u8"), ("bias", "u8"), ("out", "u8"), ("means", "u8"), ("rstds", "u8")]
+_OF_ROWS = [("parts", "i8"), ("rows", "i8"), ("length", "i8"), ("of_part", "i8")]
+_OF_CHANNELS = [("batch", "i8"), ("channels", "i8"), ("length", "i8")]
+_STATISTICS = [("old_mean", "u8"), ("old_variance", "u8"), ("new_mean", "u8"), ("new_variance", "u8")]
+_NORM_OF_ROWS = np.dtype([*_OF_ROWS, ("eps", "f8"), *_RESULTS])
+_GRADIENTS_OF_ROWS = np.dtype([*_OF_ROWS, *_GIVEN, *_GRADIENTS])
+_NORM_OF_CHANNELS = np.dtype([*_OF_CHANNELS, ("eps", "f8"), ("momentum", "f8"), *_RESULTS, *_STATISTICS])
+_GRADIENTS_OF_CHANNELS = np.dtype([*_OF_CHANNELS, *_GIVEN, *_GRADIENTS])
+"""Jobs: sizes, numbers, and addresses of tensors, 0 for none."""
 
 
-def _pack(parts: int, sizes: tuple[int, int, int], tensors: tuple[Tensor | None, ...], one: float, two: float) -> None:
-    addresses = [0 if x is None else x.data_ptr() for x in tensors]
-    _JOB.pack_into(job.words, 0, 0, parts, *sizes, one, two, *addresses, *[0] * (10 - len(addresses)))
+def _addresses(tensors: tuple[Tensor | None, ...]) -> list[int]:
+    return [0 if x is None else x.data_ptr() for x in tensors]
 
 
-def _run(region: Region, rows: int, length: int, tensors: tuple[Tensor | None, ...], eps: float) -> None:
+def _run(region: Region, rows: int, length: int, tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
     of_part = _rows_of_part(length)
     parts = -(-rows // of_part)
-    _pack(parts, (rows, length, of_part), tensors, eps, 0.0)
-    region.run(min(torch.get_num_threads(), parts))
+    region.run(min(torch.get_num_threads(), parts), parts, rows, length, of_part, *numbers, *_addresses(tensors))
 
 
-def _run_channels(region: Region, x: Tensor, tensors: tuple[Tensor | None, ...], eps: float, momentum: float) -> None:
+def _run_channels(region: Region, x: Tensor, tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
     batch, channels = x.shape[:2]
-    _pack(channels, (batch, channels, x.numel() // (batch * channels)), tensors, eps, momentum)
     threads = torch.get_num_threads() if x.numel() >= 2 * _PART else 1
-    region.run(min(threads, channels))
+    length = x.numel() // (batch * channels)
+    region.run(min(threads, channels), batch, channels, length, *numbers, *_addresses(tensors))
 
 
 # Compiled.
@@ -345,25 +346,18 @@ def _row_gradient(target: Any, weighted: Any, normalised: Any, share: Any, proje
 
 
 @kernel(nogil=True, error_model="numpy")
-def _floats(given: Any, place: int, count: Any) -> Any:
-    """A tensor of the job; of one that is not there no element may be looked at."""
-    return carray(at_address(given[_TENSORS + place]), (count,), np.float64)
-
-
-@kernel(nogil=True, error_model="numpy")
 def _layer_norm_rows(pointer: Any) -> None:
-    given = carray(pointer, (JOB_WORDS,))
-    rows, length, of_part = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
-    eps: Any = as_float(given[5])
-    x, out = _floats(given, 0, rows * length), _floats(given, 3, rows * length)
-    weight, bias = _floats(given, 1, length), _floats(given, 2, length)
-    has_weight, has_bias = given[_TENSORS + 1] != 0, given[_TENSORS + 2] != 0
-    means, rstds = _floats(given, 4, rows), _floats(given, 5, rows)
+    job = record_at(pointer, _NORM_OF_ROWS)
+    rows, length, of_part, eps = job.rows, job.length, job.of_part, job.eps
+    x, out = floats_at(job.x, rows * length), floats_at(job.out, rows * length)
+    weight, bias = floats_at(job.weight, length), floats_at(job.bias, length)
+    has_weight, has_bias = job.weight != 0, job.bias != 0
+    means, rstds = floats_at(job.means, rows), floats_at(job.rstds, rows)
     centred, squares = np.empty(length, np.float64), np.empty(length, np.float64)
     room = np.empty(_CHUNK + _LEVELS, np.float64)
     while True:
-        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
-        if part >= np.int64(given[1]):
+        part = claimed(pointer)
+        if part >= job.parts:
             break
         for row in range(part * of_part, min(rows, (part + 1) * of_part)):
             values, target = x[row * length : (row + 1) * length], out[row * length : (row + 1) * length]
@@ -376,17 +370,14 @@ def _layer_norm_rows(pointer: Any) -> None:
 
 @kernel(nogil=True, error_model="numpy")
 def _layer_norm_gradients(pointer: Any) -> None:
-    given = carray(pointer, (JOB_WORDS,))
-    rows, length, of_part = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
-    parts = np.int64(given[1])
-    g, x = _floats(given, 0, rows * length), _floats(given, 1, rows * length)
-    means, rstds, weight = _floats(given, 2, rows), _floats(given, 3, rows), _floats(given, 4, length)
-    has_weight = given[_TENSORS + 4] != 0
-    wants_input, wants_weight, wants_bias = (
-        given[_TENSORS + 5] != 0, given[_TENSORS + 6] != 0, given[_TENSORS + 7] != 0
-    )  # fmt: skip
-    to_input = _floats(given, 5, rows * length)
-    to_weight, to_bias = _floats(given, 6, parts * length), _floats(given, 7, parts * length)
+    job = record_at(pointer, _GRADIENTS_OF_ROWS)
+    parts, rows, length, of_part = job.parts, job.rows, job.length, job.of_part
+    g, x = floats_at(job.g, rows * length), floats_at(job.x, rows * length)
+    means, rstds, weight = floats_at(job.means, rows), floats_at(job.rstds, rows), floats_at(job.weight, length)
+    has_weight = job.weight != 0
+    wants_input, wants_weight, wants_bias = job.to_input != 0, job.to_weight != 0, job.to_bias != 0
+    to_input = floats_at(job.to_input, rows * length)
+    to_weight, to_bias = floats_at(job.to_weight, parts * length), floats_at(job.to_bias, parts * length)
     levels = 2
     while _FEW << (levels - 2) < of_part:
         levels += 1
@@ -395,7 +386,7 @@ def _layer_norm_gradients(pointer: Any) -> None:
     weighted, slopes = np.empty(length, np.float64), np.empty(length, np.float64)
     room = np.empty(_CHUNK + _LEVELS, np.float64)
     while True:
-        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+        part = claimed(pointer)
         if part >= parts:
             break
         done = 0
@@ -436,23 +427,22 @@ def _gather(target: Any, x: Any, first: Any, step: Any, length: Any) -> None:
 
 @kernel(nogil=True, error_model="numpy")
 def _batch_norm_channels(pointer: Any) -> None:
-    given = carray(pointer, (JOB_WORDS,))
-    batch, channels, length = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
-    eps: Any = as_float(given[5])
-    momentum: Any = as_float(given[6])
+    job = record_at(pointer, _NORM_OF_CHANNELS)
+    batch, channels, length = job.batch, job.channels, job.length
+    eps, momentum = job.eps, job.momentum
     count, step = batch * length, channels * length
-    x, out = _floats(given, 0, batch * step), _floats(given, 3, batch * step)
-    weight, bias = _floats(given, 1, channels), _floats(given, 2, channels)
-    has_weight, has_bias, has_running = given[_TENSORS + 1] != 0, given[_TENSORS + 2] != 0, given[_TENSORS + 6] != 0
-    means, rstds = _floats(given, 4, channels), _floats(given, 5, channels)
-    old_mean, old_variance = _floats(given, 6, channels), _floats(given, 7, channels)
-    new_mean, new_variance = _floats(given, 8, channels), _floats(given, 9, channels)
+    x, out = floats_at(job.x, batch * step), floats_at(job.out, batch * step)
+    weight, bias = floats_at(job.weight, channels), floats_at(job.bias, channels)
+    has_weight, has_bias, has_running = job.weight != 0, job.bias != 0, job.old_mean != 0
+    means, rstds = floats_at(job.means, channels), floats_at(job.rstds, channels)
+    old_mean, old_variance = floats_at(job.old_mean, channels), floats_at(job.old_variance, channels)
+    new_mean, new_variance = floats_at(job.new_mean, channels), floats_at(job.new_variance, channels)
     # Runs of a channel, or all of it gathered as one.
     runs, long = (1, count) if length < _SHORT_RUN else (batch, length)
     gathered, squares, sums = np.empty(long, np.float64), np.empty(long, np.float64), np.empty(runs, np.float64)
     room = np.empty(_CHUNK + _LEVELS, np.float64)
     while True:
-        channel = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+        channel = claimed(pointer)
         if channel >= channels:
             break
         first = channel * length
@@ -489,22 +479,21 @@ def _batch_norm_channels(pointer: Any) -> None:
 
 @kernel(nogil=True, error_model="numpy")
 def _batch_norm_gradients(pointer: Any) -> None:
-    given = carray(pointer, (JOB_WORDS,))
-    batch, channels, length = np.int64(given[2]), np.int64(given[3]), np.int64(given[4])
+    job = record_at(pointer, _GRADIENTS_OF_CHANNELS)
+    batch, channels, length = job.batch, job.channels, job.length
     count, step = batch * length, channels * length
-    g, x = _floats(given, 0, batch * step), _floats(given, 1, batch * step)
-    means, rstds, weight = _floats(given, 2, channels), _floats(given, 3, channels), _floats(given, 4, channels)
-    has_weight, wants_input = given[_TENSORS + 4] != 0, given[_TENSORS + 5] != 0
-    wants_weight, wants_bias = given[_TENSORS + 6] != 0, given[_TENSORS + 7] != 0
-    to_input, to_weight, to_bias = (
-        _floats(given, 5, batch * step), _floats(given, 6, channels), _floats(given, 7, channels)
-    )  # fmt: skip
+    g, x = floats_at(job.g, batch * step), floats_at(job.x, batch * step)
+    means, rstds = floats_at(job.means, channels), floats_at(job.rstds, channels)
+    weight, has_weight = floats_at(job.weight, channels), job.weight != 0
+    wants_input, wants_weight, wants_bias = job.to_input != 0, job.to_weight != 0, job.to_bias != 0
+    to_input = floats_at(job.to_input, batch * step)
+    to_weight, to_bias = floats_at(job.to_weight, channels), floats_at(job.to_bias, channels)
     runs, long = (1, count) if length < _SHORT_RUN else (batch, length)
     gathered, products = np.empty(long, np.float64), np.empty(long, np.float64)
     sums, projections = np.empty(runs, np.float64), np.empty(runs, np.float64)
     room = np.empty(_CHUNK + _LEVELS, np.float64)
     while True:
-        channel = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+        channel = claimed(pointer)
         if channel >= channels:
             break
         first, mean, rstd = channel * length, means[channel], rstds[channel]
@@ -560,5 +549,7 @@ def _batch_norm_backward(pointer: Any) -> None:
     left(pointer)
 
 
-_LAYER_NORM, _LAYER_NORM_BACKWARD = Region(_layer_norm), Region(_layer_norm_backward)
-_BATCH_NORM, _BATCH_NORM_BACKWARD = Region(_batch_norm), Region(_batch_norm_backward)
+_LAYER_NORM = Region(_layer_norm, _NORM_OF_ROWS)
+_LAYER_NORM_BACKWARD = Region(_layer_norm_backward, _GRADIENTS_OF_ROWS)
+_BATCH_NORM = Region(_batch_norm, _NORM_OF_CHANNELS)
+_BATCH_NORM_BACKWARD = Region(_batch_norm_backward, _GRADIENTS_OF_CHANNELS)

@@ -5,9 +5,10 @@ another pool fight with them for the cores: on two cores a second thread of our 
 So a region is run by ``GOMP_parallel`` of the very library that torch has loaded, which finds its threads awake. Where
 torch has none, or :data:`SWITCH` says so, a pool of our own does it, with the same results.
 
-A region is a function of the address of its *job*, 64-bit numbers, of which the first two are the next part that nobody
-has claimed, 0, and the number of parts. Each thread claims parts until none is left. How a range is cut into parts must
-not depend on the number of threads; then no result does.
+A region is a function of the address of its *job*: a record of 64-bit numbers, declared once as a NumPy dtype, which
+Python fills by position (:meth:`Region.run`) and compiled code reads by name (:func:`record_at`). Each thread claims
+parts (:func:`claimed`) until none is left. How a range is cut into parts must not depend on the number of threads; then
+no result does.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from struct import Struct
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,10 +34,47 @@ carray: Any = numba.carray  # type: ignore[attr-defined]
 _POINTER: Any = types.CPointer(types.uint64)  # type: ignore[no-untyped-call]
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _SIGNATURE = types.void(_POINTER)
+_WORD = ir.IntType(64)
 
 
-def _add_atomically(typing_context: Any, pointer: Any, place: Any = None, value: Any = None) -> Any:
-    """Add a uint64 to the one at a place behind a pointer, and return what was there; wraps."""
+def _record_at(typing_context: Any, place: Any = None, dtype: Any = None) -> Any:
+    """Return the record at a pointer or at an address, uint64 or int64, of a dtype; inside compiled code.
+
+    Its fields have names, and may be written.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        turned = builder.inttoptr if isinstance(place, types.Integer) else builder.bitcast
+        return turned(arguments[0], context.get_value_type(dtype.dtype))
+
+    return dtype.dtype(place, dtype), build
+
+
+record_at: Any = intrinsic(_record_at)
+
+
+def _atomically(operation: str) -> Any:
+    """Change the field of a record whose name is given, by a uint64, and return what was there."""
+
+    def typed(typing_context: Any, record: Any, name: Any = None, value: Any = None) -> Any:
+        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            words = builder.bitcast(arguments[0], _WORD.as_pointer())
+            place = builder.gep(words, [_WORD(record.offset(name.literal_value) // 8)])
+            return builder.atomic_rmw(operation, place, arguments[2], "seq_cst")
+
+        return types.uint64(record, name, types.uint64), build
+
+    return intrinsic(prefer_literal=True)(typed)
+
+
+add_atomically: Any = _atomically("add")
+"""``add_atomically(record, "name", value)`` adds a uint64, mod 2^64."""
+raise_atomically: Any = _atomically("umax")
+"""``raise_atomically(record, "name", value)`` puts a uint64 in the place of a smaller one."""
+
+
+def _add_behind_of(typing_context: Any, pointer: Any = None, place: Any = None, value: Any = None) -> Any:
+    """Add a uint64 to the one at a place behind a pointer, mod 2^64, and return what was there."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.atomic_rmw("add", builder.gep(arguments[0], [arguments[1]]), arguments[2], "seq_cst")
@@ -43,17 +82,11 @@ def _add_atomically(typing_context: Any, pointer: Any, place: Any = None, value:
     return types.uint64(_POINTER, types.intp, types.uint64), build
 
 
-def _raise_atomically(typing_context: Any, pointer: Any, place: Any = None, value: Any = None) -> Any:
-    """Put a uint64 in the place of a smaller one behind a pointer, and return what was there."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.atomic_rmw("umax", builder.gep(arguments[0], [arguments[1]]), arguments[2], "seq_cst")
-
-    return types.uint64(_POINTER, types.intp, types.uint64), build
+_add_behind: Any = intrinsic(_add_behind_of)
 
 
 def _at_address(typing_context: Any, address: Any = None) -> Any:
-    """Turn an address, uint64, into a pointer that ``numba.carray`` takes."""
+    """Turn an address, uint64, into a pointer that ``numba.carray`` takes; inside compiled code."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
@@ -61,55 +94,83 @@ def _at_address(typing_context: Any, address: Any = None) -> Any:
     return types.voidptr(types.uint64), build
 
 
-add_atomically: Any = intrinsic(_add_atomically)
-raise_atomically: Any = intrinsic(_raise_atomically)
 at_address: Any = intrinsic(_at_address)
+
+
+@inlined
+def floats_at(address: Any, shape: Any) -> Any:
+    """The float64 array of a shape at an address; where there is none no element may be looked at."""
+    return carray(at_address(address), shape, np.float64)
 
 
 SWITCH = "COUNTERFOIL_REGIONS"
 """The environment variable with which whoever runs Counterfoil leaves torch's threads alone: ``0``."""
-JOB_WORDS = 32
-"""64-bit numbers that a job has room for."""
+_ROOM = 32
+"""64-bit numbers that a job has room for; behind them lie the next part that nobody has claimed, and the number of
+threads that are at work."""
+_NEXT, _AT_WORK = _ROOM, _ROOM + 1
+_FORMATS = {"i8": "q", "u8": "Q", "f8": "d"}
 
 
 @inlined
 def entered(pointer: Any) -> None:
     """Say that a thread is at work: what a region does first."""
-    add_atomically(pointer, JOB_WORDS, np.uint64(1))
+    _add_behind(pointer, _AT_WORK, np.uint64(1))
 
 
 @inlined
 def left(pointer: Any) -> None:
     """Say that it is done: what a region does last."""
-    add_atomically(pointer, JOB_WORDS, np.uint64(0xFFFFFFFFFFFFFFFF))
+    _add_behind(pointer, _AT_WORK, np.uint64(0xFFFFFFFFFFFFFFFF))
+
+
+@inlined
+def claimed(pointer: Any) -> Any:
+    """Claim the next part of a job, int64: the parts are counted from 0, and it may be beyond the last."""
+    return np.int64(_add_behind(pointer, _NEXT, np.uint64(1)))
 
 
 class _Job(threading.local):
-    """Memory for the job that a thread runs, and after it the number of threads that are at work."""
+    """Memory for the job that a thread runs: its bytes and their address."""
 
     def __init__(self) -> None:
-        self.words = bytearray(8 * (JOB_WORDS + 1))
-        self.address = ctypes.addressof((ctypes.c_char * len(self.words)).from_buffer(self.words))
-        self.at_work = ctypes.c_uint64.from_buffer(self.words, 8 * JOB_WORDS)
+        words = bytearray(8 * (_AT_WORK + 1))
+        self.memory = words, ctypes.addressof((ctypes.c_char * len(words)).from_buffer(words))
 
 
-job = _Job()
-"""The job of this thread: fill it with ``struct``, run it, read it, all in one go."""
+_job = _Job()
+
+
+def format_of(*kinds: np.dtype[Any]) -> str:
+    """Return the format by which :mod:`struct` packs numbers, and arrays of them, of 64 bits each."""
+    shaped = ((kind.base.str[1:], int(np.prod(kind.shape))) for kind in kinds)
+    return "".join(f"{count}{_FORMATS[name]}" for name, count in shaped)
 
 
 class Region:
     """A function of a job's address, compiled when it is first run.
 
     Args:
-        function: Takes a pointer to uint64; claims parts by :func:`add_atomically` at place 0. It begins with
-            :func:`entered` and ends with :func:`left`: compiled code that C calls cannot hand on what it raises, and
-            its result is garbage when memory for it is lacking.
+        function: Takes a pointer to uint64; claims parts by :func:`claimed`. It begins with :func:`entered` and ends
+            with :func:`left`: compiled code that C calls cannot hand on what it raises, and its result is garbage when
+            memory for it is lacking.
+        job: What lies at the pointer: a dtype of fields of 64 bits each, and of arrays of them; first what the region
+            is told, then what it finds.
+        found: Name of the first field of what it finds; None for nothing.
     """
 
     _declared: ClassVar[list[Region]] = []
 
-    def __init__(self, function: Callable[[Any], None]) -> None:
+    def __init__(self, function: Callable[[Any], None], job: np.dtype[Any], found: str | None = None) -> None:
         self._function = function
+        fields: Any = job.fields or {}
+        whole, begun = 8 * _ROOM, job.itemsize if found is None else fields[found][1]
+        assert job.itemsize <= whole, "a job that finds no room"
+        told = format_of(*(kind for kind, at, *_ in fields.values() if at < begun))
+        finds = format_of(*(kind for kind, at, *_ in fields.values() if at >= begun))
+        # What is found begins as zeros, and so do the numbers behind the job.
+        self._told = Struct(f"<{told}{whole + 16 - begun}x")
+        self._found, self._begun = Struct(f"<{finds}{whole + 8 - job.itemsize}xQ"), begun
         self._declared.append(self)
 
     @classmethod
@@ -124,18 +185,23 @@ class Region:
         # ctypes hands over the GIL for as long as it runs; the compiled function must outlive its address.
         return compiled.address, (compiled, _ENTRY(compiled.address))
 
-    def run(self, threads: int) -> None:
-        """Run the job of this thread.
+    def run(self, threads: int, *told: float) -> tuple[Any, ...]:
+        """Run a job on this thread and others.
 
         Args:
             threads: Threads that share it, the calling one included.
+            *told: What the region is told, as many numbers as were declared, in their order.
+
+        Returns:
+            What it found, in the order of the declaration.
 
         Raises:
             MemoryError: A thread did not come to its end, since there was no memory for it.
+            struct.error: More or fewer numbers were told than were declared.
         """
         function, (_, entry) = self._compiled
-        address, at_work = job.address, job.at_work
-        at_work.value = 0
+        words, address = _job.memory
+        self._told.pack_into(words, 0, *told)
         if threads < 2:
             entry(address)
         elif (team := _team()) is not None:
@@ -145,8 +211,10 @@ class Region:
             entry(address)
             for other in others:
                 other.result()
-        if at_work.value:
+        found = self._found.unpack_from(words, self._begun)
+        if found[-1]:
             raise MemoryError(f"no memory for {self._function.__name__}")
+        return found[:-1]
 
 
 @cache

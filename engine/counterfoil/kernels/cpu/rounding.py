@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,15 @@ from counterfoil.kernels.buffers import mapped
 from counterfoil.kernels.cache import inlined, kernel
 from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of, trailing_zeros
 from counterfoil.kernels.cpu.regions import (
-    JOB_WORDS,
     Region,
     add_atomically,
     at_address,
     carray,
+    claimed,
     entered,
-    job,
     left,
     raise_atomically,
+    record_at,
 )
 from counterfoil.kernels.grid import FLOAT64_BIAS, Grid
 from counterfoil.kernels.result import Rounded
@@ -47,6 +46,26 @@ INFINITY = 0x7FF0000000000000
 """The bits of infinity; those of what is not a number are greater, signs aside."""
 MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 """All bits but the sign."""
+
+_ROUND = np.dtype(
+    [
+        ("parts", "i8"), ("count", "i8"), ("values", "u8"), ("item", "i8"), ("first", "i8"),
+        ("floor", "u8"), ("p", "u8"), ("tau", "f8"), ("key", "u8"), ("ends", "u8"), ("entries", "u8"),
+        ("capacity", "i8"), ("total", "u8"), ("largest", "u8"), ("found", "u8"), ("after", "f8"),
+    ]
+)  # fmt: skip
+"""Job of rounding: parts; number of the values, their address, bytes of one, and the index of the first; biased
+exponent of the floor, p, tau, key; addresses of the parts' ends and entries, entries that a part has room for. What it
+finds: the fingerprint; the bits of the largest magnitude before rounding; number of the entries, with
+:data:`_UNFINISHED` for each part whose entries had no room; the largest magnitude after rounding."""
+_MIX = np.dtype(
+    [
+        ("parts", "i8"), ("count", "i8"), ("values", "u8"), ("item", "i8"), ("key", "u8"),
+        ("total", "u8"), ("largest", "u8"),
+    ]
+)  # fmt: skip
+"""Job of a fingerprint: parts; number of the values, their address, bytes of one; key. What it finds: the fingerprint;
+the bits of the largest magnitude."""
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
@@ -144,24 +163,20 @@ def directed_element(value: Any, rounded: Any, up: Any, floor: Any, p: Any, acce
 @kernel(nogil=True, error_model="numpy")
 def _round_parts(pointer: Any, y: Any) -> None:
     """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
-    job = carray(pointer, (JOB_WORDS,))
-    parts, capacity = np.int64(job[1]), np.int64(job[11])
-    first = np.int64(job[4])
-    floor = job[5]
-    p = job[6]
-    tau: Any = as_float(job[7])
-    key = job[8]
-    ends = carray(at_address(job[9]), (2 * parts,), np.int64)
-    entries = carray(at_address(job[10]), (parts * capacity,), np.int64)
+    job = record_at(pointer, _ROUND)
+    parts, capacity, first = job.parts, job.capacity, job.first
+    floor, p, tau, key = job.floor, job.p, job.tau, job.key
+    ends = carray(at_address(job.ends), (2 * parts,), np.int64)
+    entries = carray(at_address(job.entries), (parts * capacity,), np.int64)
     total = np.uint64(0)
     largest = np.uint64(0)
-    entered = np.uint64(0)
+    collected = np.uint64(0)
     # A byte for each element of a chunk: 0, or 1 for a close decision that went down and 3 for one that went up. Little
     # to write beside the values, and eight of them can be skipped at once.
     flags = np.zeros(_CHUNK, np.uint8)
     words = flags.view(np.uint64)
     while True:
-        part = np.int64(add_atomically(pointer, 0, np.uint64(1)))
+        part = claimed(pointer)
         if part >= parts:
             break
         mine = entries[part * capacity : (part + 1) * capacity]
@@ -190,25 +205,21 @@ def _round_parts(pointer: Any, y: Any) -> None:
             start += chunk.size
         ends[2 * part] = start
         ends[2 * part + 1] = found
-        entered += np.uint64(found) + (_UNFINISHED if start < end else np.uint64(0))
-    add_atomically(pointer, 12, total)
-    raise_atomically(pointer, 13, largest)
-    add_atomically(pointer, 14, entered)
+        collected += np.uint64(found) + (_UNFINISHED if start < end else np.uint64(0))
+    add_atomically(job, "total", total)
+    raise_atomically(job, "largest", largest)
+    add_atomically(job, "found", collected)
     # Rounding is monotone, and the same on both sides of zero: the largest magnitude becomes the largest.
-    raise_atomically(pointer, 15, as_bits(rounded_element(as_float(largest), floor, p, tau)[0]))
+    raise_atomically(job, "after", as_bits(rounded_element(as_float(largest), floor, p, tau)[0]))
 
 
-def _round_float64(pointer: Any) -> None:
+def _round(pointer: Any) -> None:
     entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
-    left(pointer)
-
-
-def _round_float32(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    _round_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
+    job = record_at(pointer, _ROUND)
+    if job.item == 8:
+        _round_parts(pointer, carray(at_address(job.values), (job.count,), np.float64))
+    else:
+        _round_parts(pointer, carray(at_address(job.values), (job.count,), np.float32))
     left(pointer)
 
 
@@ -224,35 +235,35 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
 def _mix_integers(pointer: Any) -> None:
     """Sum the fingerprint terms of parts of uint64 ``[n]``; the job is that of :data:`_MIX`."""
     entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    values = carray(at_address(job[3]), (np.int64(job[2]),), np.uint64)
-    key = job[4]
+    job = record_at(pointer, _MIX)
+    values = carray(at_address(job.values), (job.count,), np.uint64)
+    key = job.key
     total = np.uint64(0)
     while True:
-        part: Any = add_atomically(pointer, 0, np.uint64(1))
-        if part >= job[1]:
+        part = claimed(pointer)
+        if part >= job.parts:
             break
-        base = part * np.uint64(PART)
-        mine = values[np.int64(base) : np.int64(base) + PART]
+        base = np.uint64(part * PART)
+        mine = values[part * PART : part * PART + PART]
         for i in range(mine.size):
             total += _mix(mine[i], base + np.uint64(i), key)
-    add_atomically(pointer, 5, total)
+    add_atomically(job, "total", total)
     left(pointer)
 
 
 @kernel(nogil=True, error_model="numpy")
 def _mix_parts(pointer: Any, values: Any) -> None:
     """The same of float64 or float32 ``[n]``, by their float64 bits; and the largest magnitude, as its bits."""
-    job = carray(pointer, (JOB_WORDS,))
-    key = job[4]
+    job = record_at(pointer, _MIX)
+    key = job.key
     total = np.uint64(0)
     largest = np.uint64(0)
     while True:
-        part: Any = add_atomically(pointer, 0, np.uint64(1))
-        if part >= job[1]:
+        part = claimed(pointer)
+        if part >= job.parts:
             break
-        base = part * np.uint64(PART)
-        mine = values[np.int64(base) : np.int64(base) + PART]
+        base = np.uint64(part * PART)
+        mine = values[part * PART : part * PART + PART]
         for i in range(mine.size):
             # Widening is exact.
             bits: Any = as_bits(np.float64(mine[i]))
@@ -262,34 +273,22 @@ def _mix_parts(pointer: Any, values: Any) -> None:
             total += _mix(
                 np.uint64(CANONICAL_NAN) if magnitude > np.uint64(INFINITY) else bits, base + np.uint64(i), key
             )
-    add_atomically(pointer, 5, total)
-    raise_atomically(pointer, 6, largest)
+    add_atomically(job, "total", total)
+    raise_atomically(job, "largest", largest)
 
 
-def _mix_float64(pointer: Any) -> None:
+def _mix_floats(pointer: Any) -> None:
     entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float64))
+    job = record_at(pointer, _MIX)
+    if job.item == 8:
+        _mix_parts(pointer, carray(at_address(job.values), (job.count,), np.float64))
+    else:
+        _mix_parts(pointer, carray(at_address(job.values), (job.count,), np.float32))
     left(pointer)
 
 
-def _mix_float32(pointer: Any) -> None:
-    entered(pointer)
-    job = carray(pointer, (JOB_WORDS,))
-    _mix_parts(pointer, carray(at_address(job[3]), (np.int64(job[2]),), np.float32))
-    left(pointer)
-
-
-_ROUND = Struct("<5Q2QdQ3Q4Q")
-"""Job of rounding: part, parts; count, address; index of the first element; biased exponent of the floor, p, tau, key;
-addresses of the parts' ends and entries, entries that a part has room for; sum, bits of the largest magnitude before
-rounding, number of the entries, with :data:`_UNFINISHED` for each part whose entries had no room, and bits of the
-largest magnitude after rounding."""
-_ROUNDING = {8: Region(_round_float64), 4: Region(_round_float32)}
-_MIX = Struct("<7Q")
-"""Job of a fingerprint: part, parts; count, address; key; sum, bits of the largest magnitude."""
-_MIXING = {8: Region(_mix_float64), 4: Region(_mix_float32)}
-_MIXING_INTEGERS = Region(_mix_integers)
+_ROUNDING = Region(_round, _ROUND, "total")
+_MIXING, _MIXING_INTEGERS = Region(_mix_floats, _MIX, "total"), Region(_mix_integers, _MIX, "total")
 
 
 class _Entries(threading.local):
@@ -369,20 +368,18 @@ class CpuKernel:
         """
         # A part's end and its number of entries; then the entries.
         ends = _entries.provide(parts * (2 + capacity))
-        _ROUND.pack_into(
-            job.words, 0, 0, parts, count, address, first, *settings, ends, ends + 16 * parts, capacity, 0, 0, 0, 0
+        total, largest, collected, after = _ROUNDING.run(
+            min(self._threads, parts), parts, count, address, item, first, *settings, ends, ends + 16 * parts, capacity
         )
-        _ROUNDING[item].run(min(self._threads, parts))
-        total, largest, entered, after = _SUMS.unpack_from(job.words, 96)
-        if not entered:
+        if not collected:
             return (), total, largest, after
         room = _entries.room
-        if parts == 1 and entered < _UNFINISHED:
-            return (room[2 : 2 + entered],), total, largest, after
+        if parts == 1 and collected < _UNFINISHED:
+            return (room[2 : 2 + collected],), total, largest, after
         found = []
         known = room[: 2 * parts].tolist()
         mine = room[2 * parts : parts * (2 + capacity)].reshape(parts, capacity)
-        if entered < _UNFINISHED:
+        if collected < _UNFINISHED:
             return [mine[part, :n] for part, n in enumerate(known[1::2]) if n], total, largest, after
         kept = [mine[part, :n].copy() for part, n in enumerate(known[1::2])]
         for part, start in enumerate(known[::2]):
@@ -403,7 +400,7 @@ class CpuKernel:
             integers: uint64 ``[n]``, contiguous: two's complement.
             key: Fingerprint key, 0 to 2^64 - 1.
         """
-        return self._mix(_MIXING_INTEGERS, integers.ctypes.data, integers.size, key)[0]
+        return self._mix(_MIXING_INTEGERS, integers.ctypes.data, integers.size, 8, key)[0]
 
     def fingerprint_finite(self, values: FloatArray, key: int) -> tuple[int, bool]:
         """Return the fingerprint of values that are not rounded, and whether all of them are finite.
@@ -422,16 +419,13 @@ class CpuKernel:
 
         That is infinite, or not a number, where an element is.
         """
-        total, largest = self._mix(_MIXING[item], address, count, key)
+        total, largest = self._mix(_MIXING, address, count, item, key)
         return total, float_of(largest)
 
-    def _mix(self, region: Region, address: int, count: int, key: int) -> tuple[int, int]:
+    def _mix(self, region: Region, address: int, count: int, item: int, key: int) -> tuple[int, int]:
         parts = -(-count // PART)
-        _MIX.pack_into(job.words, 0, 0, parts, count, address, key, 0, 0)
-        region.run(min(self._threads, parts))
-        total, largest = _PAIR.unpack_from(job.words, 40)
+        total, largest = region.run(min(self._threads, parts), parts, count, address, item, key)
         return total, largest
 
 
-_SUMS, _PAIR = Struct("<3Qd"), Struct("<2Q")
 _NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)
