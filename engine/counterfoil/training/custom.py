@@ -98,14 +98,10 @@ class CustomJob(ClientJob):
         data: The data: arrays or tensors by name, a single one, a Dataset or a list of rows, or a DataLoader; the first
             axis of each array is the row. The batches have the form that a DataLoader gives them.
         steps: Number of steps.
-        keep: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in
-            each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
         batch_size: Rows per step; a DataLoader has its own.
         learning_rate: The learning rate, or one for each step; an optimizer of torch has its own.
         scheduler: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an
             optimizer; for a rule of ours ``learning_rate`` is the one that the optimizer is made with.
-        scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
-            arguments suggest epochs: then the job must say.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or
             shuffled epochs by the seed.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
@@ -116,6 +112,10 @@ class CustomJob(ClientJob):
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: The state is digested every so many steps.
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
+        scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
+            arguments suggest epochs: then the job must say.
+        keep: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in
+            each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
     """
 
     title: str
@@ -124,11 +124,9 @@ class CustomJob(ClientJob):
     rule: AnyRule
     data: Any
     steps: int
-    keep: Keep | None = None
     batch_size: int | None = None
     learning_rate: float | Sequence[float] | None = None
     scheduler: LRScheduler | SchedulerFactory | None = None
-    scheduler_every: Every | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
@@ -136,6 +134,8 @@ class CustomJob(ClientJob):
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
+    scheduler_every: Every | None = None
+    keep: Keep | None = None
 
     def drafting(
         self,

@@ -66,8 +66,8 @@ class Turn:
             train the same parameter.
         learning_rate: The learning rate, or one for each of its steps; an optimizer of torch has its own.
         scheduler: As in :class:`CustomJob`.
-        scheduler_every: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
         micro_batches: Into how many equal parts a step splits its batch.
+        scheduler_every: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
     """
 
     name: str
@@ -76,8 +76,8 @@ class Turn:
     parameters: str | Callable[[str], bool] | None = None
     learning_rate: float | Sequence[float] | None = None
     scheduler: LRScheduler | SchedulerFactory | None = None
-    scheduler_every: Every | None = None
     micro_batches: int = 1
+    scheduler_every: Every | None = None
 
     def trains(self, parameter: str) -> bool:
         """Whether a parameter of this name is one that it trains; without ``parameters`` none is."""
@@ -100,7 +100,6 @@ class TurnsJob(ClientJob):
             when it is through.
         data: As in :class:`CustomJob`; so are all that follow.
         steps: Number of steps, those of all optimizers together.
-        keep: As in :class:`CustomJob`.
         batch_size: Rows per step.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
@@ -108,6 +107,7 @@ class TurnsJob(ClientJob):
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: The state is digested every so many steps.
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
+        keep: As in :class:`CustomJob`.
     """
 
     title: str
@@ -116,7 +116,6 @@ class TurnsJob(ClientJob):
     pattern: str | Sequence[str]
     data: Any
     steps: int
-    keep: Keep | None = None
     batch_size: int | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
@@ -124,6 +123,7 @@ class TurnsJob(ClientJob):
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
+    keep: Keep | None = None
 
     def drafting(
         self,

@@ -88,7 +88,7 @@ def test_a_row_that_is_not_there(row: int) -> None:
 
 class TestDrawnAtRandom:
     def test_rows_that_are_read_again_are_asked_about(self) -> None:
-        with pytest.raises(DataError, match="another 'item.0' each time it is read") as asked:
+        with pytest.raises(DataError, match="each time it is read") as asked:
             read(Augmented(), ((0, 1), (1, 2)))
         assert "keep='batches'" in asked.value.remedy
 
@@ -152,7 +152,7 @@ def test_a_model_is_left_as_it_was() -> None:
     def objective(model: nn.Module, batch: Any) -> Tensor:
         return nn.functional.cross_entropy(model(batch[0]), batch[1])
 
-    order_custom(CustomJob("rotary", model, objective, optimizer, data, 2, batch_size=4))
+    order_custom(CustomJob("rotary", model, objective, optimizer, data, 2, 4))
     assert model.sines is None
     assert model.by_length is lengths
     assert lengths == {}
