@@ -61,7 +61,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "state and copies",
     ),
     (
-        "compute/(blocked|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
+        "compute/(forms|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
         "|arithmetic/exact",
         "",
         "compute",

@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.arithmetic.compute import prepared
-from counterfoil.arithmetic.compute.bounds import check_indices
+from counterfoil.arithmetic.compute.indices import check_indices
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
+from counterfoil.operators.catalogue import allowed_names, classify
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from support.expectations import verified
@@ -69,6 +70,7 @@ def test_places_outside_are_refused(tmp_path: Path, trainer_key: SigningKey) -> 
 
 
 X = torch.zeros(5, 3)
+ENTRIES = {entry.kind: entry for entry in map(classify, allowed_names())}
 INDEXED: list[tuple[str, dict[str, Any], str]] = [
     ("gather", {"self": X, "dim": 1}, "index"),
     ("scatter", {"self": X, "dim": -1}, "index"),
@@ -87,25 +89,25 @@ INDEXED: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("kind", "arguments", "name"), INDEXED, ids=[case[0] for case in INDEXED])
 def test_each_operator_with_indices(kind: str, arguments: dict[str, Any], name: str) -> None:
-    check_indices(kind, {**arguments, name: torch.tensor([0, 2, 1])})
-    check_indices(kind, {**arguments, name: torch.zeros(0, dtype=torch.int64)})
+    check_indices(ENTRIES[kind], {**arguments, name: torch.tensor([0, 2, 1])})
+    check_indices(ENTRIES[kind], {**arguments, name: torch.zeros(0, dtype=torch.int64)})
     for stray in (3, -1, 2**62):
         with pytest.raises(IndexError, match=f"an index is {stray}, outside of 0 to 2"):
-            check_indices(kind, {**arguments, name: torch.tensor([0, stray, 1])})
+            check_indices(ENTRIES[kind], {**arguments, name: torch.tensor([0, stray, 1])})
 
 
 @pytest.mark.parametrize("kind", ["index", "index_put"])
 def test_indices_of_several_axes_may_count_from_the_end(kind: str) -> None:
     low, high, mask = torch.tensor([-5, 0]), torch.tensor([2, 1]), torch.ones(5, dtype=torch.bool)
-    check_indices(kind, {"self": X, "indices": [low, high]})
-    check_indices(kind, {"self": X, "indices": [None, high]})
-    check_indices(kind, {"self": X, "indices": [mask, high]})
+    check_indices(ENTRIES[kind], {"self": X, "indices": [low, high]})
+    check_indices(ENTRIES[kind], {"self": X, "indices": [None, high]})
+    check_indices(ENTRIES[kind], {"self": X, "indices": [mask, high]})
     for stray in ([low - 1, high], [low, high + 1], [None, high + 1], [mask, high - 5]):
         with pytest.raises(IndexError, match="an index is"):
-            check_indices(kind, {"self": X, "indices": stray})
+            check_indices(ENTRIES[kind], {"self": X, "indices": stray})
 
 
 def test_control_a_label_that_is_ignored_may_be_any() -> None:
     loss = functional.nll_loss(X, torch.tensor([-100, 1, 2, 0, 1]))
     assert torch.isfinite(loss)
-    check_indices("nll_loss_forward", {"self": X, "ignore_index": -100, "target": torch.tensor([-100, 1, 2])})
+    check_indices(ENTRIES["nll_loss_forward"], {"self": X, "ignore_index": -100, "target": torch.tensor([-100, 1, 2])})

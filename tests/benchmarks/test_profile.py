@@ -34,7 +34,7 @@ ENGINE = Path(counterfoil.__file__).parent
         ("arithmetic/grid/scales/norms.py", "anything", "scale rules"),
         ("kernels/cpu/regions.py", "Region.run", ""),
         ("arithmetic/grid/tiles.py", "sweep", "chains: compute and rounding in one sweep"),
-        ("arithmetic/compute/blocked.py", "anything", "compute"),
+        ("arithmetic/compute/forms/norms.py", "anything", "compute"),
         ("base/behind.py", "Behind.take", WAITING),
         ("commit/state.py", "state_root", "hashing"),
         ("training/recording.py", "append", "writing and reading"),

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
+from counterfoil.audit.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.known import DecisionsOmitted, Divergence, Ledger, Trouble
@@ -49,17 +49,11 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import Segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import (
-    CommitmentError,
-    CounterfoilError,
-    LogError,
-    NonFiniteError,
-    ProgramError,
-)
+from counterfoil.base.errors import CommitmentError, CounterfoilError, LogError, NonFiniteError, ProgramError
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.kernels.counts import Counts
 
-Chain = Agreed[State] | Drifting[State] | Ended
+Alignment = Agreed[State] | Drifting[State] | Ended
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
 
@@ -121,7 +115,7 @@ class SegmentReplay:
     def replay(self, part: Segment) -> Generator[Event, None, None]:
         """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
-        chain: Chain = Ended() if state is None else Agreed(state, state)
+        alignment: Alignment = Ended() if state is None else Agreed(state, state)
         outcome: ReplayedStep | None = None
         first = part.first
         look = None if state is None or first == 1 else look_at_state(self._order, first - 1, state)
@@ -129,19 +123,21 @@ class SegmentReplay:
             yield self._judged(first, StepMatch.MISMATCH, None, time.perf_counter())
             if self._asks_arbiter:
                 yield from self._dispute(first, None, look, state)
-            chain, first = Ended(), first + 1
+            alignment, first = Ended(), first + 1
         for step in range(first, part.last + 1):
-            chain, outcome = yield from self._step(step, chain, part.last)
+            alignment, outcome = yield from self._step(step, alignment, part.last)
         trainer = yield from self._stored(part.last)
         # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
         if outcome is not None and trainer is not None:
             yield from self._measure(part, trainer, outcome)
         # Otherwise the next segment starts from the trainer's stored state, so that one lie is not counted again and
         # again, and a later one is still found.
-        if isinstance(chain, Agreed):
-            self._agreed = part.last, chain.state
+        if isinstance(alignment, Agreed):
+            self._agreed = part.last, alignment.state
 
-    def _step(self, step: int, chain: Chain, last: int) -> Generator[Event, None, tuple[Chain, ReplayedStep | None]]:
+    def _step(
+        self, step: int, alignment: Alignment, last: int
+    ) -> Generator[Event, None, tuple[Alignment, ReplayedStep | None]]:
         """Replay and judge a step of a segment that ends with ``last``.
 
         While its new state is digested the next step is replayed on, which is of use if this one turns out right.
@@ -153,39 +149,41 @@ class SegmentReplay:
         try:
             logs = read_log(self._order, self._records[step], self._reader.log(step))
         except LogError as error:
-            yield from self._unreadable(step, error, chain.committed if isinstance(chain, Agreed) else None, begun)
-            return after(chain, Lost()), None
-        # A step after the end of its chain has no state to start from; it says nothing of the trainer.
-        outcome = None if isinstance(chain, Ended) else (yield from self._attempt(step, chain, logs))
+            yield from self._unreadable(
+                step, error, alignment.committed if isinstance(alignment, Agreed) else None, begun
+            )
+            return after(alignment, Lost()), None
+        # A step after the replay has ended has no state to start from; it says nothing of the trainer.
+        outcome = None if isinstance(alignment, Ended) else (yield from self._attempt(step, alignment, logs))
         if isinstance(outcome, CounterfoilError):
-            assert isinstance(chain, Agreed)
-            return (yield from self._no_result(step, chain, logs, outcome, begun))
+            assert isinstance(alignment, Agreed)
+            return (yield from self._no_result(step, alignment, logs, outcome, begun))
         if outcome is None:
             yield self._judged(step, StepMatch.UNJUDGED, None, begun)
-            return after(chain, Lost()), None
+            return after(alignment, Lost()), None
         ahead: Ahead | None = None
-        if isinstance(chain, Agreed) and step < last:
+        if isinstance(alignment, Agreed) and step < last:
             following = partial(self._reader.log, step + 1)
             ahead = self._steps.look_ahead(outcome, self._records[step + 1], following)
-        match = match_of(chain, outcome.leaf == self._tree.leaf(step))
+        match = match_of(alignment, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH and self.sites is not None:
             self._note(self.sites.account(step, outcome.counts))
         self._ahead = ahead if match is StepMatch.MATCH else None
         yield self._judged(step, match, outcome, begun)
-        # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
+        # A step that matches has the trainer's state. One of a drifting replay never leads back: ``after`` sees to it.
         agrees = True
         if match is StepMatch.MISMATCH:
-            assert isinstance(chain, Agreed)
-            outcome, agrees = yield from self._differs(step, chain, logs, outcome)
+            assert isinstance(alignment, Agreed)
+            outcome, agrees = yield from self._differs(step, alignment, logs, outcome)
         found: Reached[State] = Reached(outcome.result.state, agrees, self._order.manifest.is_committed(step))
-        return after(chain, found), outcome
+        return after(alignment, found), outcome
 
     def _differs(
-        self, step: int, chain: Agreed[State], logs: Logs, outcome: ReplayedStep
+        self, step: int, alignment: Agreed[State], logs: Logs, outcome: ReplayedStep
     ) -> Generator[Event, None, tuple[ReplayedStep, bool]]:
         """Look closer at a step that differs; returns what to go on from, and whether that is the trainer's."""
         if self._asks_arbiter:
-            reached = yield from self._locate(step, chain, logs, outcome)
+            reached = yield from self._locate(step, alignment, logs, outcome)
             if reached is not None:  # rounding explains the difference, and this is the trainer's own state
                 return reached, True
         # Where the state is not digested, fingerprints that differ are the sign that it differs too.
@@ -199,23 +197,23 @@ class SegmentReplay:
             yield from self._dispute(step, None, unreadable(step, error), committed)
 
     def _no_result(
-        self, step: int, chain: Agreed[State], logs: Logs, error: NonFiniteError | ProgramError, begun: float
-    ) -> Generator[Event, None, tuple[Chain, ReplayedStep | None]]:
+        self, step: int, alignment: Agreed[State], logs: Logs, error: NonFiniteError | ProgramError, begun: float
+    ) -> Generator[Event, None, tuple[Alignment, ReplayedStep | None]]:
         """A step that comes to no result from the agreed state, although the trainer signed one; returns as _step."""
         look = None
         if isinstance(error, StepEndedError) and self._asks_arbiter:
             record, theirs = self._records[step], self._reader.fingerprints(step)
-            look = self._look_of(step, (yield from look_at_end(self._steps, record, chain.state, logs, theirs)))
+            look = self._look_of(step, (yield from look_at_end(self._steps, record, alignment.state, logs, theirs)))
         if look is None or not (look.accuses or look.reached):
             yield self._judged(step, StepMatch.UNJUDGED, None, begun)
             self._note(Trouble(no_result=no_result(step, error, look)))
-            return after(chain, Lost()), None
+            return after(alignment, Lost()), None
         yield self._judged(step, StepMatch.MISMATCH, None, begun)
-        yield from self._dispute(step, None, look, chain.committed)
+        yield from self._dispute(step, None, look, alignment.committed)
         if look.reached is None:
-            return after(chain, Lost()), None
+            return after(alignment, Lost()), None
         found: Reached[State] = Reached(look.reached.result.state, True, self._order.manifest.is_committed(step))
-        return after(chain, found), look.reached
+        return after(alignment, found), look.reached
 
     def _state_before(self, part: Segment) -> Generator[Event, None, State | None]:
         """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one.
@@ -233,7 +231,7 @@ class SegmentReplay:
         return {name: torch.from_numpy(array) for name, array in stored.items()}
 
     def _attempt(
-        self, step: int, chain: Agreed[State] | Drifting[State], logs: Logs
+        self, step: int, alignment: Agreed[State] | Drifting[State], logs: Logs
     ) -> Generator[Event, None, ReplayedStep | NonFiniteError | ProgramError | None]:
         """Replay a step; returns the error where it comes to no result, or None if it need not come to one.
 
@@ -243,9 +241,9 @@ class SegmentReplay:
         try:
             if ahead is not None:
                 return (yield from ahead.finish())
-            return (yield from self._steps.replay(self._records[step], chain.state, logs))
+            return (yield from self._steps.replay(self._records[step], alignment.state, logs))
         except (NonFiniteError, ProgramError) as error:
-            return error if isinstance(chain, Agreed) else None
+            return error if isinstance(alignment, Agreed) else None
 
     def _judged(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepReplayed:
         leaf, loss = (None, float("nan")) if outcome is None else (outcome.leaf, outcome.result.loss)
@@ -277,22 +275,20 @@ class SegmentReplay:
 
     def _stored(self, step: int) -> Generator[Event, None, Arrays | None]:
         """Return the trainer's stored state after a step; None where it is not the one that the run commits to."""
-        trainer = self._reader.checkpoint(step)
         try:
-            self._reader.check_checkpoint(step, trainer)
+            return self._reader.checkpoint(step)
         except CommitmentError:
             # A file that is being written to may show anything.
             self._reader.file.check_unchanged()
             self._note(Trouble(damaged=(step,)))
             yield self._ledger.check(CheckNumber.COMMITMENTS, CheckState.FAILED, self._ledger.known.trouble.damage)
             return None
-        return trainer
 
     def _measure(self, part: Segment, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
         tensors = compare_states(trainer, outcome.arrays)
         yield self._note(DivergenceMeasured(part.last, tensors))
         dispute = self._ledger.known.judged.dispute
-        # The state at the end of this segment says nothing of a dispute in an earlier one, whose chain was lost.
+        # The state at the end of this segment says nothing of a dispute in an earlier one, whose alignment was lost.
         if dispute is not None and dispute.compared_at is None and dispute.step >= part.first:
             located = replace(
                 dispute,
@@ -313,13 +309,13 @@ class SegmentReplay:
         return not self._ledger.known.judged.is_settled
 
     def _locate(
-        self, step: int, chain: Agreed[State], logs: Logs, outcome: ReplayedStep
+        self, step: int, alignment: Agreed[State], logs: Logs, outcome: ReplayedStep
     ) -> Generator[Event, None, ReplayedStep | None]:
         """Look closer at a step that differs; returns the step as the trainer has it, if rounding explains it all."""
         fingerprints = self._reader.fingerprints(step)
-        look = yield from second_look(self._steps, self._records[step], chain.state, logs, outcome, fingerprints)
+        look = yield from second_look(self._steps, self._records[step], alignment.state, logs, outcome, fingerprints)
         look = self._look_of(step, look)
-        yield from self._dispute(step, outcome, look, chain.committed)
+        yield from self._dispute(step, outcome, look, alignment.committed)
         return look.reached
 
     def _look_of(self, step: int, look: SecondLook) -> SecondLook:

@@ -12,13 +12,7 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.company import Company
 from counterfoil.audit.inspection import Inspection, make_checks, recorded
-from counterfoil.audit.keeping import (
-    Basis,
-    Keeper,
-    KeptAudit,
-    misfit,
-    place_of,
-)
+from counterfoil.audit.keeping import Basis, Keeper, KeptAudit, misfit, place_of
 from counterfoil.audit.known import Ledger, all_checks
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
@@ -29,16 +23,8 @@ from counterfoil.audit.parts.work import Opened
 from counterfoil.audit.reporting import report_of
 from counterfoil.audit.segments import SegmentReplay
 from counterfoil.audit.signatures import read_client_order
-from counterfoil.audit.step.replayer import (
-    step_replayer,
-)
-from counterfoil.audit.values.events import (
-    IMITATION,
-    AuditFinished,
-    AuditStarted,
-    CheckChanged,
-    Event,
-)
+from counterfoil.audit.step.replayer import step_replayer
+from counterfoil.audit.values.events import IMITATION, AuditFinished, AuditStarted, CheckChanged, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest

@@ -126,7 +126,8 @@ def classify(name: str, *, alpha: object = 1, floating: bool = True) -> Operator
     operator = _PRIMARY[name]
     if not floating:
         if operator.operator_class is OperatorClass.ROUNDED:
-            return Operator(name, OperatorClass.EXACT, "integer arithmetic is the same on all hardware")
+            reason = "integer arithmetic is the same on all hardware"
+            return Operator(name, OperatorClass.EXACT, reason, indices=operator.indices)
         return operator
     if name in _FALLBACK and (name not in _DEPENDS_ON_ALPHA or alpha not in (1, -1)):
         return _FALLBACK[name]

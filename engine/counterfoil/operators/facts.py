@@ -33,12 +33,18 @@ class Trait(Enum):
     BY_ALPHA = "exact as long as its argument alpha is 1 or -1"
     COMPARES = "compares numbers"
     CONTIGUOUS = "torch's own refuses arguments that are not contiguous, or reads them as if they were"
+    INFINITE = "takes an infinite number: it compares or masks with it, or stops at it"
     INTEGERS = "rounded for floating-point numbers, and defined for integers, modulo 2^n"
     MAKES = "has no tensor argument: it must be told the device, and the dtype that the program gives it"
+    NUMBER_OR_TENSOR = "its second tensor may be a number, as capture writes it"
     OTHER_ORDER = "gives the same elements in another order, or several times"
     LAST_BIT = "its last bit is a library's own, whatever the order of what is added"
     RELABELS = "gives the elements another shape; torch's own refuses strides that need a copy, or shows them"
+    RESHAPES = "gives the elements another shape; of a tensor that is not laid out in C order perhaps in a copy"
     SAME_ORDER = "gives the same elements in the same (C) order"
+    SUMS = "adds its arguments, or products of two of them: exact where these are coarse"
+    TRUTHS = "takes a truth value for a number"
+    VERBATIM = "writes a number as it is, also an infinite one and one that is none"
     WRITES = "writes the elements of a tensor into another of the same dtype"
 
 
@@ -66,6 +72,7 @@ class Operator:
         casts: The same where the result is not floating-point.
         fills: Position of the argument that is a number to be written; None where there is none.
         bound: Gives the error bound of each output of a use; None unless rounded.
+        indices: Gives the indices among its arguments, and what they may point to; None where it takes none.
         longest: Gives the length of the longest sum of a use; None where the library always computes it.
     """
 
@@ -78,6 +85,7 @@ class Operator:
     casts: tuple[int, ...] = ()
     fills: int | None = None
     bound: BoundRule | None = None
+    indices: IndexRule | None = None
     longest: Callable[[Use], float] | None = None
 
     @property
@@ -115,6 +123,8 @@ class Use:
         return sums.shape_of(self.arguments, name)
 
 
+IndexRule = Callable[[Mapping[str, Any]], Iterator[tuple[Any, int, int]]]
+"""Gives tensors of indices, the smallest that each may be, and the number that it must be below."""
 BoundRule = Callable[[Use], Sequence[Bound | None]]
 """Gives the bound of each output; None in the place of one for which none is known."""
 

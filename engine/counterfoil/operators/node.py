@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from counterfoil.base.plaintext import spelled
 from counterfoil.operators.catalogue import Operator, classify
-from counterfoil.operators.signatures import signature_of
 
 
 @dataclass(frozen=True)
@@ -87,13 +85,6 @@ class Node:
     def floating(self) -> tuple[bool, ...]:
         """For each output whether it is there and floating-point."""
         return tuple(output is not None and output.floating for output in self.outputs)
-
-    @cached_property
-    def numbers(self) -> Mapping[str, int]:
-        """Numbers of the values among its arguments, by the parameters' names; those within lists are left out."""
-        names = (parameter.name for parameter in signature_of(self.operator).parameters)
-        given = (*zip(names, self.args, strict=False), *self.kwargs)
-        return {name: argument.number for name, argument in given if isinstance(argument, Value)}
 
     @property
     def where(self) -> str:

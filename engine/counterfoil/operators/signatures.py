@@ -13,15 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
-from counterfoil.operators.catalogue import DRAWS, FILLS
+from counterfoil.operators.catalogue import DRAWS, FILLS, Trait, kinds_with
+from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.operators.uses import COMPARISONS
-
-if TYPE_CHECKING:
-    from counterfoil.operators.node import Argument, Node, TensorType
 
 REMEDY = say("Ask the client for an order captured by this version of Counterfoil.")
 MAX_AXES = 16
@@ -217,12 +215,8 @@ def _check(node: Node, parameter: Parameter, argument: Argument) -> None:
         raise _malformed(node, say("has an argument {0} that {1}", repr(parameter.name), error)) from None
 
 
-def _is_value(argument: Argument) -> bool:
-    return type(argument).__name__ == "Value"
-
-
 def _tensor(operator: str, parameter: Parameter, argument: Argument) -> None:
-    if _is_value(argument):
+    if isinstance(argument, Value):
         return
     if type(argument) in (int, float) and parameter.name == "other" and operator.split(".")[1] in _WITH_NUMBERS:
         _number(operator, parameter, argument)
@@ -231,12 +225,12 @@ def _tensor(operator: str, parameter: Parameter, argument: Argument) -> None:
 
 
 def _tensors(operator: str, parameter: Parameter, argument: Argument) -> None:
-    if not isinstance(argument, tuple) or not argument or not all(_is_value(item) for item in argument):
+    if not isinstance(argument, tuple) or not argument or not all(isinstance(item, Value) for item in argument):
         raise WrongArgumentError(say("is not a list of tensors"))
 
 
 def _indices(operator: str, parameter: Parameter, argument: Argument) -> None:
-    fitting = isinstance(argument, tuple) and all(item is None or _is_value(item) for item in argument)
+    fitting = isinstance(argument, tuple) and all(item is None or isinstance(item, Value) for item in argument)
     if not fitting or not any(argument) or len(argument) > MAX_AXES:  # type: ignore[arg-type]
         raise WrongArgumentError(say("is not a list of indices"))
 
@@ -341,21 +335,10 @@ def _number(operator: str, parameter: Parameter, argument: Argument) -> None:
         raise WrongArgumentError(say("is infinite"))
 
 
-_FILLS = frozenset((*FILLS, "where"))
-"""Kinds that write a number as it is."""
-_BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
-_WITH_TRUTHS = _FILLS | COMPARISONS | _BITWISE
-"""Kinds that take a truth value for a number."""
-_WITH_INFINITY = (
-    _FILLS
-    | COMPARISONS
-    | frozenset(("clamp", "clamp_min", "clamp_max", "hardtanh", "hardtanh_backward", "threshold", "threshold_backward"))
-    | frozenset(("linalg_vector_norm", "norm"))
-    | frozenset(("add", "sub", "rsub"))
-)
-"""Kinds for which an infinite number has a meaning: they write, compare or mask with it, or stand at a limit."""
-_WITH_NUMBERS = frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainder"))
-"""Kinds whose second tensor may be a number, as capture writes it."""
+_FILLS = FILLS.keys() | kinds_with(Trait.VERBATIM)
+_WITH_TRUTHS = _FILLS | COMPARISONS | kinds_with(Trait.TRUTHS)
+_WITH_INFINITY = _FILLS | COMPARISONS | kinds_with(Trait.INFINITE)
+_WITH_NUMBERS = kinds_with(Trait.NUMBER_OR_TENSOR)
 
 
 def _text(operator: str, parameter: Parameter, argument: Argument) -> None:

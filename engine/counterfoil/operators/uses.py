@@ -8,14 +8,12 @@ use (:mod:`counterfoil.program.decompositions`); a program from a stranger may.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from counterfoil.base.dtypes import INTEGER_RANGES
 from counterfoil.base.sentence import say
 from counterfoil.operators.catalogue import FILLS, ROUNDED_UNLESS_INTEGER, Trait, kinds_with, names_with
-
-if TYPE_CHECKING:
-    from counterfoil.operators.node import Argument, Node, TensorType
+from counterfoil.operators.node import Argument, Node, TensorType
 
 INTEGER_KINDS = kinds_with(Trait.INTEGERS)
 """Kinds that are rounded for floating-point numbers and defined for integers, modulo 2^n."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
+from counterfoil.operators.uses import COMPARISONS
 from counterfoil.program.graph import node_values
 
 Expression = tuple[Any, ...]
@@ -49,7 +50,7 @@ def expression_of(node: Node, types: Sequence[TensorType | None]) -> Expression 
             return None
     found = build(*(arguments.get(name) for name in parameters))
     output = node.outputs[0]
-    expected = "bool" if found is not None and found[0] in _COMPARISONS else "float32"
+    expected = "bool" if found is not None and found[0] in COMPARISONS else "float32"
     if found is None or output.dtype != expected or not _fits(found, output.shape, types):
         return None
     # What a stranger's program declares may be another shape than its operator gives: that is found the ordinary way.
@@ -74,7 +75,7 @@ def _fits(expression: Expression, shape: tuple[int, ...], types: Sequence[Tensor
     for position, operand in enumerate(operands):
         condition = name == "where" and position == 0
         if isinstance(operand, tuple):
-            if condition != (operand[0] in _COMPARISONS) or not _fits(operand, shape, types):
+            if condition != (operand[0] in COMPARISONS) or not _fits(operand, shape, types):
                 return False
         elif isinstance(operand, Value):
             described = types[operand.number]
@@ -91,9 +92,6 @@ def _is_number(operand: Any) -> bool:
     if isinstance(operand, float):
         return not math.isnan(operand)
     return isinstance(operand, int) and not isinstance(operand, bool) and abs(operand) <= _LARGEST_INTEGER
-
-
-_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
 def _plain(name: str) -> Callable[..., Expression | None]:
@@ -122,8 +120,8 @@ _RULES: dict[str, tuple[dict[str, str], Callable[..., Expression | None]]] = {
     **{f"aten.{kind}.Scalar": (_WITH_NUMBERS, _plain(kind)) for kind in ("add", "sub", "mul", "div")},
     "aten.rsub.Tensor": (_TWO_TENSORS, lambda x, y: ("sub", y, x)),
     "aten.rsub.Scalar": (_WITH_NUMBERS, lambda x, y: ("sub", y, x)),
-    **{f"aten.{kind}.Tensor": (_TWO_TENSORS, _plain(kind)) for kind in sorted(_COMPARISONS)},
-    **{f"aten.{kind}.Scalar": (_WITH_NUMBERS, _plain(kind)) for kind in sorted(_COMPARISONS)},
+    **{f"aten.{kind}.Tensor": (_TWO_TENSORS, _plain(kind)) for kind in sorted(COMPARISONS)},
+    **{f"aten.{kind}.Scalar": (_WITH_NUMBERS, _plain(kind)) for kind in sorted(COMPARISONS)},
     **{f"aten.{kind}.default": (_taking(self="tensor"), _plain(kind)) for kind in ("neg", "abs", "sqrt")},
     "aten.maximum.default": (_TWO_TENSORS, _plain("max")),
     "aten.minimum.default": (_TWO_TENSORS, _plain("min")),

@@ -11,15 +11,10 @@ from collections.abc import Sequence
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.catalogue import OperatorClass, Trait
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program.graph import Program, node_values
 from counterfoil.program.limits import Estimate
-
-_RELABELS = frozenset(("view", "_unsafe_view", "_reshape_alias", "reshape"))
-"""Views that give the elements another shape: of a tensor that is not laid out in C order they may have to copy."""
-_KEEPS_ORDER = _RELABELS | frozenset(("alias", "detach", "squeeze", "unsqueeze", "lift_fresh"))
-"""Views of a tensor in C order that are laid out so themselves."""
 
 
 def estimate(program: Program, item_bytes: int = 8, cancel: CancelToken | None = None) -> Estimate:
@@ -134,9 +129,9 @@ class _Memory:
         copied = 0
         if shown is None and not self._least:
             copied = sum(self._bytes(value.number) for value in node_values(node) if value.number in self._loose)
-        kind = node.operator.split(".")[1]
+        traits = node.entry.traits
         # What is not in C order is copied to get another shape: no view after all.
-        if shown is None or (kind in _RELABELS and shown in self._loose and not self._least):
+        if shown is None or (Trait.RESHAPES in traits and shown in self._loose and not self._least):
             free = self._least and node.phase == "update"
             for number in outputs:
                 self._fresh(number, 0 if free else self._bytes(number))
@@ -144,7 +139,7 @@ class _Memory:
             storage = self.storage[shown]
             self._shares[storage] += len(outputs)
             self.storage.update(dict.fromkeys(outputs, storage))
-            if kind not in _KEEPS_ORDER or shown in self._loose:
+            if Trait.SAME_ORDER not in traits or shown in self._loose:
                 self._loose.update(outputs)
         self.peak = max(self.peak, self._alive + copied)
 

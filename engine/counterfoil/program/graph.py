@@ -142,6 +142,19 @@ class Program:
         return sameness(self.inputs, self.nodes)
 
     @cached_property
+    def value_names(self) -> Mapping[int, Mapping[str, int]]:
+        """Numbers of the values among a node's arguments, by the parameters' names, for the node's first output.
+
+        Those within lists are left out.
+        """
+        found = {}
+        for node in self.nodes:
+            names = (parameter.name for parameter in signature_of(node.operator).parameters)
+            given = (*zip(names, node.args, strict=False), *node.kwargs)
+            found[node.first_value] = {name: item.number for name, item in given if isinstance(item, Value)}
+        return found
+
+    @cached_property
     def batch_names(self) -> tuple[str, ...]:
         """Names of the data arrays that a step reads rows of."""
         return tuple(item.name for item in self.inputs if item.kind == "batch")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.blocked import FORMS
+from counterfoil.arithmetic.compute.forms.table import FORMS
 from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES
 from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify, is_allowed
 

@@ -120,7 +120,13 @@ def samples_at_once(
 
 
 def product(operator: str, left: Tensor, right: Tensor) -> Any:
-    """Compute ``aten.mm.default`` or ``aten.bmm.default`` into such memory where the result is large."""
+    """Compute a product of matrices into such memory where the result is large.
+
+    Args:
+        operator: ``aten.mm.default`` or ``aten.bmm.default``.
+        left: ``[M, K]``, or a batch of such.
+        right: ``[K, N]``, likewise, of the same dtype.
+    """
     name, shape = operator.split(".")[1], (*left.shape[:-1], right.shape[-1])
     function = getattr(torch.ops.aten, name)
     if not buffers.is_large(shape, left.dtype) or not _fit((left, right), {}, ordered=False):
@@ -129,7 +135,13 @@ def product(operator: str, left: Tensor, right: Tensor) -> Any:
 
 
 def combined(function: Callable[..., Tensor], x: Tensor, other: Tensor) -> Tensor:
-    """Compute a function of elements into such memory where they are large; ``x`` is of the result's shape."""
+    """Compute a function of elements into such memory where they are large.
+
+    Args:
+        function: A function of torch that takes ``out``.
+        x: The first operand, of the result's shape and dtype.
+        other: The second, which may be broadcast.
+    """
     whole = buffers.is_large(x.shape, x.dtype) and _fit((x, other), {}, ordered=True)
     return function(x, other, out=buffers.empty(x.shape, x.dtype)) if whole else function(x, other)
 

@@ -116,7 +116,7 @@ class Interpreter:
         compute: Compute | None = None,
         cancel: CancelToken | None = None,
     ) -> StepResult:
-        """Execute one step; :meth:`execute` without the reports of progress."""
+        """Execute one step; :meth:`execute`, whose arguments these are, without the reports of progress."""
         return finish(self.execute(inputs, rounder=rounder, compute=compute, cancel=cancel))
 
     def execute(

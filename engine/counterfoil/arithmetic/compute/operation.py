@@ -9,8 +9,9 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.arithmetic.compute import blocked
 from counterfoil.arithmetic.compute.defined import Definition, definition_of
+from counterfoil.arithmetic.compute.forms.pieces import Form, Run, natively
+from counterfoil.arithmetic.compute.forms.table import FORMS
 from counterfoil.arithmetic.compute.strides import stride_free
 from counterfoil.operators.catalogue import DRAWS, Trait, names_with
 from counterfoil.operators.facts import Use
@@ -60,7 +61,7 @@ class Operation:
         """Return the arguments by name, with defaults filled in."""
         return {**self.defaults, **dict(zip(self.parameter_names, args, strict=False)), **kwargs}
 
-    def form(self, args: list[Any], kwargs: dict[str, Any]) -> blocked.Form | None:
+    def form(self, args: list[Any], kwargs: dict[str, Any]) -> Form | None:
         """Return the form of our own in which a rounded operator is computed; None where that is the library's.
 
         Of tensors among the arguments only ``shape`` and ``dtype`` are looked at.
@@ -68,20 +69,29 @@ class Operation:
         entry = self.node.entry
         if self.is_piece or entry.longest is None:
             return None
-        return blocked.FORMS[entry.kind] if Use(entry, self.named(args, kwargs)).own_form else None
+        return FORMS[entry.kind] if Use(entry, self.named(args, kwargs)).own_form else None
 
-    def own_form(self, args: list[Any], kwargs: dict[str, Any]) -> Callable[[blocked.Run], Any] | None:
+    def own_form(self, args: list[Any], kwargs: dict[str, Any]) -> Callable[[Run], Any] | None:
         """Return what computes a rounded operator from its pieces, where it is computed in a form of our own."""
         form = self.form(args, kwargs)
         return None if form is None else lambda run: form(run, self.named(args, kwargs))
 
 
 def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Compute an operator as the device does, in the form that its shapes call for, or by its definition."""
+    """Compute an operator as the device does, in the form that its shapes call for, or by its definition.
+
+    Args:
+        operation: The operator.
+        args: Its arguments by position.
+        kwargs: Its arguments by name.
+
+    Raises:
+        NonFiniteError: The definition of an exact operator refuses its arguments.
+    """
     if operation.definition is not None:
         return operation.definition(operation, args, kwargs)
     form = operation.own_form(args, kwargs)
-    return operation.function(*args, **kwargs) if form is None else form(blocked.natively)
+    return operation.function(*args, **kwargs) if form is None else form(natively)
 
 
 def piece(name: str) -> Operation:

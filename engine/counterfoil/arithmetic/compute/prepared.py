@@ -13,10 +13,10 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute import blocked
-from counterfoil.arithmetic.compute.bounds import check_indices, has_indices, kept_inside
 from counterfoil.arithmetic.compute.buffered import buffered
 from counterfoil.arithmetic.compute.draws import drawn
+from counterfoil.arithmetic.compute.forms.pieces import natively
+from counterfoil.arithmetic.compute.indices import check_indices, kept_inside
 from counterfoil.arithmetic.compute.operation import Compute, Outputs, make_operation
 from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.sentence import say
@@ -153,7 +153,7 @@ class Prepared:
             None if output is None else (output.shape, dtype_of(output.dtype, dtype)) for output in node.outputs
         )
         self._only = self._expected[0] if len(self._expected) == 1 else None
-        self._has_indices = has_indices(node.entry.kind)
+        self._has_indices = node.entry.indices is not None
         self._call: Callable[[list[Any], dict[str, Any]], Any] | None = None
         self._function: Any = None
         # Arguments: a copy of the template, with values in their places.
@@ -239,11 +239,11 @@ class Prepared:
         self, ahead: RunsAhead | None, args: list[Any], kwargs: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
         """Check the indices among the arguments; where nobody waits, see to it that they are inside."""
-        kind, named = self.node.entry.kind, self.operation.named(args, kwargs)
+        entry, named = self.node.entry, self.operation.named(args, kwargs)
         if ahead is None:
-            check_indices(kind, named)
+            check_indices(entry, named)
             return args, kwargs
-        instead, wrong = kept_inside(kind, named)
+        instead, wrong = kept_inside(entry, named)
         for outside in wrong:
             ahead.flag(outside)
         return _exchanged(args, instead), {name: _exchanged(value, instead) for name, value in kwargs.items()}
@@ -269,7 +269,7 @@ class Prepared:
         declared = [_described(argument, self._types) for argument in self.node.args]
         form = operation.form(declared, {name: _described(a, self._types) for name, a in self.node.kwargs})
         if form is not None:
-            return lambda args, kwargs: form(blocked.natively, operation.named(args, kwargs))
+            return lambda args, kwargs: form(natively, operation.named(args, kwargs))
         # What an OpOverload calls in its turn.
         direct = getattr(function, "_op", function)
         if self._only is not None:

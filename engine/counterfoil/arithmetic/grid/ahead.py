@@ -1,6 +1,6 @@
 """Rounders for a CUDA device that run ahead of it: a step is queued operator by operator, and nobody waits for any.
 
-Scales, exponents and grids are found on the device; what a pass reports lies in a row for its place
+ADR 12 says why. Scales, exponents and grids are found on the device; what a pass reports lies in a row for its place
 (:class:`counterfoil.kernels.cuda.rounding.Slot`), and all rows, the close decisions and the step's own numbers come to
 the host in one transfer at the step's end. Only then is it known whether the step was an ordinary one: every scale
 finite, every value within float32's range, room for every decision, every index inside. A step that was not is computed
@@ -332,7 +332,13 @@ class ReplayingAhead(_RoundingAhead):
         self._counts: list[Counts] = []
 
     def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
-        """Start a step with the trainer's log of it, which goes to the device at once."""
+        """Start a step with the trainer's log of it, which goes to the device at once.
+
+        Args:
+            key: The fingerprint key of the step.
+            logs: The log of each rounding site, in the program's order.
+            forced: Values that replace the own ones, by site: those are for the ordinary rounder.
+        """
         self._logs, self._forced, self._counts = logs, forced or {}, []
         self._ends = np.cumsum([0, *(len(log.indices) for log in logs)]).tolist()
         self._begin(key, [log.exponent for log in logs], self._ends[-1])

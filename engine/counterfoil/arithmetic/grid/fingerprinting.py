@@ -127,7 +127,14 @@ class Kernels:
         self._cpu.close()
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
-        """Round a contiguous float64 or float32 tensor ``[n]`` in place."""
+        """Round a tensor in place, and report the decisions that lie within ``tau`` of a midpoint.
+
+        Args:
+            flat: float64 or float32 ``[n]``, contiguous, on :attr:`device`; overwritten.
+            grid: The grid.
+            tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
+            key: The fingerprint key of the place, 0 to 2^64 - 1.
+        """
         if self.on_cpu:
             return self._cpu.round_at(flat.data_ptr(), flat.numel(), flat.itemsize, grid, tau, key)
         return self._elsewhere.round(flat, grid, tau, key)
@@ -153,7 +160,10 @@ class Kernels:
         return self._elsewhere.fingerprint_finite(_wide(flat), key)
 
     def fingerprint_largest(self, flat: Tensor, key: int) -> tuple[int, float]:
-        """The same on the CPU, with the largest magnitude: infinite or not a number where an element is."""
+        """Return the fingerprint of a floating-point tensor ``[n]`` on the CPU, and its largest magnitude.
+
+        That is infinite, or not a number, where an element is.
+        """
         values = _wide(flat)
         return self._cpu.fingerprint_at(values.data_ptr(), values.numel(), values.itemsize, key)
 

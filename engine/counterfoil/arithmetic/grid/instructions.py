@@ -32,7 +32,13 @@ ROUND, WATCH, NARROW, DECIDE = int(Code.ROUND), int(Code.WATCH), int(Code.NARROW
 
 @kernel(nogil=True, error_model="numpy")
 def of_one(code: int, target: Any, a: Any) -> None:
-    """Instructions of one operand, float64 ``[n]`` each."""
+    """Instructions of one operand.
+
+    Args:
+        code: One of OF_ONE.
+        target: float64 ``[n]``; written.
+        a: float64 ``[n]``: the operand.
+    """
     if code == SQRT:
         for i in range(target.size):
             target[i] = np.sqrt(a[i])
@@ -46,7 +52,14 @@ def of_one(code: int, target: Any, a: Any) -> None:
 
 @kernel(nogil=True, error_model="numpy")
 def of_a_number(code: int, target: Any, a: Any, s: float) -> None:
-    """Instructions of an operand and a number."""
+    """Instructions of an operand and a number.
+
+    Args:
+        code: One of OF_A_NUMBER.
+        target: float64 ``[n]``; written.
+        a: float64 ``[n]``: the operand.
+        s: The number.
+    """
     if code == ADD_S:
         for i in range(target.size):
             target[i] = a[i] + s
@@ -69,7 +82,14 @@ def of_a_number(code: int, target: Any, a: Any, s: float) -> None:
 
 @kernel(nogil=True, error_model="numpy")
 def of_two(code: int, target: Any, a: Any, b: Any) -> None:
-    """Instructions of two operands."""
+    """Instructions of two operands; comparisons give 1 and 0.
+
+    Args:
+        code: An instruction.
+        target: float64 ``[n]``; written.
+        a: float64 ``[n]``: the first operand.
+        b: float64 ``[n]``: the second.
+    """
     if code == ADD:
         for i in range(target.size):
             target[i] = a[i] + b[i]
@@ -107,7 +127,13 @@ def of_two(code: int, target: Any, a: Any, b: Any) -> None:
 
 @kernel(nogil=True, error_model="numpy")
 def watch(a: Any, base: Any, key: Any) -> Any:
-    """Sum of the fingerprint terms of a block; ``base`` is the index of its first element."""
+    """Return the sum mod 2^64 of the fingerprint terms of a block.
+
+    Args:
+        a: float64 ``[n]``.
+        base: Index of its first element, uint64.
+        key: The fingerprint key, uint64.
+    """
     infinity = np.uint64(INFINITY)
     total = np.uint64(0)
     for i in range(a.size):
@@ -134,8 +160,19 @@ def round_block(
 ) -> tuple[Any, Any, Any]:
     """Round a block as :func:`counterfoil.kernels.cpu.rounding._round_parts` rounds a chunk.
 
-    Returns the number of close decisions, which are flagged; the sum of the fingerprint terms; the bits of the largest
-    magnitude before rounding.
+    Args:
+        target: float64 ``[n]``; written.
+        a: float64 ``[n]``: what to round.
+        flags: uint8 ``[n]`` or more; written: 0, or 1 for a close decision that went down and 3 for one that went up.
+        floor: The biased exponent below which the quantum no longer shrinks, uint64.
+        p: Bits of the significand, uint64.
+        tau: Largest distance from a midpoint, inclusive, of a close decision.
+        base: Index of the first element, uint64.
+        key: The fingerprint key, uint64.
+
+    Returns:
+        The number of close decisions; the sum of the fingerprint terms; the bits of the largest magnitude before
+        rounding.
     """
     total = np.uint64(0)
     largest = np.uint64(0)

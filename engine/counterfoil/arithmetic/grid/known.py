@@ -101,7 +101,13 @@ class Known:
         return None if number is None else self._sizes.get((number, shape))
 
     def keep_sizes(self, value: Tensor, shape: Shape, sizes: Any) -> None:
-        """Keep what was measured of rows and columns of a contiguous form of an argument."""
+        """Keep what was measured of rows and columns of a contiguous form of an argument.
+
+        Args:
+            value: The argument, or a view that keeps its elements.
+            shape: The stack of matrices that it was measured as: their number, rows, columns.
+            sizes: What was found.
+        """
         number = self._order(value)
         if number is not None:
             self._sizes[number, shape] = sizes

@@ -145,7 +145,7 @@ class Sizes:
 
 
 class Measured:
-    """The same in the CPU's memory.
+    """What :class:`Sizes` has, in the CPU's memory, where compiled formulas find it by addresses.
 
     Args:
         shape: outer, rows, columns.
@@ -228,7 +228,7 @@ def largest(value: Any) -> Tensor | float:
 
 
 def largest_of_new(value: Tensor | None) -> Tensor | float:
-    """The same of a tensor that nothing can be known of: one that was just computed."""
+    """Return what :func:`largest` does, of a tensor that nothing can be known of: one that was just computed."""
     return 0.0 if value is None or value.numel() == 0 else _largest(value, _setting.get().threads)
 
 
@@ -403,7 +403,7 @@ def sizes(x: Tensor) -> Measured:
 
 
 def _sizes(x: Tensor, shape: Shape, *, joins: bool = False) -> Measured:
-    """The same of a contiguous tensor of any shape, taken as a stack of matrices.
+    """Return what :func:`sizes` does, of a contiguous tensor of any shape that is taken as a stack of matrices.
 
     With ``joins`` what :meth:`Measured.row_vectors` gives is asked for next.
     """

@@ -1,4 +1,8 @@
-"""The auditor's side of a step: rounds by its own values, and follows the trainer's log (docs/numerics.md)."""
+"""The auditor's side of a step: rounds by its own values, and follows the trainer's log.
+
+docs/numerics.md, *Following the log*, has the rules; that a replay with a large enough margin gives the trainer's
+values is the second of its two theorems, and what a log can do at worst is that of docs/threat-model.md.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +110,13 @@ class ReplayingRounder(Rounder):
         self._forced: Mapping[int, Values] = {}
 
     def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
-        """Start a step with the trainer's log of it; ``forced`` holds values that replace the own ones, by site."""
+        """Start a step with the trainer's log of it.
+
+        Args:
+            key: The fingerprint key of the step.
+            logs: The log of each rounding site, in the program's order.
+            forced: Values that replace the own ones, by site; an arbiter's question is how the step goes on from them.
+        """
         self.begin_step(key)
         self._logs = logs
         self._directions = self._kernels.directions(logs)
@@ -138,7 +148,7 @@ class ReplayingRounder(Rounder):
         log, entries = self._logs[site], self._directions.entries[site]
         # Two conforming machines' S differ in their last bits, so their E differ by one at most, where S lies beside a
         # power of two. Then the trainer's is taken, since E fixes the grid; one further away would move the grid at
-        # the trainer's will.
+        # the trainer's will (docs/numerics.md, Scales).
         if ZERO_SCALE in (log.exponent, exponent):
             agreed = log.exponent == exponent
         else:
@@ -153,8 +163,8 @@ class ReplayingRounder(Rounder):
         else:
             tau = grid.tau / OMISSION_SHARE
         rounded = self._checked(node, flat, grid, tau)
-        # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
-        # here lay within tau of it there, and was logged.
+        # Two conforming values differ by at most 3/4 tau (docs/numerics.md, Proven margins; ADR 9): what lies within
+        # tau / 4 of a midpoint here lay within tau of it there, and was logged.
         must_be_logged = grid.exponent != ZERO_SCALE and not self._keep_log
         counts, fingerprint = NOTHING, rounded.fingerprint
         if entries:

@@ -124,7 +124,7 @@ class Rounder(Fingerprinting):
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
         rule = scale_rule(node.entry)
-        self._known.meet(node.numbers, arguments)
+        self._known.meet(self._program.value_names[node.first_value], arguments)
         with self._measuring:
             scales, passing = _numbers(rule(arguments, outputs), node.floating), False
             # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.

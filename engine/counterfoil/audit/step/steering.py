@@ -37,6 +37,7 @@ from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.base.turns import Turns
 from counterfoil.kernels.counts import NOTHING, Counts
+from counterfoil.operators.facts import Trait
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 
@@ -52,14 +53,6 @@ DOUBT = 2.0**-40
 TIES_TO_OTHERS = 8
 """Arithmetic of a site counts as exact where ties are so many times as frequent as other values next to a midpoint, and
 at least so many: a lone tie may be chance."""
-_SUM_NAMES = """
-    mm addmm mv addmv dot bmm baddbmm convolution convolution_backward sum cumsum embedding_dense_backward index_put
-    scatter_add index_add max_pool2d_with_indices_backward max_pool3d_with_indices_backward
-    adaptive_max_pool2d_backward unfold_backward col2im reflection_pad1d_backward reflection_pad2d_backward
-    replication_pad1d_backward replication_pad2d_backward
-"""
-_SUMS = frozenset(_SUM_NAMES.split())
-"""Operators whose results are sums of their arguments or of products of two of them: exact where these are coarse."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +166,7 @@ def _only_sums(node: Node) -> bool:
     """Whether a result is a sum of arguments or of products of two, without a factor that a product is rounded by."""
     given = dict(node.kwargs)
     # index_add, addmm and their like; the factors of addmm can be given by name only.
-    return node.entry.kind in _SUMS and all(given.get(name, 1) in (1, -1) for name in ("alpha", "beta"))
+    return Trait.SUMS in node.entry.traits and all(given.get(name, 1) in (1, -1) for name in ("alpha", "beta"))
 
 
 def _with_exact_ties(sums: Sums, sums_only: npt.NDArray[np.bool_]) -> Sums:

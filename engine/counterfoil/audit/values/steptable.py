@@ -136,17 +136,8 @@ class Tally:
 
 _NAMES = tuple(item.name for item in fields(StepRow))
 _SUMMED = tuple(item.name for item in fields(Tally) if item.name in _NAMES)
-_FLOATS = ("trainer_loss", "replay_loss", "seconds")
-_INTEGERS = (
-    "log_entries",
-    "log_bytes",
-    "corrections",
-    "contradictions",
-    "omissions",
-    "rounded_values",
-    "steerable",
-    "steered",
-)
+_FLOATS = tuple(item.name for item in fields(StepRow) if item.type == "float")
+_INTEGERS = tuple(item.name for item in fields(StepRow) if item.type == "int" and item.name != "step")
 _LEAVES = ("trainer_leaf", "replay_leaf")
 _RECORDED = tuple(item.name for item in fields(Recorded))
 _MATCHES = tuple(StepMatch)

@@ -4,10 +4,11 @@ from counterfoil.operators.facts import COPIES, COUNTS, Trait, exact, rounded, v
 from counterfoil.operators.moves import bounds
 
 FACTS = (
-    *view("view.default _unsafe_view.default _reshape_alias.default", Trait.SAME_ORDER, Trait.RELABELS),
+    *view("view.default _unsafe_view.default _reshape_alias.default", Trait.SAME_ORDER, Trait.RESHAPES, Trait.RELABELS),
+    *view("reshape.default", Trait.SAME_ORDER, Trait.RESHAPES),
     *view(
         """
-        reshape.default squeeze.default squeeze.dim squeeze.dims unsqueeze.default alias.default detach.default
+        squeeze.default squeeze.dim squeeze.dims unsqueeze.default alias.default detach.default
         lift_fresh.default
     """,
         Trait.SAME_ORDER,
@@ -46,6 +47,7 @@ FACTS = (
         reflection_pad1d_backward.default reflection_pad2d_backward.default replication_pad1d_backward.default
         replication_pad2d_backward.default
     """,
+        Trait.SUMS,
     ),
-    *rounded("magnitudes", bounds.overlapping, "unfold_backward.default col2im.default"),
+    *rounded("magnitudes", bounds.overlapping, "unfold_backward.default col2im.default", Trait.SUMS),
 )

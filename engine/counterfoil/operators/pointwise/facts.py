@@ -5,21 +5,26 @@ from counterfoil.operators.facts import COMPARES_OR_LOGIC, ONE_OPERATION, SELECT
 from counterfoil.operators.pointwise import bounds
 
 FACTS = (
-    *exact(ONE_OPERATION, "mul.Tensor mul.Scalar neg.default abs.default"),
+    *exact(ONE_OPERATION, "mul.Tensor mul.Scalar", Trait.NUMBER_OR_TENSOR),
+    *exact(ONE_OPERATION, "neg.default abs.default"),
     *exact(
         "one correctly rounded addition per element, because alpha is 1 or -1",
         "add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
         Trait.BY_ALPHA,
+        Trait.INFINITE,
+        Trait.NUMBER_OR_TENSOR,
     ),
     *exact(
         SELECTS,
         """
-        relu.default where.self where.ScalarSelf where.ScalarOther where.Scalar maximum.default minimum.default
         clamp.default clamp.Tensor clamp_min.default clamp_min.Tensor clamp_max.default clamp_max.Tensor
         hardtanh.default threshold.default
     """,
+        Trait.INFINITE,
     ),
-    *exact(SELECTS, "hardtanh_backward.default threshold_backward.default", decides=(1,)),
+    *exact(SELECTS, "relu.default maximum.default minimum.default"),
+    *exact(SELECTS, "where.self where.ScalarSelf where.ScalarOther where.Scalar", Trait.VERBATIM),
+    *exact(SELECTS, "hardtanh_backward.default threshold_backward.default", Trait.INFINITE, decides=(1,)),
     *exact(SELECTS, "masked_fill.Scalar masked_fill.Tensor", fills=2),
     *exact("selects its input or one correctly rounded product of it", "leaky_relu.default"),
     *exact("selects its input or one correctly rounded product of it", "leaky_relu_backward.default", decides=(1,)),
@@ -40,10 +45,11 @@ FACTS = (
     *exact(
         COMPARES_OR_LOGIC,
         """
-        bitwise_and.Tensor bitwise_and.Scalar bitwise_or.Tensor bitwise_or.Scalar bitwise_not.default
-        bitwise_xor.Tensor bitwise_xor.Scalar
+        bitwise_and.Tensor bitwise_and.Scalar bitwise_or.Tensor bitwise_or.Scalar bitwise_xor.Tensor bitwise_xor.Scalar
     """,
+        Trait.TRUTHS,
     ),
+    *exact(COMPARES_OR_LOGIC, "bitwise_not.default"),
     *exact(
         "rounds to a neighbouring integer or takes the sign, without error",
         "floor.default ceil.default trunc.default round.default sign.default sgn.default frac.default",
@@ -52,11 +58,13 @@ FACTS = (
     *exact(
         "a quotient, correctly rounded, without its fraction: both by definition",
         "div.Tensor_mode div.Scalar_mode",
+        Trait.NUMBER_OR_TENSOR,
         decides=(0, 1),
     ),
     *exact(
         "what a division leaves, without error; at most one correctly rounded addition corrects its sign",
         "fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar",
+        Trait.NUMBER_OR_TENSOR,
         decides=(0, 1),
     ),
     # Library functions: relative to the result.
@@ -67,10 +75,11 @@ FACTS = (
         exp.default exp2.default expm1.default log.default log2.default log10.default log1p.default sin.default
         cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default tanh.default
         asinh.default acosh.default atanh.default erf.default erfc.default rsqrt.default sqrt.default
-        reciprocal.default div.Tensor div.Scalar atan2.default
+        reciprocal.default atan2.default
     """,
         Trait.LAST_BIT,
     ),
+    *rounded("output", constant(FUNCTION), "div.Tensor div.Scalar", Trait.LAST_BIT, Trait.NUMBER_OR_TENSOR),
     *rounded(
         "output", constant(FUNCTION), "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS, Trait.LAST_BIT
     ),

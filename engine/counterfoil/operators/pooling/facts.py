@@ -1,6 +1,7 @@
 """What is known of each operator: pooling and its gradients."""
 
-from counterfoil.operators.facts import SELECTS, exact, rounded
+from counterfoil.operators import indices
+from counterfoil.operators.facts import SELECTS, Trait, exact, rounded
 from counterfoil.operators.pooling import bounds
 
 FACTS = (
@@ -19,17 +20,28 @@ FACTS = (
     *rounded(
         "overlap",
         bounds.covering_windows,
-        """
-        max_pool2d_with_indices_backward.default max_pool3d_with_indices_backward.default avg_pool2d_backward.default
-        avg_pool3d_backward.default
-    """,
+        "max_pool2d_with_indices_backward.default",
+        Trait.SUMS,
+        indices=indices.in_windows(2),
+    ),
+    *rounded(
+        "overlap",
+        bounds.covering_windows,
+        "max_pool3d_with_indices_backward.default",
+        Trait.SUMS,
+        indices=indices.in_windows(3),
+    ),
+    *rounded("overlap", bounds.covering_windows, "avg_pool2d_backward.default avg_pool3d_backward.default"),
+    *rounded(
+        "overlap",
+        bounds.adaptive_windows,
+        "adaptive_max_pool2d_backward.default",
+        Trait.SUMS,
+        indices=indices.in_windows(2),
     ),
     *rounded(
         "overlap",
         bounds.adaptive_windows,
-        """
-        adaptive_max_pool2d_backward.default _adaptive_avg_pool2d_backward.default
-        _adaptive_avg_pool3d_backward.default
-    """,
+        "_adaptive_avg_pool2d_backward.default _adaptive_avg_pool3d_backward.default",
     ),
 )

@@ -9,7 +9,8 @@ FACTS = (
         bounds.product,
         "mm.default addmm.default mv.default addmv.default dot.default",
         Trait.INTEGERS,
+        Trait.SUMS,
         longest=bounds.longest,
     ),
-    *rounded("bmm", bounds.product, "bmm.default baddbmm.default", Trait.INTEGERS, longest=bounds.longest),
+    *rounded("bmm", bounds.product, "bmm.default baddbmm.default", Trait.INTEGERS, Trait.SUMS, longest=bounds.longest),
 )

@@ -18,7 +18,7 @@ FACTS = (
     ),
     *rounded("inputs", bounds.log_softmax, "_log_softmax.default", longest=bounds.longest_along("self")),
     *rounded("inputs", bounds.log_softmax, "logsumexp.default", longest=bounds.longest),
-    *rounded("sum", bounds.total, "sum.default sum.dim_IntList", Trait.INTEGERS, longest=bounds.longest),
+    *rounded("sum", bounds.total, "sum.default sum.dim_IntList", Trait.INTEGERS, Trait.SUMS, longest=bounds.longest),
     *rounded("mean", bounds.mean, "mean.default mean.dim", longest=bounds.longest),
     *rounded("prod", bounds.product, "prod.default prod.dim_int", Trait.INTEGERS, longest=always),
     *rounded("var", bounds.variance, "var.correction var_mean.correction", longest=always),
@@ -27,6 +27,7 @@ FACTS = (
         "norm",
         bounds.vector_norm,
         "linalg_vector_norm.default norm.ScalarOpt_dim norm.Scalar",
+        Trait.INFINITE,
         longest=bounds.longest_of_norm,
     ),
     *rounded(
@@ -41,5 +42,5 @@ FACTS = (
         "_log_softmax_backward_data.default",
         longest=bounds.longest_along("grad_output"),
     ),
-    *rounded("cumsum", bounds.running_total, "cumsum.default", Trait.INTEGERS, longest=bounds.longest),
+    *rounded("cumsum", bounds.running_total, "cumsum.default", Trait.INTEGERS, Trait.SUMS, longest=bounds.longest),
 )

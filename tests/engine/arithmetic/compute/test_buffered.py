@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil.arithmetic.compute import blocked, buffered
+from counterfoil.arithmetic.compute import buffered
+from counterfoil.arithmetic.compute.forms.convolutions import FORMS
+from counterfoil.arithmetic.compute.forms.pieces import natively
 from counterfoil.kernels import buffers
 from counterfoil.operators.signatures import overload
 from support.jobs import draw
@@ -149,7 +151,7 @@ def test_the_gradient_of_some_samples_at_a_time(taken: list[Tensor], monkeypatch
     g = torch.from_numpy(draw((7, 9, 50, 52), 8)).double()
     settings = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "transposed": False, "output_padding": [0, 0]}
     given = {"grad_output": g, "input": x, "weight": weight, "bias_sizes": None, **settings, "groups": 1}
-    found = blocked._convolution_backward(blocked.natively, {**given, "output_mask": [True, False, False]})
+    found = FORMS["convolution_backward"](natively, {**given, "output_mask": [True, False, False]})
     library = torch.ops.aten.convolution_backward.default(*given.values(), [True, False, False])
     assert [each is None for each in found] == [False, True, True]
     assert found[0].data_ptr() == taken[0].data_ptr()

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute import blocked
+from counterfoil.arithmetic.compute.forms.pieces import Run, natively
 from counterfoil.kernels.cpu import normalising
 from counterfoil.operators import sums
 from support.error_bounds import allowances, worst
@@ -72,7 +72,7 @@ CALLS = [
 IDS = [f"{name.split('.')[1]}-{number}" for number, (name, _, _) in enumerate(CALLS)]
 
 
-def outputs(call: Call, run: blocked.Run) -> list[Any]:
+def outputs(call: Call, run: Run) -> list[Any]:
     name, args, kwargs = call
     operation = operation_of(call)
     form = operation.own_form(args, kwargs)
@@ -82,7 +82,7 @@ def outputs(call: Call, run: blocked.Run) -> list[Any]:
 
 def by_pieces(call: Call) -> list[Any]:
     """What the form gives where each of its pieces is computed by itself."""
-    return outputs(call, lambda name, *args: blocked.natively(name, *args))
+    return outputs(call, lambda name, *args: natively(name, *args))
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def compare(call: Call, found: list[Any], expected: list[Any]) -> None:
 @pytest.mark.parametrize("call", CALLS, ids=IDS)
 def test_the_values_of_the_pieces(call: Call, looped: list[str]) -> None:
     given = [argument.clone() if isinstance(argument, Tensor) else argument for argument in call[1]]
-    compare(call, outputs(call, blocked.natively), by_pieces(call))
+    compare(call, outputs(call, natively), by_pieces(call))
     assert len(looped) == 1
     for argument, before in zip(call[1], given, strict=True):
         assert not isinstance(argument, Tensor) or torch.equal(argument, before)
@@ -161,8 +161,8 @@ def test_strides_are_no_part_of_a_value(call: Call, looped: list[str]) -> None:
         wide[..., ::2] = x
         return wide[..., ::2]
 
-    found = outputs((name, [strided(x) for x in args], kwargs), blocked.natively)
-    for one, other in zip(found, outputs(call, blocked.natively), strict=True):
+    found = outputs((name, [strided(x) for x in args], kwargs), natively)
+    for one, other in zip(found, outputs(call, natively), strict=True):
         assert torch.equal(one, other)
     assert len(looped) == 2
 
@@ -178,10 +178,10 @@ def test_strides_are_no_part_of_a_value(call: Call, looped: list[str]) -> None:
     ids=lambda call: call[0].split(".")[1],
 )
 def test_threads_change_no_bit(call: Call) -> None:
-    alone = outputs(call, blocked.natively)
+    alone = outputs(call, natively)
     for count in (2, 3):
         with threads(count):
-            for one, other in zip(outputs(call, blocked.natively), alone, strict=True):
+            for one, other in zip(outputs(call, natively), alone, strict=True):
                 assert torch.equal(one, other)
 
 
@@ -190,9 +190,9 @@ def test_no_term_is_left_out_or_counted_twice(length: int) -> None:
     # Sums of integers are exact in any order, and powers of two tell terms apart.
     x = (2.0 ** (torch.arange(length) % 20)).double().expand(3, length).contiguous()
     call: Call = ("aten.native_layer_norm.default", [x, [length], None, None, EPS], {})
-    assert torch.equal(outputs(call, blocked.natively)[1], x.sum(1, keepdim=True) / length)
+    assert torch.equal(outputs(call, natively)[1], x.sum(1, keepdim=True) / length)
     as_channels: Call = ("aten._native_batch_norm_legit.no_stats", [x.T[:, :, None], None, None, True, 0.1, EPS], {})
-    assert torch.equal(outputs(as_channels, blocked.natively)[1], x.sum(1) / length)
+    assert torch.equal(outputs(as_channels, natively)[1], x.sum(1) / length)
     rows = x.T.contiguous()
     zeros, ones = torch.zeros(length, 1).double(), torch.ones(length, 1).double()
     gradient: Call = (
@@ -200,7 +200,7 @@ def test_no_term_is_left_out_or_counted_twice(length: int) -> None:
         [rows, rows, [3], zeros, ones, torch.ones(3).double(), torch.ones(3).double(), [False, True, True]],
         {},
     )
-    _, to_weight, to_bias = outputs(gradient, blocked.natively)
+    _, to_weight, to_bias = outputs(gradient, natively)
     assert torch.equal(to_bias, x.sum(1))
     assert torch.equal(to_weight, (x * x).sum(1))
 
@@ -221,14 +221,14 @@ def test_a_term_passes_no_more_additions_than_in_blocks() -> None:
 def test_other_tensors_are_computed_by_pieces(looped: list[str]) -> None:
     name, args, kwargs = layer_norm((3, 8))
     single = [x.float() if isinstance(x, Tensor) else x for x in args]
-    assert outputs((name, single, kwargs), blocked.natively)[0].dtype == torch.float32
+    assert outputs((name, single, kwargs), natively)[0].dtype == torch.float32
     empty = [torch.zeros(0, 8).double(), *args[1:]]
-    assert outputs((name, empty, kwargs), blocked.natively)[0].shape == (0, 8)
+    assert outputs((name, empty, kwargs), natively)[0].shape == (0, 8)
     name, args, kwargs = batch_norm_backward((3, 2, 4))
     evaluated = [*args[:3], t(2), t(2).abs(), *args[5:7], False, *args[8:]]
     compare(
         (name, evaluated, kwargs),
-        outputs((name, evaluated, kwargs), blocked.natively),
+        outputs((name, evaluated, kwargs), natively),
         by_pieces((name, evaluated, kwargs)),
     )
     assert not looped
@@ -254,15 +254,15 @@ def test_loops_get_no_tensors_whose_shapes_do_not_fit(call: Call, places: dict[i
     name, args, kwargs = call
     changed = [places.get(place, argument) for place, argument in enumerate(args)]
     with contextlib.suppress(RuntimeError, IndexError, TypeError):
-        outputs((name, changed, kwargs), blocked.natively)
+        outputs((name, changed, kwargs), natively)
     assert not looped
-    outputs(call, blocked.natively)
+    outputs(call, natively)
     assert len(looped) == 1
 
 
 def test_control_a_wrong_last_term_is_seen() -> None:
     call = layer_norm_backward((9, 33))
-    found = outputs(call, blocked.natively)
+    found = outputs(call, natively)
     found[1][0] *= 1 + 2.0**-40
     with pytest.raises(AssertionError):
         compare(call, found, by_pieces(call))

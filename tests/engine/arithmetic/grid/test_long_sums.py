@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute import blocked
+from counterfoil.arithmetic.compute.forms.pieces import Run, natively
+from counterfoil.arithmetic.compute.forms.table import FORMS
 from counterfoil.arithmetic.grid.margin import bounds_of, kinds_without_bound, margin_bits, site_margins
 from counterfoil.base.precision import Precision
 from counterfoil.operators import sums
@@ -38,7 +39,7 @@ def tree(terms: Tensor) -> Tensor:
     return terms[..., 0]
 
 
-def machine(add: Callable[[Tensor], Tensor]) -> blocked.Run:
+def machine(add: Callable[[Tensor], Tensor]) -> Run:
     """A machine whose norms and sums add in an order of its own."""
 
     def run(name: str, *args: Any) -> Any:
@@ -50,7 +51,7 @@ def machine(add: Callable[[Tensor], Tensor]) -> blocked.Run:
         if name == "aten.sum.dim_IntList":
             x, (axis,), _ = args
             return add(x.movedim(axis, -1)).unsqueeze(axis)
-        return blocked.natively(name, *args)
+        return natively(name, *args)
 
     return run
 
@@ -72,7 +73,7 @@ def test_a_sequential_machine_and_a_tree_agree_within_three_quarters_of_the_marg
     (margin,) = site_margins(program(operator, n), Precision())
     assert margin.proven
     assert Use(classify(operator), {"self": x}).own_form
-    form = blocked.FORMS[operator.split(".")[1]]
+    form = FORMS[operator.split(".")[1]]
     values = [float(form(machine(add), {"self": x})) for add in (sequential, tree)]
     exact = math.sqrt(math.fsum((x * x).tolist())) if order == 2 else math.fsum(x.tolist())
     tau = 2.0 ** (math.frexp(exact)[1] - 1 - margin.bits)

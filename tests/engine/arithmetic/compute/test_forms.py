@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil.arithmetic.compute import blocked
+from counterfoil.arithmetic.compute.forms.pieces import natively
+from counterfoil.arithmetic.compute.forms.table import FORMS
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.compute.perturbed import perturbed
 from counterfoil.operators import sums
@@ -96,7 +97,7 @@ MORE: list[Call] = [
     convolution_backward(groups=2, stride=2),
     convolution_backward(transposed=True, stride=2),
 ]
-CASES = [c for kind in sorted(EVERY) if kind in blocked.FORMS for c in EVERY[kind]] + MORE
+CASES = [c for kind in sorted(EVERY) if kind in FORMS for c in EVERY[kind]] + MORE
 IDS = [f"{c[0].removeprefix('aten.')}-{number}" for number, c in enumerate(CASES)]
 
 
@@ -197,7 +198,7 @@ def pieces_of(case: Call) -> list[tuple[str, list[Any]]]:
 
     def run(name: str, *args: Any) -> Any:
         pieces.append((name, list(args)))
-        return blocked.natively(name, *args)
+        return natively(name, *args)
 
     form = operation_of(case).own_form(list(case[1]), dict(case[2]))
     if form is not None:

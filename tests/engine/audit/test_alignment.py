@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
+from counterfoil.audit.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.values.steptable import StepMatch
 
 AGREED = Agreed("state 3", "state 2")
@@ -27,13 +27,13 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("chain", "found", "expected"), TABLE)
-def test_where_a_step_leads(chain, found, expected):
-    assert after(chain, found) == expected
+@pytest.mark.parametrize(("alignment", "found", "expected"), TABLE)
+def test_where_a_step_leads(alignment, found, expected):
+    assert after(alignment, found) == expected
 
 
-@pytest.mark.parametrize("chain", [AGREED, DRIFTING, Ended()])
+@pytest.mark.parametrize("alignment", [AGREED, DRIFTING, Ended()])
 @pytest.mark.parametrize("equal", [True, False])
-def test_only_an_agreed_state_judges(chain, equal):
+def test_only_an_agreed_state_judges(alignment, equal):
     judged = StepMatch.MATCH if equal else StepMatch.MISMATCH
-    assert match_of(chain, equal) is (judged if isinstance(chain, Agreed) else StepMatch.UNJUDGED)
+    assert match_of(alignment, equal) is (judged if isinstance(alignment, Agreed) else StepMatch.UNJUDGED)

@@ -61,24 +61,24 @@ class Lost:
     """The step could not be replayed: its log cannot be read, or its values are no numbers any more."""
 
 
-def match_of(chain: Agreed[StateT] | Drifting[StateT] | Ended, equal: bool) -> StepMatch:
+def match_of(alignment: Agreed[StateT] | Drifting[StateT] | Ended, equal: bool) -> StepMatch:
     """Return what a step is worth: only one that starts from the agreed state judges the trainer.
 
     Args:
-        chain: Where the replay stood before it.
+        alignment: Where the replay stood before it.
         equal: Whether its leaf is the trainer's.
     """
-    if not isinstance(chain, Agreed):
+    if not isinstance(alignment, Agreed):
         return StepMatch.UNJUDGED
     return StepMatch.MATCH if equal else StepMatch.MISMATCH
 
 
 def after(
-    chain: Agreed[StateT] | Drifting[StateT] | Ended, found: Reached[StateT] | Lost
+    alignment: Agreed[StateT] | Drifting[StateT] | Ended, found: Reached[StateT] | Lost
 ) -> Agreed[StateT] | Drifting[StateT] | Ended:
     """Return where the replay stands after a step."""
-    if isinstance(chain, Ended) or isinstance(found, Lost):
+    if isinstance(alignment, Ended) or isinstance(found, Lost):
         return Ended()
-    if isinstance(chain, Drifting) or not found.agrees:
+    if isinstance(alignment, Drifting) or not found.agrees:
         return Drifting(found.state)
-    return Agreed(found.state, found.state if found.committed else chain.committed)
+    return Agreed(found.state, found.state if found.committed else alignment.committed)

@@ -1,0 +1,64 @@
+"""A new elementwise operator is declared in its family's folder, and everybody else reads it there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parents[2]
+DECLARED = """
+import sys
+from pathlib import Path
+
+from counterfoil.operators.bounds import FUNCTION, constant
+from counterfoil.operators.facts import Trait, rounded
+from counterfoil.operators.pointwise import facts
+
+if sys.argv[2] == "declared":
+    facts.FACTS += tuple(rounded("output", constant(FUNCTION), "erfinv.default", Trait.LAST_BIT))
+
+import numpy as np
+import torch
+from torch import nn
+
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.precision import Precision
+from counterfoil.arithmetic.grid.margin import kinds_without_bound
+from counterfoil.signing.keys import key_from_seed
+from support.jobs import audited, draw, own_order, record_job
+
+x = np.clip(draw((16, 4), 1), -0.9, 0.9).astype(np.float32)
+try:
+    loss = lambda model, batch: model(torch.erfinv(batch["x"])).square().mean()
+    order = own_order(nn.Linear(4, 1), loss, {"x": x}, steps=2)
+except CounterfoilError as error:
+    sys.exit(f"refused: {error}")
+(program,) = order.programs.all
+assert "erfinv" in {site.kind for site in program.sites}
+assert kinds_without_bound(program, Precision()) == ()
+job = record_job(Path(sys.argv[1]), order, key_from_seed(bytes(32)))
+print(audited(job.run, job.order, perturbation="jitter-1").report.outcome.value)
+"""
+
+
+def told(folder: Path, how: str) -> str:
+    """What a process says that declares the operator, or does not, and trains, records and audits a model with it."""
+    done = subprocess.run(
+        [sys.executable, "-c", DECLARED, str(folder), how],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=TESTS.parent,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+    )
+    return done.stdout + done.stderr
+
+
+def test_one_declaration_lets_an_operator_be_captured_rounded_logged_and_audited(tmp_path: Path) -> None:
+    assert "VERIFIED" in told(tmp_path, "declared").upper()
+
+
+def test_control_without_it_the_operator_is_refused_by_name(tmp_path: Path) -> None:
+    assert "erfinv" in told(tmp_path, "not declared")
