@@ -4,39 +4,38 @@ Every job is recorded on this machine and on imitated ones, signed, and audited 
 other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`), on other numbers of threads, with other instruction
 sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
 
-All of it takes long, so it can be stopped and cut: ``--results FILE`` keeps each replay as it ends and goes on after
-those that the file has; ``--part 1/4`` does a quarter. Parts may run at the same time and into one file. What is
-written to the page (``--write``) is counted from the whole file.
+All of it takes long: the folder keeps runs and each replay as it ends (:mod:`benchmarks.campaign`), and what is done is
+not done again. What is written to the page (``--write``) is counted from the whole folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import platform
-import subprocess
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import torch
 
+from benchmarks.campaign.process import serve
+from benchmarks.campaign.runner import Say, run as run_tasks
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Ended, Found, Task, slug
 from benchmarks.honest_jobs import JOBS
 from benchmarks.imitations import IMITATIONS, imitated
-from benchmarks.pages import MEASURED, machine_name, write_between
-from benchmarks.programs import command, environment
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished
+from benchmarks.pages import MEASURED, machine_name, tabulated, write_between
+from benchmarks.programs import command
+from benchmarks.sessions import audited, recorded_steps
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.signing.keys import generate_key, load_private_key
-from counterfoil.training.recorder import record
 
+PART = "replays"
 STEPS = 8
 """Steps of each job."""
 RECORDED_ON = (None, "rewritten", "rewritten-1", IMITATIONS[-1])
@@ -130,24 +129,19 @@ def machines() -> tuple[Machine, ...]:
 def record_honestly(
     folder: Path, job: str, steps: int, perturbation: str | None = None, device: str = "cpu"
 ) -> tuple[Path, Path]:
-    """Order and record a job; returns the order and the run."""
-    key_file, order, run = folder / "trainer.pem", folder / "job.cfoil", folder / "run.cfoil"
-    generate_key(key_file, None)
-    JOBS[job](steps).write(order, trial=False)
-    key = load_private_key(key_file, None)
-    for _ in record(order, run, key, device=device, threads=1, machines=imitated(perturbation)):
-        pass
+    """Order and record a job in a folder, unless it has the run; returns the order and the run."""
+    order, run = folder / "job.cfoil", folder / "run.cfoil"
+    if not run.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for _ in recorded_steps(folder, JOBS[job](steps), device=device, threads=1, machines=imitated(perturbation)):
+            pass
     return order, run
 
 
 def replay(job: str, order: Path, run: Path, machine: Machine) -> Replay:
-    """Audit a run on a machine."""
-    if machine.instruction_set is not None:
-        return _replay_in_a_process(job, order, run, machine)
+    """Audit a run on a machine; what its instruction set asks for is in the environment of this process."""
     request = AuditRequest(run, order, device=machine.device, threads=machine.threads)
-    *_, last = run_audit(request, machines=imitated(machine.perturbation))
-    assert isinstance(last, AuditFinished)
-    return _account(job, machine, last.report)
+    return _account(job, machine, audited(request, machines=imitated(machine.perturbation)).report)
 
 
 def _account(job: str, machine: Machine, report: AuditReport) -> Replay:
@@ -169,73 +163,64 @@ def _account(job: str, machine: Machine, report: AuditReport) -> Replay:
     )
 
 
-def _replay_in_a_process(job: str, order: Path, run: Path, machine: Machine) -> Replay:
-    assert machine.instruction_set is not None
-    child = command("false-accusations", "--child", job, str(order), str(run))
-    settings = environment(**INSTRUCTION_SETS[machine.instruction_set])
-    done = subprocess.run(child, env=settings, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"The replay of {job} with {machine.name} failed:\n{done.stderr}")
-    return Replay(**{**json.loads(done.stdout), "machine": machine.name})
-
-
-Key = tuple[str, str, str]
-"""Job, trainer and machine."""
-
-
 @dataclass(frozen=True)
-class Unit:
-    """A run, and the machines that it is replayed on.
-
-    Attributes:
-        job: Name of the job.
-        trainer: Which machine the trainer's imitates; None for this one.
-        machines: Where it is replayed.
-    """
+class Planned:
+    """A replay that is to be done: of a job, recorded by a trainer's machine (None for this one), on a machine."""
 
     job: str
     trainer: str | None
-    machines: tuple[Machine, ...]
+    machine: Machine
 
-    def key(self, machine: Machine) -> Key:
-        """What tells its replay on a machine from all others."""
-        return self.job, self.trainer or "", machine.name
+    @property
+    def run(self) -> str:
+        """The run, as a part of a file name."""
+        return f"{slug(self.job)}.{slug(self.trainer or 'this machine')}"
+
+    @property
+    def task(self) -> Task:
+        """What is to be done."""
+        variables = INSTRUCTION_SETS.get(self.machine.instruction_set or "", {})
+        return Task(PART, f"{self.run}.{slug(self.machine.name)}", 10, 900, variables=variables)
 
 
-def units(jobs: Iterable[str]) -> list[Unit]:
-    """Return every run that is to be recorded, with where it is replayed."""
+def plan(jobs: Iterable[str]) -> list[Planned]:
+    """Return every replay of some jobs."""
     every = machines()
     some = tuple(machine for machine in every if machine.name in FOR_IMITATED or machine.device != "cpu")
-    return [Unit(job, trainer, every if trainer is None else some) for job in jobs for trainer in RECORDED_ON]
+    return [
+        Planned(job, trainer, machine)
+        for job in jobs
+        for trainer in RECORDED_ON
+        for machine in (every if trainer is None else some)
+    ]
 
 
-def measure(chosen: Iterable[Unit], steps: int, done: Collection[Key] = ()) -> Iterator[Replay]:
-    """Record runs honestly, and replay each on its machines, but for the replays that are done."""
-    for unit in chosen:
-        left = [machine for machine in unit.machines if unit.key(machine) not in done]
-        if not left:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            order, run = record_honestly(Path(folder), unit.job, steps, unit.trainer)
-            for machine in left:
-                begun = time.perf_counter()
-                found = replay(unit.job, order, run, machine)
-                yield replace(found, trainer=unit.trainer or "", seconds=round(time.perf_counter() - begun, 2))
+def perform(folder: Path, _part: str, name: str) -> Found:
+    """Do the replay of a task; its run is in the folder."""
+    one = next(planned for planned in plan(JOBS) if planned.task.name == name)
+    kept = folder / "runs" / one.run
+    begun = time.perf_counter()
+    found = replay(one.job, kept / "job.cfoil", kept / "run.cfoil", one.machine)
+    found = replace(found, trainer=one.trainer or "", seconds=round(time.perf_counter() - begun, 2))
+    said = f"{found.outcome}, {found.corrections} corrections"
+    return Found(said, asdict(found), () if found.clean else (str(found),))
 
 
-def read_results(file: Path) -> list[Replay]:
-    """Return the replays that a file of results has, in the order of the jobs."""
-    if not file.exists():
-        return []
-    found = [Replay(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
-    order = {job: number for number, job in enumerate(JOBS)}
-    return sorted(found, key=lambda one: order[one.job])
+def measure(folder: Path, wanted: Sequence[Planned], steps: int, workers: int = 1, say: Say = print) -> list[Replay]:
+    """Do what is left of some replays, and return every one that was done, in the order of the jobs.
 
-
-def append_result(file: Path, found: Replay) -> None:
-    """Add a replay to a file of results; a short line is written whole, whoever else writes."""
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(asdict(found)) + "\n")
+    Raises:
+        DataError: The folder's runs have another number of steps.
+    """
+    store = Store(folder)
+    store.claim({"steps": str(steps)}, same=("steps",))
+    before = store.results()
+    for job, trainer, run in dict.fromkeys((o.job, o.trainer, o.run) for o in wanted if o.task.key not in before):
+        record_honestly(folder / "runs" / run, job, steps, trainer)
+    child = command("false-accusations", "--folder", str(folder), "--child")
+    run_tasks([one.task for one in wanted], store, child, workers=workers, say=say)
+    found = [Replay(**one.values) for one in store.results().values() if one.outcome is Ended.DONE]
+    return sorted(found, key=lambda one: list(JOBS).index(one.job))
 
 
 def table(found: Sequence[Replay]) -> str:
@@ -244,19 +229,24 @@ def table(found: Sequence[Replay]) -> str:
     for one in found:
         groups[one.job].append(one)
     groups["**all**"] = list(found)
-    lines = [
-        "| honest runs of | replays | that needed the log | steps | values rounded | log entries | corrections "
-        "| steered of steerable | contradictions | omissions | disputes |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for job, rows in groups.items():
-        sums = [sum(getattr(row, name) for row in rows) for name in ("steps", "values", "entries", "corrections")]
-        bad = [sum(getattr(row, name) for row in rows) for name in ("contradictions", "omissions", "disputed")]
-        steered = f"{sum(row.steered for row in rows):,} of {sum(row.steerable for row in rows):,}"
-        needed = sum(row.corrections > 0 for row in rows)
-        numbers = [f"{len(rows):,}", f"{needed:,}", *(f"{n:,}" for n in sums), steered, *(f"{n:,}" for n in bad)]
-        lines.append(f"| {job} | {' | '.join(numbers)} |")
-    return "\n".join(lines)
+
+    def counts(name: str) -> Callable[[str], str]:
+        return lambda job: f"{sum(getattr(row, name) for row in groups[job]):,}"
+
+    columns: dict[str, Callable[[str], object]] = {
+        "honest runs of": str,
+        "replays": lambda job: f"{len(groups[job]):,}",
+        "that needed the log": lambda job: f"{sum(row.corrections > 0 for row in groups[job]):,}",
+        "steps": counts("steps"),
+        "values rounded": counts("values"),
+        "log entries": counts("entries"),
+        "corrections": counts("corrections"),
+        "steered of steerable": lambda job: f"{counts('steered')(job)} of {counts('steerable')(job)}",
+        "contradictions": counts("contradictions"),
+        "omissions": counts("omissions"),
+        "disputes": counts("disputed"),
+    }
+    return tabulated(groups, columns)
 
 
 def summary(found: Sequence[Replay], seconds: float, command: str) -> str:
@@ -288,45 +278,23 @@ def _most_steered(found: Sequence[Replay]) -> str:
     )
 
 
-def _child(job: str, order: str, run: str) -> None:
-    """Replay a run in this process as it is, and print the account as JSON."""
-    print(json.dumps(asdict(replay(job, Path(order), Path(run), Machine("a process")))))
-
-
-def _part(text: str) -> tuple[int, int]:
-    part, parts = (int(number) for number in text.split("/"))
-    if not 1 <= part <= parts:
-        raise ValueError(text)
-    return part, parts
-
-
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, and write it into a page if asked. Ends with 1 if anybody was accused or doubted."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks false-accusations", description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), help="which jobs (default all)")
-    parser.add_argument("--results", type=Path, help="keep results in this file, and go on after those that it has")
-    parser.add_argument("--part", type=_part, default=(1, 1), help="which part of how many, for instance 1/4")
+    parser.add_argument("--folder", type=Path, default=Path("bench-results/honest"), help="what is done (%(default)s)")
+    parser.add_argument("--workers", type=int, default=1, help="processes at a time (default 1)")
     parser.add_argument("--write", type=Path, help="the page to write into, between its markers")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    folder = options.folder.resolve()
     if options.child:
-        _child(*options.child)
+        serve(partial(perform, folder))
         return 0
-    part, parts = options.part
-    found = read_results(options.results) if options.results else []
-    keys = {(one.job, one.trainer, one.machine) for one in found}
-    for one in measure(units(options.jobs)[part - 1 :: parts], options.steps, keys):
-        found.append(one)
-        if options.results:
-            append_result(options.results, one)
-        note = "" if one.clean else f" <- {one}"
-        trainer = f" by {one.trainer}" if one.trainer else ""
-        print(f"{one.job}{trainer}, {one.machine}: {one.outcome}, {one.corrections} corrections{note}", flush=True)
-    if options.results:
-        found = read_results(options.results)
-    command = f"python -m benchmarks false-accusations --steps {options.steps}"
-    text = summary(found, sum(one.seconds for one in found), command)
+    found = measure(folder, plan(options.jobs), options.steps, options.workers, partial(print, flush=True))
+    command_line = f"python -m benchmarks false-accusations --steps {options.steps}"
+    text = summary(found, sum(one.seconds for one in found), command_line)
     print(text)
     if options.write is not None:
         write_between(options.write, MEASURED, text)

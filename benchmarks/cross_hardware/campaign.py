@@ -1,13 +1,13 @@
-"""What the machines of the campaign share: a list of tasks, and a folder with orders, runs, capsules and results."""
+"""What the machines of the campaign share: trainings, and a folder with orders, runs, capsules and results."""
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.campaign.task import slug
 from benchmarks.cross_hardware.results import Ordered, read_part, write_part
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.sessions import key_in
@@ -23,13 +23,8 @@ TAMPERED = ("digits-cnn",)
 """Jobs of which each machine also records a run with a poisoned batch."""
 
 
-def slug(name: str) -> str:
-    """Return the name of a job as a part of a file name."""
-    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
 @dataclass(frozen=True)
-class Task:
+class Training:
     """A job under a profile, trained honestly or not.
 
     Attributes:
@@ -53,14 +48,14 @@ class Task:
         return f"{self.order_name}.tampered" if self.tampered else self.order_name
 
 
-def tasks(jobs: Collection[str], profiles: Collection[str]) -> Iterator[Task]:
-    """Return the tasks of some jobs and profiles."""
+def trainings(jobs: Collection[str], profiles: Collection[str]) -> Iterator[Training]:
+    """Return the trainings of some jobs and profiles."""
     for job in ORDERS:
         for profile in MEASURED:
             if job in jobs and profile in profiles:
-                yield Task(job, profile)
+                yield Training(job, profile)
                 if job in TAMPERED:
-                    yield Task(job, profile, tampered=True)
+                    yield Training(job, profile, tampered=True)
 
 
 @dataclass(frozen=True)
@@ -74,29 +69,29 @@ class Campaign:
         """The trainers' key. It protects nothing: everybody who takes part has it."""
         return key_in(self.folder)
 
-    def order(self, task: Task) -> Path:
-        """Where the order of a task lies."""
-        return self.folder / "orders" / f"{task.order_name}.cfoil"
+    def order(self, training: Training) -> Path:
+        """Where the order of a training lies."""
+        return self.folder / "orders" / f"{training.order_name}.cfoil"
 
-    def run(self, machine: str, task: Task) -> Path:
+    def run(self, machine: str, training: Training) -> Path:
         """Where a machine's run lies."""
-        return self.folder / "runs" / machine / f"{task.name}.cfoil"
+        return self.folder / "runs" / machine / f"{training.name}.cfoil"
 
-    def capsule(self, machine: str, recorder: str, task: Task) -> Path:
+    def capsule(self, machine: str, recorder: str, training: Training) -> Path:
         """Where the capsule that a machine made of a recorder's run lies."""
-        return self.folder / "capsules" / machine / recorder / f"{task.name}.cfoil"
+        return self.folder / "capsules" / machine / recorder / f"{training.name}.cfoil"
 
     def part(self, *names: str) -> Path:
         """Where the result of a part lies."""
         return self.folder.joinpath("results", *names[:-1], f"{names[-1]}.json")
 
-    def ordered(self, jobs: Collection[str], profiles: Collection[str]) -> list[tuple[Task, str]]:
-        """Return the tasks that were ordered, with the order's digest."""
+    def ordered(self, jobs: Collection[str], profiles: Collection[str]) -> list[tuple[Training, str]]:
+        """Return the trainings that were ordered, with the order's digest."""
         found = []
-        for task in tasks(jobs, profiles):
-            part = read_part(self.part("ordered", task.order_name), Ordered)
+        for training in trainings(jobs, profiles):
+            part = read_part(self.part("ordered", training.order_name), Ordered)
             if part is not None and part.order:
-                found.append((task, part.order))
+                found.append((training, part.order))
         return found
 
     def recorders(self) -> list[str]:
@@ -108,19 +103,19 @@ class Campaign:
         """Order what is not ordered; yields each order, and which profile refuses which job."""
         (self.folder / "orders").mkdir(parents=True, exist_ok=True)
         key_in(self.folder)  # before several machines need it
-        for task in tasks(jobs, profiles):
-            part = self.part("ordered", task.order_name)
+        for training in trainings(jobs, profiles):
+            part = self.part("ordered", training.order_name)
             if not part.exists():
-                found = self._order(task, steps)
+                found = self._order(training, steps)
                 write_part(part, found)
                 yield found
 
-    def _order(self, task: Task, steps: int) -> Ordered:
+    def _order(self, training: Training, steps: int) -> Ordered:
         try:
             with warnings.catch_warnings():
                 # A grid too coarse for the gradients of a job this small is so on every machine.
                 warnings.simplefilter("ignore", CoarseGridWarning)
-                manifest = ORDERS[task.job](steps, PROFILES[task.profile]).write(self.order(task))
+                manifest = ORDERS[training.job](steps, PROFILES[training.profile]).write(self.order(training))
         except CounterfoilError as error:
-            return Ordered(task.job, task.profile, "", str(error))
-        return Ordered(task.job, task.profile, manifest.digest.hex)
+            return Ordered(training.job, training.profile, "", str(error))
+        return Ordered(training.job, training.profile, manifest.digest.hex)

@@ -4,8 +4,8 @@ Each run is recorded once and replayed with every instruction set of the librari
 libraries choose theirs at start), under every imitation of other hardware, in every form of products that is sound, on
 one thread and on two. Every replay must give the leaf of every step. The control: the same jobs in ordinary float32.
 
-FOLDER keeps orders, runs and each replay as it ends; what is done is not done again. Counts go to ``--write``, and from
-there onto the page (``python -m benchmarks cross-hardware page``).
+FOLDER keeps orders, runs and each replay as it ends (:mod:`benchmarks.campaign`); what is done is not done again.
+Counts go to ``--write``, and from there onto the page (``python -m benchmarks cross-hardware page``).
 """
 
 from __future__ import annotations
@@ -13,27 +13,29 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
-import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import torch
 
-from benchmarks.cross_hardware.campaign import Campaign, Task
+from benchmarks.campaign.process import serve
+from benchmarks.campaign.runner import Say, run
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Ended, Found, LeftOutError, Task, slug
+from benchmarks.cross_hardware.campaign import Campaign, Training
 from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import machine_name, markdown
-from benchmarks.programs import command, environment
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished
+from benchmarks.programs import command
+from benchmarks.sessions import audited
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.wholefiles import write_whole
@@ -42,6 +44,7 @@ from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
 
 STEPS = 2
+PART = "replays"
 PROFILES = ("exact-20", "exact-13")
 CONTROL = "float64-24"
 """The order whose program is trained ordinarily: that of an exact profile is decomposed."""
@@ -80,9 +83,10 @@ class Replay:
     seconds: float = 0.0
 
     @property
-    def key(self) -> tuple[str, str, str, str, int]:
-        """What tells it from all others."""
-        return self.job, self.profile, self.setting, self.machine, self.threads
+    def name(self) -> str:
+        """What tells it from all others, as a part of a file name."""
+        parts = (self.job, self.profile or "ordinary", self.setting, self.machine or "as it is", str(self.threads))
+        return ".".join(map(slug, parts))
 
 
 def plan(jobs: Sequence[str]) -> list[Replay]:
@@ -106,11 +110,11 @@ def prepare(campaign: Campaign, jobs: Sequence[str], steps: int) -> None:
             raise RuntimeError(f"{ordered.job} cannot be ordered under {ordered.profile}: {ordered.refused}")
     for job in jobs:
         for profile in PROFILES:
-            task = Task(job, profile)
-            run = campaign.run("this", task)
-            run.parent.mkdir(parents=True, exist_ok=True)
-            if not run.exists():
-                for _ in record(campaign.order(task), run, campaign.key, threads=1, fresh=True):
+            training = Training(job, profile)
+            path = campaign.run("this", training)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                for _ in record(campaign.order(training), path, campaign.key, threads=1, fresh=True):
                     pass
 
 
@@ -118,18 +122,16 @@ def do(campaign: Campaign, replay: Replay) -> Replay | None:
     """Do one replay in this process; None where this machine has no such form of products."""
     begun = time.perf_counter()
     if not replay.profile:
-        root = unrounded(campaign.order(Task(replay.job, CONTROL)), "cpu", replay.threads)
+        root = unrounded(campaign.order(Training(replay.job, CONTROL)), "cpu", replay.threads)
         return _done(replay, begun, False, root.hex)
-    task, forms = Task(replay.job, replay.profile), {f"products in {form.value}": form for form in FORMS}
-    request = AuditRequest(campaign.run("this", task), campaign.order(task), threads=replay.threads)
+    training, forms = Training(replay.job, replay.profile), {f"products in {form.value}": form for form in FORMS}
+    request = AuditRequest(campaign.run("this", training), campaign.order(training), threads=replay.threads)
     form = forms.get(replay.machine)
     if form is not None and form not in sound_forms("cpu"):
         return None
     with nullcontext() if form is None else _only(form):
         imitation = replay.machine if form is None else None
-        *_, last = run_audit(request, machines=imitated(imitation or None))
-    assert isinstance(last, AuditFinished)
-    report = last.report
+        report = audited(request, machines=imitated(imitation or None)).report
     equal = (
         report.outcome is Outcome.VERIFIED
         and report.steps_replayed == report.steps_ordered
@@ -146,51 +148,41 @@ def _only(form: Form) -> AbstractContextManager[object]:
 
 def _done(replay: Replay, begun: float, equal: bool, outcome: str) -> Replay:
     seconds = round(time.perf_counter() - begun, 2)
-    return Replay(*replay.key, equal=equal, outcome=outcome, seconds=seconds)
+    return replace(replay, equal=equal, outcome=outcome, seconds=seconds)
 
 
-def work(campaign: Campaign) -> None:
-    """Do the replays that standard input has, a line of JSON each, and print them done; in a process of its own."""
-    for line in sys.stdin:
-        done = do(campaign, Replay(**json.loads(line)))
-        if done is not None:
-            print(json.dumps(asdict(done)), flush=True)
+def tasks(jobs: Sequence[str]) -> list[Task]:
+    """Return a task for each replay."""
+    return [Task(PART, replay.name, 10, 900, variables=SETTINGS[replay.setting]) for replay in plan(jobs)]
 
 
-def in_processes(campaign: Campaign, left: Iterable[Replay]) -> Iterator[Replay]:
-    """Do replays, a process for each setting; yields each as it ends."""
-    by_setting: dict[str, list[Replay]] = {}
-    for replay in left:
-        by_setting.setdefault(replay.setting, []).append(replay)
-    for setting, replays in by_setting.items():
-        child = command("exact-replays", str(campaign.folder), "--child")
-        request = "".join(json.dumps(asdict(replay)) + "\n" for replay in replays)
-        given = campaign.folder / "request"
-        given.write_text(request, encoding="utf-8")
-        with (
-            given.open() as stdin,
-            subprocess.Popen(
-                child, env=environment(**SETTINGS[setting]), stdin=stdin, stdout=subprocess.PIPE, text=True
-            ) as process,
-        ):
-            assert process.stdout is not None
-            for line in process.stdout:
-                yield Replay(**json.loads(line))
-        if process.returncode:
-            raise RuntimeError(f"The replays with {setting} ended with {process.returncode}.")
+def perform(campaign: Campaign, _part: str, name: str) -> Found:
+    """Do the replay of a task.
+
+    Raises:
+        LeftOutError: This machine has no such form of products.
+    """
+    found = do(campaign, next(replay for replay in plan(list(ORDERS)) if replay.name == name))
+    if found is None:
+        raise LeftOutError("This machine has no such form of products.")
+    strange = (f"{found} is not equal",) if found.profile and not found.equal else ()
+    return Found(found.outcome, asdict(found), strange)
 
 
-def read_results(file: Path) -> list[Replay]:
-    """Return the replays that are done."""
-    if not file.exists():
-        return []
-    return [Replay(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+def measure(campaign: Campaign, wanted: Sequence[Task], steps: int, workers: int, say: Say = print) -> list[Replay]:
+    """Do what is left of some tasks, and return every replay that was done.
 
-
-def append_result(file: Path, replay: Replay) -> None:
-    """Add a replay to a file of results."""
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(asdict(replay)) + "\n")
+    Raises:
+        DataError: The folder's runs have another number of steps.
+    """
+    store = Store(campaign.folder / "replays")
+    store.claim({"steps": str(steps)}, same=("steps",))
+    before = store.results()
+    if left := [task for task in wanted if task.key not in before]:
+        named = {replay.name: replay.job for replay in plan(list(ORDERS))}
+        prepare(campaign, list(dict.fromkeys(named[task.name] for task in left)), steps)
+    run(wanted, store, command("exact-replays", str(campaign.folder), "--child"), workers=workers, say=say)
+    return [Replay(**one.values) for one in store.results().values() if one.outcome is Ended.DONE]
 
 
 def summary(done: Sequence[Replay], command: str) -> dict[str, Any]:
@@ -214,7 +206,7 @@ def summary(done: Sequence[Replay], command: str) -> dict[str, Any]:
         "machines": sorted({one.machine or "this machine" for one in done}),
         "counts": counts,
         "controls": {job: len(states) for job, states in controls.items()},
-        "unequal": sorted(f"{one.key}: {one.outcome}" for one in done if one.profile and not one.equal),
+        "unequal": sorted(f"{one.name}: {one.outcome}" for one in done if one.profile and not one.equal),
     }
 
 
@@ -262,24 +254,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--write", type=Path, help="the file of counts to write, under benchmarks/cross_hardware")
     parser.add_argument("--count", action="store_true", help="only count what is done")
+    parser.add_argument("--workers", type=int, default=1, help="processes at a time (default 1)")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    campaign, file = Campaign(options.folder), options.folder / "replays.jsonl"
+    campaign = Campaign(options.folder.resolve())
     if options.child:
-        work(campaign)
+        serve(partial(perform, campaign))
         return 0
-    done = {replay.key: replay for replay in read_results(file)}
-    left = [replay for replay in plan(options.jobs) if replay.key not in done and not options.count]
-    if left:
-        prepare(campaign, options.jobs, options.steps)
-    for number, replay in enumerate(in_processes(campaign, left), 1):
-        append_result(file, replay)
-        done[replay.key] = replay
-        if replay.profile and not replay.equal:
-            print(f"{replay} <- not equal", flush=True)
-        if number % 50 == 0:
-            print(f"{number} done", flush=True)
-    found = summary(list(done.values()), f"python -m benchmarks exact-replays FOLDER --steps {options.steps}")
+    wanted = [] if options.count else tasks(options.jobs)
+    done = measure(campaign, wanted, options.steps, options.workers, partial(print, flush=True))
+    found = summary(done, f"python -m benchmarks exact-replays FOLDER --steps {options.steps}")
     print(section(found))
     if options.write is not None:
         options.write.parent.mkdir(parents=True, exist_ok=True)

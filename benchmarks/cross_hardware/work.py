@@ -10,7 +10,8 @@ from functools import partial
 
 import torch
 
-from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task, slug
+from benchmarks.campaign.task import slug
+from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Training
 from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from benchmarks.sessions import audited
@@ -30,8 +31,8 @@ from counterfoil.training.tamper import LabelFlip
 
 _LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")
 _POISONED = LabelFlip(step=2)
-_Ordered = list[tuple[Task, str]]
-"""Tasks with the digests of their orders."""
+_Ordered = list[tuple[Training, str]]
+"""Trainings with the digests of their orders."""
 
 
 def torch_libraries() -> str:
@@ -81,27 +82,27 @@ class Worker:
 
     def work(self, ordered: _Ordered) -> Iterator[str]:
         """Do what is not done; yields a sentence for each part."""
-        for task, order in ordered:
-            yield from self._recorded(task, order)
+        for training, order in ordered:
+            yield from self._recorded(training, order)
             for recorder in self.campaign.recorders():
                 # Its own honest runs say nothing of another machine; of a tampered one the capsules are compared.
-                if recorder != self.machine or task.tampered:
-                    yield from self._replayed(recorder, task, order)
+                if recorder != self.machine or training.tampered:
+                    yield from self._replayed(recorder, training, order)
         yield from self._trained(ordered)
 
-    def _recorded(self, task: Task, order: str) -> Iterator[str]:
-        part = self.campaign.part(self.machine, "recorded", task.name)
+    def _recorded(self, training: Training, order: str) -> Iterator[str]:
+        part = self.campaign.part(self.machine, "recorded", training.name)
         before = read_part(part, Recorded)
         if before is None or before.order != order:
-            found = self.record(task, order)
+            found = self.record(training, order)
             write_part(part, found)
-            yield f"{task.name}: recorded in {found.seconds} s, run root {found.run_root[:16]}"
+            yield f"{training.name}: recorded in {found.seconds} s, run root {found.run_root[:16]}"
 
     def _trained(self, ordered: _Ordered) -> Iterator[str]:
-        for task, order in ordered:
-            if task.profile == MEASURED[0] and not task.tampered:
-                train = partial(unrounded, self.campaign.order(task), self.device, self.threads)
-                yield from self._control(task.job, task.name, order, train)
+        for training, order in ordered:
+            if training.profile == MEASURED[0] and not training.tampered:
+                train = partial(unrounded, self.campaign.order(training), self.device, self.threads)
+                yield from self._control(training.job, training.name, order, train)
         for name, eager in self.eager.items():
             yield from self._control(name, slug(name), "", eager)
 
@@ -114,23 +115,23 @@ class Worker:
             write_part(part, Trained(job, order, self.machine, root.hex, round(time.perf_counter() - begun, 2)))
             yield f"{name}: trained in ordinary float32, state root {root.hex[:16]}"
 
-    def _replayed(self, recorder: str, task: Task, order: str) -> Iterator[str]:
-        recorded = read_part(self.campaign.part(recorder, "recorded", task.name), Recorded)
+    def _replayed(self, recorder: str, training: Training, order: str) -> Iterator[str]:
+        recorded = read_part(self.campaign.part(recorder, "recorded", training.name), Recorded)
         if recorded is None or recorded.order != order:
             return
-        part = self.campaign.part(self.machine, "replayed", recorder, task.name)
+        part = self.campaign.part(self.machine, "replayed", recorder, training.name)
         before = read_part(part, Replayed)
         if before is None or before.run_root != recorded.run_root:
-            found = self.replay(recorder, task, order)
+            found = self.replay(recorder, training, order)
             write_part(part, found)
             note = "" if found.as_expected else f" <- {found}"
-            yield f"{task.name} of {recorder}: {found.outcome} in {found.seconds} s{note}"
+            yield f"{training.name} of {recorder}: {found.outcome} in {found.seconds} s{note}"
 
-    def record(self, task: Task, order: str) -> Recorded:
+    def record(self, training: Training, order: str) -> Recorded:
         """Record a run."""
-        path, run = self.campaign.order(task), self.campaign.run(self.machine, task)
+        path, run = self.campaign.order(training), self.campaign.run(self.machine, training)
         run.parent.mkdir(parents=True, exist_ok=True)
-        tamper = _POISONED if task.tampered else None
+        tamper = _POISONED if training.tampered else None
         begun = time.perf_counter()
         events = list(
             record(path, run, self.campaign.key, device=self.device, threads=self.threads, tamper=tamper, fresh=True)
@@ -142,11 +143,11 @@ class Worker:
             assert reader.manifest.digest.hex == order, "the folder's order is not the one that its result names"
             root = reader.committed_root(reader.manifest.steps)
         return Recorded(
-            job=task.job,
-            profile=task.profile,
+            job=training.job,
+            profile=training.profile,
             order=order,
             machine=self.machine,
-            tampered=task.tampered,
+            tampered=training.tampered,
             steps=len(steps),
             run_root=last.run_root.hex,
             state_root=root.hex,
@@ -155,9 +156,9 @@ class Worker:
             seconds=seconds,
         )
 
-    def replay(self, recorder: str, task: Task, order: str) -> Replayed:
+    def replay(self, recorder: str, training: Training, order: str) -> Replayed:
         """Audit a run; make the capsule of a dispute, and adjudicate it."""
-        path, run = self.campaign.order(task), self.campaign.run(recorder, task)
+        path, run = self.campaign.order(training), self.campaign.run(recorder, training)
         begun = time.perf_counter()
         last = audited(AuditRequest(run, path, device=self.device, threads=self.threads))
         seconds = round(time.perf_counter() - begun, 2)
@@ -165,12 +166,12 @@ class Worker:
         assert report.order_digest is not None, report.reason
         assert report.run_root is not None, report.reason
         found = Replayed(
-            job=task.job,
-            profile=task.profile,
+            job=training.job,
+            profile=training.profile,
             order=report.order_digest.hex,
             recorder=recorder,
             machine=self.machine,
-            tampered=task.tampered,
+            tampered=training.tampered,
             run_root=report.run_root.hex,
             outcome=report.outcome.value,
             steps=report.steps_replayed,
@@ -182,7 +183,7 @@ class Worker:
         )
         if last.evidence is None:
             return found
-        capsule = self.campaign.capsule(self.machine, recorder, task)
+        capsule = self.campaign.capsule(self.machine, recorder, training)
         capsule.parent.mkdir(parents=True, exist_ok=True)
         write_capsule(last.evidence, capsule)
         *_, ruled = adjudicate(capsule, order=path, device=self.device, threads=self.threads)

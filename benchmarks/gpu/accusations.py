@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from benchmarks.cross_hardware.campaign import slug
+from benchmarks.campaign.task import Found, Task, slug
 from benchmarks.false_accusations import Machine, Replay, record_honestly, replay
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, Part, Task
 from benchmarks.honest_jobs import JOBS
 from benchmarks.imitations import IMITATIONS
 

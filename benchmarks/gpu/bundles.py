@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from benchmarks.cross_hardware.campaign import Task
+from benchmarks.cross_hardware.campaign import Training
 from benchmarks.cross_hardware.results import Recorded, parts_of
 from benchmarks.gpu.crossing import HOST, campaign
 from benchmarks.gpu.finetuning import FOLDER as FINE_TUNING
@@ -49,7 +49,7 @@ exit $failed
 """
 
 
-def gather(settings: Settings, title: str) -> int:
+def gather(settings: Settings) -> int:
     """Collect what the device has recorded so far, and say how to replay it; returns the number of runs.
 
     Raises:
@@ -59,10 +59,10 @@ def gather(settings: Settings, title: str) -> int:
     listed: dict[str, dict[str, str]] = {}
     for part in parts_of(shared.folder / "results"):
         if isinstance(part, Recorded) and part.machine != HOST:
-            task, kind = Task(part.job, part.profile, part.tampered), "tampered" if part.tampered else "runs"
-            file = f"{task.name}.cfoil"
-            _place(shared.run(part.machine, task), folder / kind / file)
-            _place(shared.order(task), folder / "orders" / file)
+            training, kind = Training(part.job, part.profile, part.tampered), "tampered" if part.tampered else "runs"
+            file = f"{training.name}.cfoil"
+            _place(shared.run(part.machine, training), folder / kind / file)
+            _place(shared.order(training), folder / "orders" / file)
             listed[f"{kind}/{file}"] = {
                 "job": part.job,
                 "profile": part.profile,
@@ -76,7 +76,7 @@ def gather(settings: Settings, title: str) -> int:
         digest = Digest.of((tuned / "tuned.cfoil").read_bytes()).hex
         listed["runs/fine-tuning.cfoil"] = {"job": "fine-tuning", "sha256": digest}
     if listed:
-        readme = _README.format(title=title, script=SCRIPT)
+        readme = _README.format(title=settings.about["title"], script=SCRIPT)
         for file, text in (
             ("README.md", readme),
             (SCRIPT, _SCRIPT),

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from benchmarks.campaign.process import serve
 from benchmarks.gpu import page
-from benchmarks.gpu.parts import NAMES
-from benchmarks.gpu.process import child
-from benchmarks.gpu.runner import run
-from benchmarks.gpu.settings import Scale, Settings, source_tree
+from benchmarks.gpu.bundles import gather
+from benchmarks.gpu.parts import NAMES, do, measure
+from benchmarks.gpu.settings import Scale, Settings
 from counterfoil.base.interrupt import cancel_on_interrupt
 
 STRANGE, UNDONE = 1, 2
@@ -46,16 +46,16 @@ def main(arguments: Sequence[str]) -> int:
     if unknown := set(options.parts) - set(NAMES):
         parser.error(f"there is no part {', '.join(unknown)}")
     if options.child:
-        child(options.child)
+        serve(partial(do, options.child))
         return 0
     if options.write is not None:
         for written in page.write_pages(options.out, options.write):
             print(f"Wrote {written}.")
         return 0
     scale = options.scale or (Scale.SMALL if options.device == "cpu" else Scale.FULL)
-    settings = Settings(options.device, scale, options.out.resolve(), source_tree(), options.threads)
+    settings = Settings(options.device, scale, options.out.resolve(), options.threads)
     with cancel_on_interrupt() as cancel:
-        summary = run(
+        summary = measure(
             settings,
             minutes=options.minutes,
             names=options.parts or NAMES,
@@ -64,8 +64,8 @@ def main(arguments: Sequence[str]) -> int:
             cancel=cancel,
         )
     print(f"Wrote {page.write_report(settings.out)}.")
-    if summary.bundles:
-        print(f"{summary.bundles} runs to replay elsewhere are in {settings.out / 'bundles'}.")
+    if bundles := gather(settings):
+        print(f"{bundles} runs to replay elsewhere are in {settings.out / 'bundles'}.")
     for sentence in summary.strange:
         print(f"Not as it should be: {sentence}")
     if summary.undone:

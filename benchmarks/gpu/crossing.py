@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import re
 
-from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task as Ordered
+from benchmarks.campaign.task import Found, LeftOutError, Task
+from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Training
 from benchmarks.cross_hardware.page import is_exact
 from benchmarks.cross_hardware.results import Part as Result, Recorded, Replayed, parts_of
 from benchmarks.cross_hardware.work import Worker
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, LeftOutError, Part, Task
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.pages import machine_name
-from benchmarks.sessions import audited, key_in
+from benchmarks.programs import ROOT
+from benchmarks.sessions import audited
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
@@ -49,11 +51,6 @@ def campaign(settings: Settings) -> Campaign:
     return found
 
 
-def prepare(settings: Settings) -> None:
-    """Make the campaign's key, before several processes need it."""
-    key_in(campaign(settings).folder)
-
-
 def _workers(settings: Settings) -> tuple[Worker, Worker]:
     shared = campaign(settings)
     host = Worker(shared, HOST, machine_name("cpu"))
@@ -71,11 +68,11 @@ def _profiles(settings: Settings) -> list[tuple[str, str]]:
 
 
 def _name(job: str, profile: str) -> str:
-    return Ordered(job, profile).order_name
+    return Training(job, profile).order_name
 
 
 def _first(settings: Settings) -> list[Task]:
-    golden = [Task(NAME, f"{GOLDEN}-{name}", 15, 120) for name in _NAMES] if settings.source else []
+    golden = [Task(NAME, f"{GOLDEN}-{name}", 15, 120) for name in _NAMES]
     jobs = [pair for pair in _profiles(settings) if pair[1] in FIRST]
     return [Task(NAME, SELFTEST, 20, 120), *golden, *(Task(NAME, _name(*pair), 25, 180) for pair in jobs)]
 
@@ -138,9 +135,7 @@ def _is_of(part: Result, job: str, profile: str) -> bool:
 
 def _golden(settings: Settings, name: str) -> Found:
     """Replay a golden run on the device; record its order there, and replay that on the CPU."""
-    if settings.source is None:
-        raise LeftOutError("The golden runs are in the source tree, and there is none.")
-    stored = settings.source / "tests" / "engine" / "golden"
+    stored = ROOT / "tests" / "engine" / "golden"
     expected = json.loads((stored / "golden.json").read_text(encoding="utf-8"))[name]
     order, run = stored / f"{name}.job.cfoil", stored / f"{name}.run.cfoil"
     there = audited(AuditRequest(run, order, device=settings.device, threads=1)).report

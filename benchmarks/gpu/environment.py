@@ -11,9 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
+from benchmarks.campaign.task import Found, Task
 from benchmarks.forms import wait
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, Part, Task
 from benchmarks.pages import machine_name
 from benchmarks.timing import seconds_of
 from counterfoil.arithmetic.compute.devices import memory_of

@@ -12,8 +12,10 @@ import sys
 import time
 from importlib.util import find_spec
 
+from benchmarks.campaign.task import Found, LeftOutError, Task
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, LeftOutError, Part, Task
+from benchmarks.programs import ROOT
 from counterfoil.base.programs import program_command
 
 NAME = "fine-tuning"
@@ -27,15 +29,13 @@ def _tasks(_settings: Settings) -> list[Task]:
 
 
 def _do(settings: Settings, _name: str) -> Found:
-    if settings.source is None:
-        raise LeftOutError("The example is in the source tree, and there is none.")
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise LeftOutError(f"It needs {' and '.join(missing)}, not installed here.")
     folder = settings.out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     figures = folder / "figures.json"
-    script = settings.source / "examples" / "fine_tuning.py"
+    script = ROOT / "examples" / "fine_tuning.py"
     options = list(_SMALL) if settings.small else []
     command = [sys.executable, "-P", str(script), "--folder", str(folder), "--device", settings.device, *options]
     _run([*command, "--json", str(figures)])

@@ -11,8 +11,10 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks.campaign.task import Found, LeftOutError, Task
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, LeftOutError, Part, Task
+from benchmarks.programs import ROOT
 
 NAME = "tests"
 _MARK = "pytest.mark.gpu"
@@ -29,38 +31,34 @@ pythonpath = {root}/tests {root}
 """Not the tree's own settings, which want plugins for the window."""
 
 
-def _files(source: Path) -> list[str]:
+def _files() -> list[str]:
     """The files that have such tests, relative to the tree."""
-    files = sorted((source / "tests").rglob("test_*.py"))
-    return [file.relative_to(source).as_posix() for file in files if _MARK in file.read_text(encoding="utf-8")]
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [file.relative_to(ROOT).as_posix() for file in files if _MARK in file.read_text(encoding="utf-8")]
 
 
 def _name(file: str) -> str:
     return file.removeprefix("tests/").removesuffix(".py").replace("/", ".")
 
 
-def _tasks(settings: Settings) -> list[Task]:
-    return [] if settings.source is None else [Task(NAME, _name(file), 60, 400) for file in _files(settings.source)]
+def _tasks(_settings: Settings) -> list[Task]:
+    return [Task(NAME, _name(file), 60, 400) for file in _files()]
 
 
 def _do(settings: Settings, name: str) -> Found:
-    if settings.source is None:
-        raise LeftOutError("The tests are in the source tree, and there is none.")
     if find_spec("pytest") is None:
         raise LeftOutError("pytest is not installed.")
-    file = next(file for file in _files(settings.source) if _name(file) == name)
+    file = next(file for file in _files() if _name(file) == name)
     with tempfile.TemporaryDirectory() as folder:
         ini, report = Path(folder) / "pytest.ini", Path(folder) / "report.xml"
-        ini.write_text(_INI.format(root=settings.source), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-c", str(ini), "--rootdir", str(settings.source)]
+        ini.write_text(_INI.format(root=ROOT), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-c", str(ini), "--rootdir", str(ROOT)]
         if settings.on_gpu and find_spec("xdist") is not None:
             command += ["-n", str(_PROCESSES)]
-        command += [f"--junitxml={report}", str(settings.source / file)]
+        command += [f"--junitxml={report}", str(ROOT / file)]
         path = os.pathsep.join(filter(None, [*sys.path, os.environ.get("PYTHONPATH", "")]))
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            command, cwd=settings.source, env=environment, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if not report.exists():
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
         cases = {_case(case): _outcome(case) for case in ET.parse(report).getroot().iter("testcase")}

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.campaign.task import Found, Task
 from benchmarks.cross_hardware.ordinary import root_of
 from benchmarks.forms import Forms
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, Part, Task
 from benchmarks.workloads import WORKLOADS, Workload, public_gpt2
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.machine import open_machine

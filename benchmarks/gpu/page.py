@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Ended, Result
 from benchmarks.cross_hardware.page import Found, is_exact, machine_table, pair_section, verdict
 from benchmarks.cross_hardware.results import Part as Crossed, parts_of
 from benchmarks.false_accusations import Replay, table as accusation_table
 from benchmarks.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
-from benchmarks.gpu.store import Store
-from benchmarks.gpu.task import Outcome, Result
 from benchmarks.pages import duration, markdown, size, write_between
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
@@ -60,7 +60,7 @@ class Measured:
 
     def done(self, part: str) -> list[Result]:
         """The tasks of a part that were done."""
-        return [result for result in self.results.get(part, ()) if result.outcome is Outcome.DONE]
+        return [result for result in self.results.get(part, ()) if result.outcome is Ended.DONE]
 
 
 def write_report(folder: Path) -> Path:
@@ -244,7 +244,7 @@ def _undone(found: Measured) -> str:
         [one.part, one.task, one.outcome.value, one.said.replace("\n", " ").replace("|", "/")]
         for results in found.results.values()
         for one in results
-        if one.outcome is not Outcome.DONE
+        if one.outcome is not Ended.DONE
     ]
     return "Not done:\n\n" + markdown(["part", "task", "how it ended", "why"], rows) if rows else ""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from benchmarks.programs import ROOT
+from benchmarks.pages import machine_name
 
 
 class Scale(StrEnum):
@@ -28,14 +29,12 @@ class Settings:
         device: ``cpu`` or ``cuda:0``.
         scale: How large the jobs are.
         out: The folder of its results.
-        source: The source tree, whose tests and golden runs are used; None where there is none.
         threads: Threads on the CPU for what is timed; all cores unless given.
     """
 
     device: str
     scale: Scale
     out: Path
-    source: Path | None = None
     threads: int | None = None
 
     @property
@@ -53,6 +52,16 @@ class Settings:
         """Threads for what has the machine to itself."""
         return self.threads or os.cpu_count() or 1
 
+    @property
+    def about(self) -> dict[str, str]:
+        """What is said of the results: the device, its title, the host and the scale."""
+        return {
+            "device": self.device.split(":")[0],
+            "title": machine_name(self.device),
+            "host": f"{machine_name('cpu')}, {platform.system()} {platform.machine()}",
+            "scale": self.scale.value,
+        }
+
     def to_json(self) -> str:
         """Return the JSON form, for a process of its own."""
         return json.dumps(asdict(self), default=str)
@@ -61,16 +70,9 @@ class Settings:
     def from_json(cls, text: str) -> Settings:
         """Read the JSON form."""
         value = json.loads(text)
-        source = value["source"]
         return cls(
             device=value["device"],
             scale=Scale(value["scale"]),
             out=Path(value["out"]),
-            source=None if source is None else Path(source),
             threads=value["threads"],
         )
-
-
-def source_tree() -> Path | None:
-    """Return the source tree; None where tests and golden runs were not copied with the laboratory."""
-    return ROOT if (ROOT / "tests" / "engine" / "golden").is_dir() else None

@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
+from benchmarks.campaign.task import Found, Task
 from benchmarks.forms import Forms, wait
+from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Found, Part, Task
 from benchmarks.workloads import Workload, digits, public_gpt2, resnet50
 from counterfoil.arithmetic.grid.log import encode
 from counterfoil.arithmetic.machine import Machine, open_machine

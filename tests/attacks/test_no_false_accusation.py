@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,12 @@ from benchmarks.false_accusations import (
     FOR_IMITATED,
     Machine,
     Replay,
-    append_result,
     machines,
     measure,
-    read_results,
+    plan,
     record_honestly,
     replay,
     summary,
-    units,
 )
 from benchmarks.honest_jobs import JOBS
 from benchmarks.imitations import IMITATIONS
@@ -29,6 +26,7 @@ from benchmarks.imitations import IMITATIONS
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DataError
 from counterfoil.operators.catalogue import OperatorClass
 from counterfoil.training.order import OrderDraft
 from support.error_bounds import rounded_names
@@ -96,10 +94,12 @@ def test_every_job_on_every_machine(recorded, job, machine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", OTHER_SETS, ids=lambda m: m.name)
-@pytest.mark.parametrize("job", JOBS)
-def test_other_instruction_sets(recorded, job, machine):
-    assert_clean(replay(job, *recorded(job), machine))
+def test_other_instruction_sets(tmp_path):
+    wanted = [one for one in plan(JOBS) if one.trainer is None and one.machine in OTHER_SETS]
+    found = measure(tmp_path, wanted, 3)
+    assert len(found) == len(JOBS) * len(OTHER_SETS)
+    for one in found:
+        assert_clean(one)
 
 
 @pytest.mark.gpu
@@ -155,34 +155,32 @@ def test_each_finding_takes_clean_away(bad):
 # Stopping and cutting.
 
 
-def test_every_replay_is_in_one_part():
-    every = units(JOBS)
-    assert sorted(JOBS) == sorted({unit.job for unit in every})
-    keys = [unit.key(machine) for unit in every for machine in unit.machines]
-    assert len(set(keys)) == len(keys)
-    parts = [unit for part in range(4) for unit in every[part::4]]
-    assert sorted(map(str, parts)) == sorted(map(str, every))
+def test_every_replay_is_a_task_of_its_own():
+    every = plan(JOBS)
+    assert set(JOBS) == {one.job for one in every}
+    assert len({one.task.key for one in every}) == len(every)
 
 
 def test_at_least_a_thousand_replays_and_every_imitation_as_a_trainer_or_an_auditor():
-    every = units(JOBS)
-    assert sum(len(unit.machines) for unit in every) >= 1000
-    assert {machine.perturbation for unit in every for machine in unit.machines} == {None, *IMITATIONS}
+    every = plan(JOBS)
+    assert len(every) >= 1000
+    assert {one.machine.perturbation for one in every} == {None, *IMITATIONS}
     assert set(FOR_IMITATED) <= {machine.name for machine in machines()}
 
 
 def test_results_are_kept_and_not_measured_again(tmp_path):
-    file = tmp_path / "results.jsonl"
-    first = replace(units(["logistic"])[0], machines=machines()[:2])
-    found = list(measure([first], 2))
-    assert [one.machine for one in found] == [machine.name for machine in machines()[:2]]
-    append_result(file, found[0])
-    kept = read_results(file)
-    assert kept == found[:1]
-    keys = {(one.job, one.trainer, one.machine) for one in kept}
-    (again,) = measure([first], 2, keys)
-    assert again.machine == found[1].machine
-    assert not list(measure([first], 2, {first.key(machine) for machine in first.machines}))
+    first, second = plan(["logistic"])[:2]
+    found = measure(tmp_path, [first], 2)
+    assert [one.machine for one in found] == [first.machine.name]
+    assert found[0].clean
+    said: list[str] = []
+    both = measure(tmp_path, [first, second], 2, say=said.append)
+    assert {one.machine for one in both} == {first.machine.name, second.machine.name}
+    assert found[0] in both
+    assert said[0] == "1 of 2 tasks are done already."
+    assert measure(tmp_path, [first, second], 2, say=said.append) == both
+    with pytest.raises(DataError, match="2, not 3"):
+        measure(tmp_path, [first], 3)
 
 
 def test_every_kind_of_rounded_operator_is_replayed():

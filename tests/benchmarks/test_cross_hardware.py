@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.cross_hardware import work as work_module
-from benchmarks.cross_hardware.campaign import Campaign, Task
+from benchmarks.cross_hardware.campaign import Campaign, Training
 from benchmarks.cross_hardware.page import render, unexpected
 from benchmarks.cross_hardware.results import (
     Machine,
@@ -63,7 +63,7 @@ def test_what_is_done_is_not_done_again(campaign: Campaign) -> None:
 
 
 def test_what_was_stopped_goes_on(campaign: Campaign) -> None:
-    task = Task("logistic", "exact-20")
+    task = Training("logistic", "exact-20")
     campaign.part("one", "replayed", "other", task.name).unlink()
     (line,) = do(campaign, "one")
     assert line.startswith("logistic.exact-20 of other: VERIFIED")

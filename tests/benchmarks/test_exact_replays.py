@@ -11,8 +11,8 @@ from unittest.mock import patch
 import pytest
 import torch
 from benchmarks.cross_hardware import ordinary, replays
-from benchmarks.cross_hardware.campaign import Campaign, Task
-from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, in_processes, plan, section, summary
+from benchmarks.cross_hardware.campaign import Campaign, Training
+from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, measure, plan, section, summary, tasks
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS
 
@@ -39,7 +39,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 
 def test_the_plan_has_every_machine_on_one_thread_and_on_two() -> None:
     planned = [replay for replay in plan(list(ORDERS)) if replay.profile]
-    assert len({replay.key for replay in planned}) == len(planned) > 1000
+    assert len({replay.name for replay in planned}) == len(planned) > 1000
     for job in ORDERS:
         for setting in SETTINGS:
             found = {(r.machine, r.threads) for r in planned if (r.job, r.setting) == (job, setting)}
@@ -63,10 +63,10 @@ def test_products_in_a_form_are_computed_in_it() -> None:
 
 def test_a_run_that_is_not_what_was_ordered_gives_other_leaves(campaign: Campaign) -> None:
     """The control."""
-    task = Task(JOB, "exact-20")
-    run, honest = campaign.run("this", task), campaign.run("this", task).read_bytes()
+    training = Training(JOB, "exact-20")
+    run, honest = campaign.run("this", training), campaign.run("this", training).read_bytes()
     try:
-        for _ in record(campaign.order(task), run, campaign.key, threads=1, fresh=True, tamper=LabelFlip(2)):
+        for _ in record(campaign.order(training), run, campaign.key, threads=1, fresh=True, tamper=LabelFlip(2)):
             pass
         done = do(campaign, Replay(JOB, "exact-20", "as it is", "", 1))
     finally:
@@ -94,8 +94,9 @@ def test_the_counts_and_the_section() -> None:
 @pytest.mark.slow
 def test_every_instruction_set_gives_every_leaf(campaign: Campaign) -> None:
     wanted = [r for r in plan([JOB]) if not r.profile or r.machine in ("", "reversed", "products in float64")]
-    done = list(in_processes(campaign, wanted))
-    assert {replay.key for replay in done} == {replay.key for replay in wanted}
+    names = {replay.name for replay in wanted}
+    done = measure(campaign, [task for task in tasks([JOB]) if task.name in names], 2, 1)
+    assert {replay.name for replay in done} == names
     assert all(replay.equal for replay in done if replay.profile)
     # Whether ordinary training differs between them depends on the processor; the control is below.
     assert all(len(replay.outcome) == 64 for replay in done if not replay.profile)

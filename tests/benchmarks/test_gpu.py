@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.__main__ import main
+from benchmarks.campaign.runner import Summary
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Ended, Result, Task
 from benchmarks.cross_hardware.results import (
     Machine as CampaignMachine,
     Ordered,
@@ -25,12 +28,9 @@ from benchmarks.cross_hardware.results import (
 )
 from benchmarks.false_accusations import Replay
 from benchmarks.forms import Forms
-from benchmarks.gpu import larger, page, runner
-from benchmarks.gpu.parts import NAMES, PARTS, tasks
-from benchmarks.gpu.runner import Summary, run
-from benchmarks.gpu.settings import Scale, Settings, source_tree
-from benchmarks.gpu.store import Store
-from benchmarks.gpu.task import Outcome, Result, Task
+from benchmarks.gpu import larger, page, parts
+from benchmarks.gpu.parts import NAMES, PARTS, measure, tasks
+from benchmarks.gpu.settings import Scale, Settings
 
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.cancel import CancelToken
@@ -71,7 +71,7 @@ def test_what_is_done_is_kept_and_not_done_again(tmp_path: Path, capsys: pytest.
 
 def test_every_task_has_a_name_of_its_own_that_a_file_can_have(settings: Settings) -> None:
     for scale in Scale:
-        keys = [task.key for task in tasks(replace(settings, scale=scale, device="cuda:0", source=source_tree()))]
+        keys = [task.key for task in tasks(replace(settings, scale=scale, device="cuda:0"))]
         assert len(set(keys)) == len(keys)
         assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-") for _, name in keys)
         assert {part for part, _ in keys} == set(NAMES)
@@ -79,13 +79,13 @@ def test_every_task_has_a_name_of_its_own_that_a_file_can_have(settings: Setting
 
 
 def test_settings_go_to_a_process_and_back(settings: Settings) -> None:
-    for one in (settings, replace(settings, source=Path("tree"), threads=3, scale=Scale.FULL, device="cuda:0")):
+    for one in (settings, replace(settings, threads=3, scale=Scale.FULL, device="cuda:0")):
         assert Settings.from_json(one.to_json()) == one
 
 
 def test_without_the_device_nothing_begins(settings: Settings) -> None:
     with pytest.raises(DeviceError):
-        run(replace(settings, device="cuda:77"), minutes=1)
+        measure(replace(settings, device="cuda:77"), minutes=1)
     assert not settings.out.exists()
 
 
@@ -119,9 +119,9 @@ class Pretended:
         self.said: list[str] = []
 
     def run(self, todo: Sequence[Task], minutes: float = 1.0, workers: int = 1, **others: object) -> Summary:
-        self._patch.setattr(runner, "tasks", lambda _settings, _names: list(todo))
+        self._patch.setattr(parts, "tasks", lambda _settings, _names: list(todo))
         self._journal.write_text("")
-        return run(self.settings, minutes=minutes, workers=workers, say=self.said.append, **others)  # type: ignore[arg-type]
+        return measure(self.settings, minutes=minutes, workers=workers, say=self.said.append, **others)  # type: ignore[arg-type]
 
     @property
     def journal(self) -> list[str]:
@@ -147,7 +147,7 @@ def task(name: str, *, seconds: float = 0.1, limit: float = 30.0, alone: bool = 
     return Task("part", name, seconds, limit, alone)
 
 
-def outcomes(summary: Summary) -> dict[str, Outcome]:
+def outcomes(summary: Summary) -> dict[str, Ended]:
     return {result.task: result.outcome for result in summary.results}
 
 
@@ -155,8 +155,8 @@ def test_a_task_that_hangs_or_dies_or_fails_takes_no_other_with_it(pretended: Pr
     todo = [task("a"), task("hang", limit=0.5), task("b"), task("die"), task("fail"), task("c")]
     found = pretended.run(todo)
     assert outcomes(found) == {
-        "a": Outcome.DONE, "hang": Outcome.TIMED_OUT, "b": Outcome.DONE, "die": Outcome.FAILED,
-        "fail": Outcome.FAILED, "c": Outcome.DONE,
+        "a": Ended.DONE, "hang": Ended.TIMED_OUT, "b": Ended.DONE, "die": Ended.FAILED,
+        "fail": Ended.FAILED, "c": Ended.DONE,
     }  # fmt: skip
     assert not found.undone
     assert len(found.strange) == 3
@@ -174,7 +174,7 @@ def test_when_the_time_is_over_the_rest_is_named_and_the_next_run_goes_on(preten
     todo = [task("a"), task("long", seconds=1000), task("hang"), task("b")]
     found = pretended.run(todo, minutes=1.0 / 60, workers=2)
     assert {one.name for one in found.undone} == {"long", "hang"}
-    assert outcomes(found) == {"a": Outcome.DONE, "b": Outcome.DONE}, "what still fits is done"
+    assert outcomes(found) == {"a": Ended.DONE, "b": Ended.DONE}, "what still fits is done"
     assert "begin long" not in pretended.journal
     assert any("hang: ended, the time is over" in line for line in pretended.said)
     assert not found.strange, "want of time is no failure"
@@ -205,7 +205,7 @@ def test_a_run_that_is_stopped_keeps_what_is_done(pretended: Pretended) -> None:
 
     pretended.said = type("Said", (list,), {"append": lambda self, line: stop_after_one(line)})()
     found = pretended.run([task("a"), task("hang")], cancel=cancel)
-    assert outcomes(found) == {"a": Outcome.DONE}
+    assert outcomes(found) == {"a": Ended.DONE}
     assert [one.name for one in found.undone] == ["hang"]
 
 
@@ -263,7 +263,7 @@ def _measured(folder: Path, device: str, title: str) -> None:
     store, results = Store(folder), folder / "campaign" / "results"
     store._write(folder / "about.json", {"device": device, "title": title, "host": "a host", "scale": "full"})
 
-    def keep(part: str, name: str, values: dict[str, object], outcome: Outcome = Outcome.DONE) -> None:
+    def keep(part: str, name: str, values: dict[str, object], outcome: Ended = Ended.DONE) -> None:
         store.keep(Result(part, name, outcome, "said", 1.0, values, [], "", "9.9", "8.8", "2030-01-02"))
 
     def form(seconds: float) -> dict[str, object]:
@@ -287,7 +287,7 @@ def _measured(folder: Path, device: str, title: str) -> None:
     clean = Replay("a job", "cpu", "device", "VERIFIED", 4, 10, 5, 1, 0, 0, 0, 4, 0)
     keep("accusations", "a-job.cpu", {"replays": [asdict(clean), asdict(replace(clean, outcome="DISPUTED"))]})
     keep("tests", "t", {"file": "t", "counts": {"passed": 3}, "failed": []})
-    keep("fine-tuning", "example", {}, Outcome.LEFT_OUT)
+    keep("fine-tuning", "example", {}, Ended.LEFT_OUT)
     write_part(results / "o.json", Ordered("logistic", "exact-20", "ab"))
     for machine, state in (("cpu", "11"), ("gpu-1", "22")):
         write_part(results / f"m{machine}.json", CampaignMachine(machine, title, device, "MKL", {"exact-20": "ok"}, []))
@@ -343,7 +343,7 @@ def test_everything_on_the_cpu(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["gpu", "--device", "cpu", "--out", str(out), "--minutes", "60"]) == 0
     results = Store(out).results()
     assert {part for part, _ in results} == set(NAMES)
-    assert {one.outcome for one in results.values()} <= {Outcome.DONE, Outcome.LEFT_OUT}
+    assert {one.outcome for one in results.values()} <= {Ended.DONE, Ended.LEFT_OUT}
     replay = ["sh", str(out / "bundles" / "replay.sh"), "--threads", "1"]
     environment = {**os.environ, "COUNTERFOIL": f"{sys.executable} -m counterfoil.cli"}
     done = subprocess.run(replay, env=environment, capture_output=True, text=True, check=False)

@@ -180,10 +180,10 @@ class Region:
             _ = region._compiled
 
     @cached_property
-    def _compiled(self) -> tuple[int, Any]:
+    def _compiled(self) -> tuple[int, Any, Any]:
         compiled = callback(_SIGNATURE, self._function, error_model="numpy")
         # ctypes hands over the GIL for as long as it runs; the compiled function must outlive its address.
-        return compiled.address, (compiled, _ENTRY(compiled.address))
+        return compiled.address, _ENTRY(compiled.address), compiled
 
     def run(self, threads: int, *told: float) -> tuple[Any, ...]:
         """Run a job on this thread and others.
@@ -199,7 +199,7 @@ class Region:
             MemoryError: A thread did not come to its end, since there was no memory for it.
             struct.error: More or fewer numbers were told than were declared.
         """
-        function, (_, entry) = self._compiled
+        function, entry, _ = self._compiled
         words, address = _job.memory
         self._told.pack_into(words, 0, *told)
         if threads < 2:

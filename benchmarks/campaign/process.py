@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -22,30 +23,32 @@ from pathlib import Path
 from typing import IO
 
 import counterfoil
-from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import LeftOutError, Outcome, Result, Task
-from benchmarks.programs import command, environment
+from benchmarks.campaign.task import Ended, Found, LeftOutError, Result, Task
+from benchmarks.programs import environment
 from counterfoil.base.errors import CounterfoilError
 
 Answers = queue.Queue[tuple["Process", Result | None]]
 """What processes answer; None when one ended."""
+Do = Callable[[str, str], Found]
+"""Does the task of a part and a name."""
 
 
 class Process:
     """A process that does one task after the other.
 
     Args:
-        settings: What is measured.
+        command: Starts it.
+        variables: What it has in its environment beside what this process has.
         log: A file that takes what it prints.
         answers: Where its answers go.
     """
 
-    def __init__(self, settings: Settings, log: Path, answers: Answers) -> None:
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str], log: Path, answers: Answers) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self._log: IO[str] = log.open("a", encoding="utf-8")
         self._child = subprocess.Popen(
-            command("gpu", "--child", settings.to_json()),
-            env=environment(),
+            command,
+            env=environment(**variables),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -57,6 +60,7 @@ class Process:
         self._answers = answers
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+        self.variables = variables
         self.task: Task | None = None
         """What it does."""
         self.begun = 0.0
@@ -66,7 +70,7 @@ class Process:
         assert self._child.stdout is not None
         for line in self._child.stdout:
             value = json.loads(line)
-            self._answers.put((self, Result(**{**value, "outcome": Outcome(value["outcome"])})))
+            self._answers.put((self, Result(**{**value, "outcome": Ended(value["outcome"])})))
         self._answers.put((self, None))
 
     def begin(self, task: Task) -> None:
@@ -97,7 +101,7 @@ class Process:
                 stream.close()
 
 
-def ended_early(task: Task, outcome: Outcome, seconds: float, said: str) -> Result:
+def ended_early(task: Task, outcome: Ended, seconds: float, said: str) -> Result:
     """Return the result of a task that gave none."""
     return _dated(Result(task.part, task.name, outcome, said, round(seconds, 2)))
 
@@ -107,34 +111,32 @@ def _dated(result: Result) -> Result:
     return replace(result, counterfoil=counterfoil.__version__, date=date)
 
 
-def perform(settings: Settings, part: str, name: str) -> Result:
+def perform(do: Do, part: str, name: str) -> Result:
     """Do a task in this process; whatever goes wrong is its result."""
     import torch
 
-    from benchmarks.gpu.parts import do
-
     begun = time.perf_counter()
     try:
-        found = do(settings, part, name)
-        result = Result(part, name, Outcome.DONE, found.said, 0.0, found.values, list(found.strange))
+        found = do(part, name)
+        result = Result(part, name, Ended.DONE, found.said, 0.0, found.values, list(found.strange))
     except LeftOutError as error:
-        result = Result(part, name, Outcome.LEFT_OUT, error.sentence, 0.0)
+        result = Result(part, name, Ended.LEFT_OUT, error.sentence, 0.0)
     except Exception as error:
         said = error.sentence if isinstance(error, CounterfoilError) else f"{type(error).__name__}: {error}"
         detail = "".join(traceback.format_exc()[-3000:])
-        result = Result(part, name, Outcome.FAILED, said[:1000], 0.0, detail=detail)
+        result = Result(part, name, Ended.FAILED, said[:1000], 0.0, detail=detail)
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return _dated(replace(result, seconds=round(time.perf_counter() - begun, 2), torch=str(torch.__version__)))
 
 
-def child(settings: Settings) -> None:
-    """Do the tasks that standard input names."""
+def serve(do: Do) -> None:
+    """Do the tasks that standard input names: what a process of a campaign is."""
     # What libraries print goes to the log.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
         part, name = json.loads(line)
         print(f"== {part}, {name}", file=sys.stderr, flush=True)
-        print(json.dumps(asdict(perform(settings, part, name))), file=answers, flush=True)
+        print(json.dumps(asdict(perform(do, part, name))), file=answers, flush=True)

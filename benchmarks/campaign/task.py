@@ -1,14 +1,19 @@
-"""The smallest piece of work whose result is kept, and the parts that consist of such pieces."""
+"""The smallest piece of work whose result is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from benchmarks.gpu.settings import Settings
 from counterfoil.base.errors import CounterfoilError
+
+
+def slug(name: str) -> str:
+    """Return a name as a part of a file name."""
+    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 class LeftOutError(CounterfoilError):
@@ -25,6 +30,7 @@ class Task:
         seconds: How long it is expected to take.
         limit: Seconds after which its process is ended.
         alone: Whether nothing else may run beside it, because it is timed.
+        variables: What its process has in its environment beside what this one has.
     """
 
     part: str
@@ -32,6 +38,7 @@ class Task:
     seconds: float
     limit: float
     alone: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -54,7 +61,7 @@ class Found:
     strange: tuple[str, ...] = ()
 
 
-class Outcome(StrEnum):
+class Ended(StrEnum):
     """How a task ended."""
 
     DONE = "done"
@@ -83,7 +90,7 @@ class Result:
 
     part: str
     task: str
-    outcome: Outcome
+    outcome: Ended
     said: str
     seconds: float
     values: dict[str, Any] = field(default_factory=dict)
@@ -97,20 +104,3 @@ class Result:
     def key(self) -> tuple[str, str]:
         """The task's."""
         return self.part, self.task
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the whole.
-
-    Attributes:
-        name: Its name.
-        title: What it does, in words.
-        tasks: Returns its tasks, the most valuable first.
-        do: Does the task of a name, in a process of its own.
-    """
-
-    name: str
-    title: str
-    tasks: Callable[[Settings], Sequence[Task]]
-    do: Callable[[Settings, str], Found]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import platform
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.task import Outcome, Result
-from benchmarks.pages import machine_name
+from benchmarks.campaign.task import Ended, Result
 from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
 
@@ -18,7 +15,7 @@ _ABOUT = "about.json"
 
 
 class Store:
-    """The results of one device at one scale.
+    """The results of a campaign.
 
     Args:
         folder: Where they lie.
@@ -27,33 +24,27 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def claim(self, settings: Settings) -> None:
-        """Say whose results these are, or check that they are of the same device and scale.
+    def claim(self, about: Mapping[str, str], *, same: Collection[str]) -> None:
+        """Say whose results these are, or check that they are of the same.
+
+        Args:
+            about: What is said of them.
+            same: The names in it that must be equal.
 
         Raises:
             DataError: They are another's.
         """
-        mine = {
-            "device": settings.device.split(":")[0],
-            "title": machine_name(settings.device),
-            "host": f"{machine_name('cpu')}, {platform.system()} {platform.machine()}",
-            "scale": settings.scale.value,
-        }
         path = self.folder / _ABOUT
         if not path.exists():
-            self._write(path, mine)
-            return
-        theirs = self.about
-        if any(theirs[name] != mine[name] for name in ("device", "title", "scale")):
+            self._write(path, about)
+        elif other := [f"{self.about[name]}, not {about[name]}" for name in same if self.about[name] != about[name]]:
             raise DataError(
-                f"The results in {self.folder} are of {theirs['title']} at scale {theirs['scale']}; this is "
-                f"{mine['title']} at scale {mine['scale']}.",
-                remedy="Name another folder with --out.",
+                f"The results in {self.folder} are of {'; '.join(other)}.", remedy="Name another folder with --out."
             )
 
     @property
     def about(self) -> dict[str, str]:
-        """The device, its title, the host and the scale.
+        """What is said of them.
 
         Raises:
             DataError: Nothing was measured there.
@@ -75,7 +66,7 @@ class Store:
     def _read(self) -> Iterator[Result]:
         for path in sorted((self.folder / "results").glob("*/*.json")):
             value = json.loads(path.read_text(encoding="utf-8"))
-            yield Result(**{**value, "outcome": Outcome(value["outcome"])})
+            yield Result(**{**value, "outcome": Ended(value["outcome"])})
 
     @staticmethod
     def _write(path: Path, value: object) -> None:

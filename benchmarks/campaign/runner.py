@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
-from benchmarks.gpu import crossing
-from benchmarks.gpu.bundles import gather
-from benchmarks.gpu.parts import NAMES, tasks
-from benchmarks.gpu.process import Answers, Process, ended_early
-from benchmarks.gpu.settings import Settings
-from benchmarks.gpu.store import Store
-from benchmarks.gpu.task import Outcome, Result, Task
+from benchmarks.campaign.process import Answers, Process, ended_early
+from benchmarks.campaign.store import Store
+from benchmarks.campaign.task import Ended, Result, Task
 from benchmarks.pages import duration
-from counterfoil.arithmetic.compute.devices import open_device
 from counterfoil.base.cancel import CancelToken
 
 Say = Callable[[str], None]
-_MOST_WORKERS = 8
 _LOOK_SECONDS = 0.2
-_SETTLED = (Outcome.DONE,)
+_SETTLED = (Ended.DONE,)
 """Outcomes after which a task is not done again."""
 
 
@@ -33,12 +29,10 @@ class Summary:
     Attributes:
         results: Every result that is kept, of earlier runs too, in the order of the tasks.
         undone: Tasks that have no result, for want of time or because the run was stopped.
-        bundles: How many runs lie in the folder for replay elsewhere.
     """
 
     results: Sequence[Result]
     undone: Sequence[Task]
-    bundles: int
 
     @property
     def strange(self) -> list[str]:
@@ -47,17 +41,18 @@ class Summary:
         failed = [
             f"{result.part}, {result.task}: {result.outcome.value}: {result.said}"
             for result in self.results
-            if result.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)
+            if result.outcome in (Ended.FAILED, Ended.TIMED_OUT)
         ]
         return [*found, *failed]
 
 
 def run(
-    settings: Settings,
+    wanted: Sequence[Task],
+    store: Store,
+    command: Sequence[str],
     *,
-    minutes: float,
-    names: Collection[str] = NAMES,
-    workers: int | None = None,
+    minutes: float = math.inf,
+    workers: int = 1,
     say: Say = print,
     cancel: CancelToken | None = None,
 ) -> Summary:
@@ -67,25 +62,19 @@ def run(
     itself; the rest is done in several processes at a time.
 
     Args:
-        settings: What is measured.
+        wanted: The tasks, the most valuable first.
+        store: Keeps their results.
+        command: Starts a process that does tasks (:func:`benchmarks.campaign.process.serve`).
         minutes: No task goes on longer than this.
-        names: Names of parts.
-        workers: Processes at a time; one on a CPU, half the cores beside a GPU unless given.
+        workers: Processes at a time.
         say: Takes a line for each task.
         cancel: Looked at all the while; what runs is ended, and what is done is kept.
 
     Raises:
-        DeviceError: There is no such device.
-        DataError: The folder has results of another device or scale.
         FileWriteError: A result cannot be kept.
     """
-    open_device(settings.device)
-    store = Store(settings.out)
-    store.claim(settings)
-    crossing.prepare(settings)
-    wanted = tasks(settings, names)
     before = store.results()
-    _Run(settings, store, minutes, workers or _workers(settings), say, cancel or CancelToken()).do(
+    _Run(store, command, minutes, workers, say, cancel or CancelToken()).do(
         [task for task in wanted if task.key not in before]
         + [task for task in wanted if task.key in before and before[task.key].outcome not in _SETTLED],
         len(wanted),
@@ -94,22 +83,17 @@ def run(
     return Summary(
         results=[results[task.key] for task in wanted if task.key in results],
         undone=[task for task in wanted if task.key not in results],
-        bundles=gather(settings, store.about["title"]),
     )
-
-
-def _workers(settings: Settings) -> int:
-    return max(1, min(_MOST_WORKERS, (os.cpu_count() or 1) // 2)) if settings.on_gpu else 1
 
 
 class _Run:
     """One run: what is left, which process does what, and how the time goes."""
 
     def __init__(
-        self, settings: Settings, store: Store, minutes: float, workers: int, say: Say, cancel: CancelToken
+        self, store: Store, command: Sequence[str], minutes: float, workers: int, say: Say, cancel: CancelToken
     ) -> None:
-        self._settings = settings
         self._store = store
+        self._command = command
         self._workers = workers
         self._say = say
         self._cancel = cancel
@@ -118,6 +102,7 @@ class _Run:
         self._answers: Answers = queue.Queue()
         self._processes: list[Process] = []
         self._left: list[Task] = []
+        self._numbers = count()
         self._expected = self._taken = 0.0
         """Expected seconds of the tasks that ended, and what they took."""
 
@@ -158,14 +143,16 @@ class _Run:
             if not fits or (fits[0].alone and busy) or len(busy) >= self._workers:
                 return
             self._left.remove(fits[0])
-            self._free_process().begin(fits[0])
+            self._free_process(fits[0].variables).begin(fits[0])
 
-    def _free_process(self) -> Process:
-        for process in self._processes:
-            if process.task is None:
+    def _free_process(self, variables: Mapping[str, str]) -> Process:
+        """A process with such an environment that does nothing; others that do nothing end, to hold no memory."""
+        for process in [one for one in self._processes if one.task is None]:
+            if process.variables == variables:
                 return process
-        log = self._settings.out / "logs" / f"{os.getpid()}-{len(self._processes)}.txt"
-        process = Process(self._settings, log, self._answers)
+            self._drop(process)
+        log = self._store.folder / "logs" / f"{os.getpid()}-{next(self._numbers)}.txt"
+        process = Process(self._command, variables, log, self._answers)
         self._processes.append(process)
         return process
 
@@ -182,10 +169,8 @@ class _Run:
             self._drop(process)
             if task is None:
                 return
-            result = ended_early(
-                task, Outcome.FAILED, seconds, "Its process ended: the folder 'logs' has what it said."
-            )
-        elif result.outcome is Outcome.FAILED:
+            result = ended_early(task, Ended.FAILED, seconds, "Its process ended: the folder 'logs' has what it said.")
+        elif result.outcome is Ended.FAILED:
             # An error on a GPU may leave it useless to the process that made it.
             self._drop(process)
         assert task is not None
@@ -201,7 +186,7 @@ class _Run:
             if process.seconds > task.limit:
                 self._drop(process)
                 said = f"It took more than {duration(task.limit)}."
-                self._keep(ended_early(task, Outcome.TIMED_OUT, process.seconds, said))
+                self._keep(ended_early(task, Ended.TIMED_OUT, process.seconds, said))
             elif self._seconds_left() <= 0:
                 self._drop(process)
                 self._say(f"{task.part}, {task.name}: ended, the time is over")
@@ -213,13 +198,12 @@ class _Run:
     def _keep(self, result: Result) -> None:
         self._store.keep(result)
         waiting = len(self._left) + len(self._busy)
-        share = sum(map(self._expects, self._left)) / (1 if self._settings.device == "cpu" else self._workers)
+        share = sum(map(self._expects, self._left)) / self._workers
         alone = sum(self._expects(task) for task in self._left if task.alone)
         about = min(max(share, alone), max(self._seconds_left(), 0.0))
-        mark = "" if result.outcome is Outcome.DONE else f"{result.outcome.value}: "
-        left = (
-            f"about {duration(about)} left of {duration(self._until - self._begun)}" if waiting else "nothing is left"
-        )
+        mark = "" if result.outcome is Ended.DONE else f"{result.outcome.value}: "
+        of = "" if math.isinf(self._until) else f" of {duration(self._until - self._begun)}"
+        left = f"about {duration(about)} left{of}" if waiting else "nothing is left"
         self._say(
             f"{self._wanted - waiting}/{self._wanted} {result.part}, {result.task}: {mark}{result.said} "
             f"({duration(result.seconds)}; {left})"
