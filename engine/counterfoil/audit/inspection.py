@@ -30,7 +30,7 @@ from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest_estimate
 from counterfoil.program.recompute import computed_again

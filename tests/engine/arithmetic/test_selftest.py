@@ -29,7 +29,7 @@ from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, P
 from counterfoil.commit.state import state_root
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.graph import Program
 
 CPU = torch.device("cpu")
