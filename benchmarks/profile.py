@@ -34,7 +34,7 @@ from benchmarks.timing import seconds_of
 from benchmarks.workloads import WORKLOADS
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.estimate import product_flops
 from counterfoil.program.graph import Program, node_values
@@ -62,11 +62,15 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "compute/(forms|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
-        "|arithmetic/exact",
+        "|(arithmetic|operators)/(.*/)?exact",
         "",
         "compute",
     ),
-    ("grid/(scale|magnitude|infinities|margin|known)|cpu/(formulas|measuring)", "", "scale rules"),
+    (
+        "grid/(scale|magnitude|infinities|margin|known)|operators/(.*/)?bounds|cpu/(formulas|measuring)",
+        "",
+        "scale rules",
+    ),
     ("grid/rounder", "_scales|measured", "scale rules"),
     ("kernels/.*/rounding|grid/(rounder|replaying|fingerprinting)", "fingerprint|mix|watch", "fingerprints"),
     ("grid/unrounded", "", "fingerprints"),

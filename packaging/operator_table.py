@@ -12,7 +12,8 @@ import torch
 
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.operators.bounds import always
-from counterfoil.operators.catalogue import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
+from counterfoil.operators.catalogue import allowed_names, classify, decided_arguments
+from counterfoil.operators.facts import DRAWS, Operator, OperatorClass
 from counterfoil.operators.judge import exact_kinds
 from counterfoil.operators.norms.bounds import longest_of_batch_norm
 from counterfoil.program.composites import COMPOSITES

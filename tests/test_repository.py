@@ -18,7 +18,7 @@ import typer
 import counterfoil
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.app import app
-from counterfoil.operators.catalogue import DRAWS
+from counterfoil.operators.facts import DRAWS
 
 ROOT = Path(__file__).parents[1]
 

@@ -26,7 +26,7 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
 from counterfoil.kernels.cpu.philox import philox4x32, uniform
 from counterfoil.kernels.grid import ZERO_SCALE, Grid
-from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL
+from counterfoil.operators.facts import EXPONENTIAL, NORMAL
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 from counterfoil.signing.envelope import sign_statement

@@ -134,6 +134,7 @@ def job(trainer_key, tmp_path_factory: pytest.TempPathFactory) -> Job:
     return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=LONG, checkpoint_every=2), trainer_key)
 
 
+@pytest.mark.slow
 def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
     engine = ProcessEngine()
     first = window_of(engine)

@@ -27,7 +27,7 @@ from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import DataError
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.training.order import OrderDraft
 from support.error_bounds import rounded_names
 from support.jobs import replaced

@@ -218,8 +218,6 @@ class Corpus:
             if inspection.order is None or inspection.claim is None:
                 raise CommitmentError("There is no run in it.")
             states = [reader.checkpoint(step) for step in reader.checkpoint_steps()]
-            for step, state in zip(reader.checkpoint_steps(), states, strict=True):
-                reader.check_checkpoint(step, state)
             records = inspection.records
             logs = [reader.log(record.step) for record in records[1:]]
             for record, log in zip(records[1:], logs, strict=True):

@@ -10,8 +10,8 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid.margin import bounds_of
 from counterfoil.arithmetic.grid.scales.rules import scale_rule
-from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
-from counterfoil.operators.facts import Bound, Use
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import Bound, OperatorClass, Use
 from counterfoil.operators.judge import exact_output
 from counterfoil.operators.judging.numbers import MP, NotExactError
 from counterfoil.operators.node import TensorType

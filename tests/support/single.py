@@ -13,7 +13,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from counterfoil.arithmetic.compute.operation import make_operation
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import OperatorClass, classify, is_allowed
+from counterfoil.operators.catalogue import classify, is_allowed
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS

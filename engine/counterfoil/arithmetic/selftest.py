@@ -29,8 +29,8 @@ from counterfoil.kernels.cpu.rounding import mix_values
 from counterfoil.kernels.exact.forms import sound_forms
 from counterfoil.kernels.exact.products import Form
 from counterfoil.kernels.grid import Grid
-from counterfoil.operators.catalogue import DRAWS
 from counterfoil.operators.draws.judge import drawn_element
+from counterfoil.operators.facts import DRAWS
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES

@@ -19,11 +19,11 @@ import torch
 from counterfoil.arithmetic.compute.devices import environment_after
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
+from counterfoil.audit.conclusion import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.signatures import Keys, Parties, read_client_order
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge, look_at_state
 from counterfoil.audit.step.replayer import State, step_replayer
-from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import (
     AdjudicationEvent,
     AdjudicationFinished,

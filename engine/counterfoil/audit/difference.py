@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.signatures import check_claim
+from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log, step_replayer
@@ -30,7 +30,7 @@ from counterfoil.audit.values.difference import (
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError, GivenFileError
+from counterfoil.base.errors import CommitmentError
 from counterfoil.base.generators import finish
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
@@ -47,10 +47,7 @@ class _Run:
     """One open run, compared with what its trainer signed."""
 
     def __init__(self, reader: BundleReader, cancel: CancelToken | None, progress: Progress) -> None:
-        if not reader.has_run:
-            raise GivenFileError(
-                f"{reader.path.name} is an order that nobody has run.", remedy="Give the trainer's run of it."
-            )
+        need_run(reader)
         self.reader = reader
         self.manifest: OrderManifest = reader.manifest
         claim = check_claim(reader.claim(), reader.manifest, None)
@@ -66,12 +63,7 @@ class _Run:
         return Program.from_bytes(self.reader.program(self.manifest.programs.name(step)))
 
     def state(self, step: int) -> dict[str, Array]:
-        """The stored state after a step, which is one that the run commits to."""
-        if step == 0:
-            return self.reader.initial_state()
-        state = self.reader.checkpoint(step)
-        self.reader.check_checkpoint(step, state)
-        return state
+        return self.reader.checkpoint(step) if step else self.reader.initial_state()
 
 
 def compare_runs(

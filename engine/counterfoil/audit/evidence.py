@@ -10,7 +10,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.audit.inspection import Inspection
+from counterfoil.audit.inspection import Inspection, check_beginning
 from counterfoil.audit.step.replayer import State
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -179,11 +179,8 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
             raise CommitmentError(
                 say("The leaf of step {0} commits to a state where the order asks for none.", record.step)
             )
-    if first == 0 and contents.leaves[0].record.state_root != manifest.initial_root:
-        raise CommitmentError(
-            say("The run commits to another state before its first step than the initial state that was ordered."),
-            remedy=say("Ask the trainer for a run of this order."),
-        )
+    if first == 0:
+        check_beginning(contents.leaves[0].record, manifest)
     if state_root(contents.state) != contents.leaves[0].record.state_root:
         raise CommitmentError(
             say("The state in the capsule is not the one that the run commits to after step {0}.", first)

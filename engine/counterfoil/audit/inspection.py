@@ -30,7 +30,7 @@ from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest_estimate
 from counterfoil.program.recompute import computed_again
@@ -101,11 +101,9 @@ class Inspection(Parties):
 def open_inspection(
     path: str | os.PathLike[str],
     order_path: str | os.PathLike[str] | None = None,
-    trainer_key: PublicKey | None = None,
+    *,
     cancel: CancelToken | None = None,
-    heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
-    client_key: PublicKey | None = None,
 ) -> Iterator[Inspection]:
     """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
 
@@ -120,7 +118,7 @@ def open_inspection(
     """
     with BundleReader.open(path) as reader:
         inspection = Inspection(reader)
-        make_checks(inspection, order_path, trainer_key, cancel, heads, limits, client_key)
+        make_checks(inspection, order_path, cancel=cancel, limits=limits)
         yield inspection
 
 
@@ -275,17 +273,22 @@ def _check_commitments(
             ),
             remedy=say("Ask the trainer for the file again."),
         )
-    if records[0].state_root != manifest.initial_root:
-        raise CommitmentError(
-            say("The run commits to another state before its first step than the initial state that was ordered."),
-            remedy=say("Ask the trainer for a run of this order."),
-        )
+    check_beginning(records[0], manifest)
     inspection.records, inspection.tree = records, tree
     detail = say("The {0} steps have the signed run root {1}.", manifest.steps, tree.root.short)
     if heads is not None:
         key = PublicKey.from_pem(inspection.claim.public_key.encode())
         detail = joined(detail, check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree))
     return CheckState.PASSED, detail
+
+
+def check_beginning(record: StepRecord, manifest: OrderManifest) -> None:
+    """Check that a run begins with the initial state that was ordered; raises CommitmentError."""
+    if record.state_root != manifest.initial_root:
+        raise CommitmentError(
+            say("The run commits to another state before its first step than the initial state that was ordered."),
+            remedy=say("Ask the trainer for a run of this order."),
+        )
 
 
 def _check_states(

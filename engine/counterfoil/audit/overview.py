@@ -25,7 +25,7 @@ from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.limits import Limits
 from counterfoil.signing.keys import PublicKey
 

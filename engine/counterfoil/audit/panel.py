@@ -128,7 +128,7 @@ class _Table:
         """Open a run and run checks 1 to 6 on it; one that fails takes no part."""
         try:
             inspection = self._stack.enter_context(
-                open_inspection(path, self._order_path, None, self._cancel, limits=self._limits)
+                open_inspection(path, self._order_path, cancel=self._cancel, limits=self._limits)
             )
             if inspection.failure is not None:
                 raise inspection.failure

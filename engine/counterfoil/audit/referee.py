@@ -248,12 +248,9 @@ def _agreed_state(initial: State, members: Iterable[Provider], step: int) -> Sta
 def _stored(members: Iterable[Provider], step: int) -> State:
     refused: CommitmentError | None = None
     for member in members:
-        stored = member.reader.checkpoint(step)
         try:
-            member.reader.check_checkpoint(step, stored)
+            return {name: torch.from_numpy(array) for name, array in member.reader.checkpoint(step).items()}
         except CommitmentError as error:
             refused = refused or error
-            continue
-        return {name: torch.from_numpy(array) for name, array in stored.items()}
     assert refused is not None
     raise refused

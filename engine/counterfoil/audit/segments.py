@@ -275,16 +275,14 @@ class SegmentReplay:
 
     def _stored(self, step: int) -> Generator[Event, None, Arrays | None]:
         """Return the trainer's stored state after a step; None where it is not the one that the run commits to."""
-        trainer = self._reader.checkpoint(step)
         try:
-            self._reader.check_checkpoint(step, trainer)
+            return self._reader.checkpoint(step)
         except CommitmentError:
             # A file that is being written to may show anything.
             self._reader.file.check_unchanged()
             self._note(Trouble(damaged=(step,)))
             yield self._ledger.check(CheckNumber.COMMITMENTS, CheckState.FAILED, self._ledger.known.trouble.damage)
             return None
-        return trainer
 
     def _measure(self, part: Segment, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
         tensors = compare_states(trainer, outcome.arrays)

@@ -135,6 +135,14 @@ class Parties:
         return joined(signed_by(claim, trainer_key), accepted)
 
 
+def need_run(reader: BundleReader) -> None:
+    """Refuse a file that was given as a run and is an order that nobody has run; raises GivenFileError."""
+    if not reader.has_run:
+        raise GivenFileError(
+            say("{0} is an order that nobody has run.", reader.path.name), remedy=say("Give the trainer's run of it.")
+        )
+
+
 def read_client_order(
     path: str | os.PathLike[str] | None, audited: str | os.PathLike[str] | None = None
 ) -> GivenOrder | None:

@@ -185,10 +185,23 @@ class BundleReader(CheckedFile):
         return self.manifest.checkpoint_steps
 
     def checkpoint(self, step: int) -> dict[str, Array]:
-        """Return the stored state after a step by tensor name, sorted; raises BundleError when none is stored."""
+        """Return the stored state after a step by tensor name, sorted, with the state root that the run commits to.
+
+        Raises:
+            CommitmentError: It differs; the sentence names the step.
+            FileChangedError: It differs, and did not when it was loaded before.
+            BundleError: No state of this step is stored, or the file is damaged.
+        """
         if not self.has_run or not self.manifest.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
-        return self._state(layout.checkpoint_path(step))
+        state = self._state(layout.checkpoint_path(step))
+        holds, part = state_root(state) == self.committed_root(step), say("the stored state of step {0}", step)
+        if not holds and part in self._verified:
+            raise self.file.changed(part)
+        if not holds:
+            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
+        self._verified.add(part)
+        return state
 
     def checkpoint_tensor(self, step: int, name: str, cancel: CancelToken | None = None) -> tuple[Array, Digest]:
         """Return one tensor of a stored state, and the tensor digest of the very bytes that are returned.
@@ -285,21 +298,6 @@ class BundleReader(CheckedFile):
         if not holds:
             raise CommitmentError(say("{0:capital} in the bundle differs from what the order commits to.", what))
         self._verified.add(what)
-
-    def check_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
-        """Check a state against the state root that the run commits to for ``step``.
-
-        Raises:
-            CommitmentError: It differs; the sentence names the step.
-            FileChangedError: It differs, and did not when it was loaded before.
-            BundleError: The run commits to no state of this step, or the file is damaged.
-        """
-        holds, part = state_root(state) == self.committed_root(step), say("the stored state of step {0}", step)
-        if not holds and part in self._verified:
-            raise self.file.changed(part)
-        if not holds:
-            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
-        self._verified.add(part)
 
     def verify_checkpoint(self, step: int, cancel: CancelToken | None = None) -> None:
         """Compare a stored state with the state root of its step, piece by piece; it is not kept in memory.

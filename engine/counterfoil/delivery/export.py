@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from counterfoil.audit.signatures import check_claim
+from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import ITEM_BYTES, tensor_bytes
-from counterfoil.base.errors import CommitmentError, DataError, FileWriteError, GivenFileError, TargetExistsError
+from counterfoil.base.errors import CommitmentError, DataError, FileWriteError, TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import check_room, check_target, whole_file
@@ -91,10 +91,7 @@ def export_weights(
 
 def _stored_step(reader: BundleReader, step: int | None) -> int:
     manifest = reader.manifest
-    if not reader.has_run:
-        raise GivenFileError(
-            say("{0} is an order that nobody has run.", reader.path.name), remedy=say("Give the trainer's run of it.")
-        )
+    need_run(reader)
     if step is None:
         return manifest.steps
     if not manifest.is_checkpoint(step):

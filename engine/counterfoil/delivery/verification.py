@@ -13,7 +13,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from counterfoil.audit.signatures import check_claim
+from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.values.delivery import (
     Basis,
     ComparedTensor,
@@ -27,7 +27,7 @@ from counterfoil.audit.values.trust import TrainerTrust
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError, DataError, GivenFileError, SignatureError
+from counterfoil.base.errors import CommitmentError, DataError, SignatureError
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
@@ -105,11 +105,7 @@ def verify_weights(
     with obstacles_noticed(), ExitStack() as stack:
         delivered = DeliveredWeights(weights, stack, unused)
         reader = stack.enter_context(BundleReader.open(run))
-        if not reader.has_run:
-            raise GivenFileError(
-                say("{0} is an order that nobody has run.", reader.path.name),
-                remedy=say("Give the trainer's run of it."),
-            )
+        need_run(reader)
         for done, total in delivered.settle(cancel):
             yield DeliveryProgress(say("Hashing the weights"), done, total)
         record, run_root = yield from _final_record(reader, basis, cancel)

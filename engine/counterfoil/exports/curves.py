@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.audit.signatures import check_claim
+from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CommitmentError, DataError, GivenFileError
+from counterfoil.base.errors import CommitmentError, DataError
 from counterfoil.base.timestamps import read_timestamp
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import whole_file
@@ -58,10 +58,7 @@ def read_curves(run: str | os.PathLike[str], cancel: CancelToken | None = None) 
         CancelledError: The token was cancelled.
     """
     with obstacles_noticed(), BundleReader.open(run) as reader:
-        if not reader.has_run:
-            raise GivenFileError(
-                f"{reader.path.name} is an order that nobody has run.", remedy="Give the trainer's run of it."
-            )
+        need_run(reader)
         claim = check_claim(reader.claim(), reader.manifest, None)
         if run_tree(reader.step_records(cancel)).root != claim.run_root:
             raise CommitmentError("The steps of the run are not those that its trainer signed.")

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from counterfoil.operators.convolutions import facts as convolutions
 from counterfoil.operators.draws import facts as draws
-from counterfoil.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM, Operator, OperatorClass, Trait
+from counterfoil.operators.facts import Operator, OperatorClass, Trait
 from counterfoil.operators.indexing import facts as indexing
 from counterfoil.operators.losses import facts as losses
 from counterfoil.operators.moves import facts as moves
@@ -26,24 +26,6 @@ from counterfoil.operators.pointwise import facts as pointwise
 from counterfoil.operators.pooling import facts as pooling
 from counterfoil.operators.products import facts as products
 from counterfoil.operators.reductions import facts as reductions
-
-__all__ = [
-    "DRAWS",
-    "EXPONENTIAL",
-    "FILLS",
-    "NORMAL",
-    "ROUNDED_UNLESS_INTEGER",
-    "UNIFORM",
-    "Operator",
-    "OperatorClass",
-    "Trait",
-    "allowed_names",
-    "classify",
-    "decided_arguments",
-    "is_allowed",
-    "kinds_with",
-    "names_with",
-]
 
 _FAMILIES = (convolutions, draws, indexing, losses, moves, norms, pointwise, pooling, products, reductions)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from counterfoil.base.plaintext import spelled
-from counterfoil.operators.catalogue import Operator, classify
+from counterfoil.operators.catalogue import classify
+from counterfoil.operators.facts import Operator
 
 
 @dataclass(frozen=True)

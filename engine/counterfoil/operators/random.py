@@ -18,7 +18,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from counterfoil.operators.catalogue import DRAWS
+from counterfoil.operators.facts import DRAWS
 
 _LIBRARY = torch.library.Library("counterfoil", "DEF")  # type: ignore[no-untyped-call]
 

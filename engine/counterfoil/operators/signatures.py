@@ -17,7 +17,8 @@ from typing import Any
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
-from counterfoil.operators.catalogue import DRAWS, FILLS, Trait, kinds_with
+from counterfoil.operators.catalogue import FILLS, kinds_with
+from counterfoil.operators.facts import DRAWS, Trait
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.operators.uses import COMPARISONS
 

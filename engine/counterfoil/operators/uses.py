@@ -12,7 +12,8 @@ from typing import Any
 
 from counterfoil.base.dtypes import INTEGER_RANGES
 from counterfoil.base.sentence import say
-from counterfoil.operators.catalogue import FILLS, ROUNDED_UNLESS_INTEGER, Trait, kinds_with, names_with
+from counterfoil.operators.catalogue import FILLS, ROUNDED_UNLESS_INTEGER, kinds_with, names_with
+from counterfoil.operators.facts import Trait
 from counterfoil.operators.node import Argument, Node, TensorType
 
 INTEGER_KINDS = kinds_with(Trait.INTEGERS)

@@ -34,6 +34,7 @@ from counterfoil.base.raised import theirs, told
 from counterfoil.operators.node import TensorType
 from counterfoil.operators.random import PhiloxDropout, counting_draws
 from counterfoil.program import mixed, remedies, whereabouts
+from counterfoil.program.attribution import META_KEY, Location, label_line
 from counterfoil.program.checkpointed import called_directly
 from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decisions import Decisions
@@ -44,6 +45,7 @@ from counterfoil.program.lowering import changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
+from counterfoil.program.restoring import Snapshot
 from counterfoil.program.steadiness import (
     at_another_moment,
     check_drew_nothing,
@@ -60,10 +62,6 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""
 
 _DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
-_LABEL = "counterfoil_module"
-_LINE_LABEL = "counterfoil_line"
-_META_KEY = "nn_module_stack"
-"""A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path, file and line)``."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def capture(
     steady = {*held.frozen, *held.buffers}
 
     def trace(*, again: bool = True) -> _Traced:
-        location = _Location()
+        location = Location()
         decisions = Decisions(location.at_line, held.storages)
         step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, location, decisions)
         return _trace(
@@ -142,16 +140,22 @@ def capture(
             again=again,
         )
 
+    kept = Snapshot(model)
     with generators_kept():
-        before = positions()
-        traced = trace(again=False)
-        check_drew_nothing(before, trace)
-        with at_another_moment():
-            check_same(traced.written, trace().written, _META_KEY)
+        try:
+            before = positions()
+            traced = trace(again=False)
+            check_drew_nothing(before, trace)
+            # What the first run left behind is fake; but who counts its calls must not be at the same count again.
+            kept.restore(counts=False)
+            with at_another_moment():
+                check_same(traced.written, trace().written, META_KEY)
+        finally:
+            kept.restore()
     decisions = traced.decisions
     assert traced.pure is not None
     program, constants = lower(
-        traced.pure, tuple(inputs), traced.names, _META_KEY, _DTYPE_NAMES, held.storages, single=exact
+        traced.pure, tuple(inputs), traced.names, META_KEY, _DTYPE_NAMES, held.storages, single=exact
     )
     for name in sorted(decisions.relied_on & set(program.updates)):
         raise ProgramError(
@@ -221,7 +225,7 @@ class _Step:
     inputs: list[Input]
     arrays: tuple[str, ...]
     micro_batches: int
-    location: _Location
+    location: Location
     decisions: Decisions
 
     def __call__(self, values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
@@ -267,7 +271,7 @@ class _Step:
 
         replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
         attributed = self.location.attribute_forward(model)
-        with attributed, whereabouts.LineLabels(_label_line), PhiloxDropout(), Substitutes(self.decisions):
+        with attributed, whereabouts.LineLabels(label_line), PhiloxDropout(), Substitutes(self.decisions):
             loss, after = functional_call(Step(), replaced, ())
         _check_loss(loss)
         # The next part starts from the values of the buffers, not from how they came about.
@@ -355,7 +359,7 @@ def _trace(
     inputs: list[Input],
     state: Mapping[str, Tensor],
     steady: Collection[str],
-    location: _Location,
+    location: Location,
     decisions: Decisions,
     *,
     exact: bool,
@@ -480,121 +484,3 @@ def _tensor_type(name: str, tensor: Tensor) -> TensorType:
             remedy=mixed.in_float32(tensor.dtype),
         )
     return TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
-
-
-class _Location:
-    """Keeps track of the module, and the pass, that the operators being traced belong to."""
-
-    def __init__(self) -> None:
-        self._stack: list[str] = []
-        self._set("forward", "")
-
-    @property
-    def sentence(self) -> str:
-        """The place in words, to begin a sentence with."""
-        return f"The module {self._path!r}" if self._path else "The step"
-
-    def _set(self, phase: str, path: str, line: str = "") -> None:
-        self._phase, self._path, self._line = phase, path, line
-        self.at_line("")
-
-    def at_line(self, line: str) -> None:
-        """Attribute the operators that follow to a line of the client's code, or a library's.
-
-        Empty for none; in a backward pass it is that of the operator whose gradient is computed.
-        """
-        _node_meta()[_META_KEY] = (self._phase, self._path, line or self._line)
-
-    @contextmanager
-    def attribute_forward(self, model: nn.Module) -> Iterator[None]:
-        """Attribute operators to the innermost module whose ``forward`` runs."""
-        hooks: list[Any] = []
-
-        def enter(path: str) -> Callable[..., None]:
-            def hook(*_: Any) -> None:
-                self._stack.append(path)
-                self._set("forward", path)
-
-            return hook
-
-        def leave(path: str) -> Callable[..., None]:
-            def hook(_module: nn.Module, _args: Any, output: Any) -> None:
-                for tensor in _tensors(output):
-                    _label(tensor, _LABEL, path)
-                self._stack.pop()
-                self._set("forward", self._stack[-1] if self._stack else "")
-
-            return hook
-
-        for path, module in model.named_modules():
-            hooks += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
-        self._set("forward", "")
-        try:
-            yield
-        finally:
-            for hook in hooks:
-                hook.remove()
-
-    def attribute_backward(self, loss: Tensor) -> None:
-        """Attribute the backward pass of each forward operator to the module that ran it."""
-        _label(loss, _LABEL, "")
-        seen: set[Any] = set()
-        waiting = [loss.grad_fn]
-        while waiting:
-            node = waiting.pop()
-            if node is None or node in seen:
-                continue
-            seen.add(node)
-            path, line = _metadata(node).get(_LABEL, ""), _metadata(node).get(_LINE_LABEL, "")
-            node.register_prehook(lambda _gradients, path=path, line=line: self._set("backward", path, line))
-            waiting.extend(parent for parent, _ in node.next_functions)
-        # The Python objects must live until the backward pass, else their hooks are lost.
-        self._kept = seen
-
-    def at_gradient(self, parameter: str) -> None:
-        """Attribute the operators that follow to the sum of a parameter's gradients over micro-batches."""
-        self._set("backward", parameter)
-
-    def at_slot(self, slot: str) -> None:
-        """Attribute the operators that follow to the update of a state tensor."""
-        self._set("update", slot)
-
-
-def _node_meta() -> dict[str, Any]:
-    """The metadata that the nodes being traced receive."""
-    meta: dict[str, Any] = fx_traceback.current_meta
-    return meta
-
-
-def _metadata(node: Any) -> dict[str, Any]:
-    """The dictionary that an autograd node carries; its stub says it is a method."""
-    metadata: dict[str, Any] = node.metadata
-    return metadata
-
-
-def _label(tensor: Tensor, key: str, text: str) -> None:
-    # Inner modules finish first and label their part; what is left without a label belongs to the outer one.
-    waiting = [tensor.grad_fn]
-    while waiting:
-        node = waiting.pop()
-        if node is None or key in _metadata(node):
-            continue
-        _metadata(node)[key] = text
-        waiting.extend(parent for parent, _ in node.next_functions)
-
-
-def _label_line(result: Any, line: str) -> None:
-    for tensor in _tensors(result):
-        if tensor.requires_grad:
-            _label(tensor, _LINE_LABEL, line)
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _tensors(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)

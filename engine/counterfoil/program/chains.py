@@ -18,7 +18,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node, Value
 from counterfoil.program.elementwise import Expression, expression_of, values_in
 from counterfoil.program.graph import Program, node_values

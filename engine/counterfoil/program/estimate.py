@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.operators.catalogue import OperatorClass, Trait
+from counterfoil.operators.facts import OperatorClass, Trait
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program.graph import Program, node_values
 from counterfoil.program.limits import Estimate

@@ -19,7 +19,8 @@ from counterfoil.base.dtypes import STATE_DTYPES
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.plaintext import quoted
 from counterfoil.base.sentence import say
-from counterfoil.operators.catalogue import OperatorClass, is_allowed
+from counterfoil.operators.catalogue import is_allowed
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
 from counterfoil.operators.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces, defaults_of, signature_of
 from counterfoil.operators.uses import undefined_use

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, fx
 
 from counterfoil.base.errors import ProgramError
-from counterfoil.operators.catalogue import DRAWS, UNIFORM, is_allowed
+from counterfoil.operators.catalogue import is_allowed
+from counterfoil.operators.facts import DRAWS, UNIFORM
 from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
 from counterfoil.operators.uses import COMPARISONS, undefined_use
 from counterfoil.program.assembly import alive

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from counterfoil.operators.catalogue import DRAWS, OperatorClass, decided_arguments
+from counterfoil.operators.catalogue import decided_arguments
+from counterfoil.operators.facts import DRAWS, OperatorClass
 
 if TYPE_CHECKING:
     from counterfoil.operators.node import Argument, Node

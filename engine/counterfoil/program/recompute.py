@@ -16,7 +16,7 @@ from typing import Literal
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.assembly import alive, assembled, renumbered
 from counterfoil.program.estimate import estimate, storages, value_bytes

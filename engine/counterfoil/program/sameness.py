@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from counterfoil.operators.catalogue import Trait, names_with
+from counterfoil.operators.catalogue import names_with
+from counterfoil.operators.facts import Trait
 
 if TYPE_CHECKING:
     from counterfoil.operators.node import Node

@@ -33,7 +33,7 @@ from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.kernels.grid import FLOAT64_BIAS, ZERO_SCALE
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits

@@ -44,7 +44,7 @@ from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
-from counterfoil.training.rows import Rows, check_dtype, read_rows
+from counterfoil.training.rows import Keep, Rows, check_dtype, read_rows
 from counterfoil.training.schedules import (
     Every,
     Pace,
@@ -102,8 +102,6 @@ class CustomJob(ClientJob):
         learning_rate: The learning rate, or one for each step; an optimizer of torch has its own.
         scheduler: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an
             optimizer; for a rule of ours ``learning_rate`` is the one that the optimizer is made with.
-        scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
-            arguments suggest epochs: then the job must say.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or
             shuffled epochs by the seed.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
@@ -114,6 +112,10 @@ class CustomJob(ClientJob):
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: The state is digested every so many steps.
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
+        scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
+            arguments suggest epochs: then the job must say.
+        keep: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in
+            each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
     """
 
     title: str
@@ -125,7 +127,6 @@ class CustomJob(ClientJob):
     batch_size: int | None = None
     learning_rate: float | Sequence[float] | None = None
     scheduler: LRScheduler | SchedulerFactory | None = None
-    scheduler_every: Every | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
@@ -133,6 +134,8 @@ class CustomJob(ClientJob):
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
+    scheduler_every: Every | None = None
+    keep: Keep | None = None
 
     def drafting(
         self,
@@ -170,7 +173,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     check_counts(job)
     check_model(job.model)
     optimizer = optimizer_of(job, Pace.of(job.scheduler_every, steps_per_epoch(job), range(job.steps)))
-    rows = yield from read_rows(job.data, job.steps, cancel)
+    rows = yield from read_rows(job.data, job.steps, lambda count: chosen_rows(job, count), job.keep, cancel)
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
     yield CAPTURING
@@ -407,7 +410,7 @@ def schedule_of(job: CustomJob, rows: Rows, count: int) -> npt.NDArray[np.int64]
 
     Args:
         job: The job.
-        rows: Its data, which may have drawn the rows already, as a DataLoader does.
+        rows: Its data, for which the rows may be drawn already.
         count: How many rows the data has.
 
     Returns:
@@ -418,12 +421,18 @@ def schedule_of(job: CustomJob, rows: Rows, count: int) -> npt.NDArray[np.int64]
     """
     drawn = rows.schedule
     if drawn is not None:
-        if job.schedule is not None or job.batch_size not in (None, drawn.shape[1]):
+        said = job.schedule is not None or job.batch_size not in (None, drawn.shape[1])
+        if said and isinstance(job.data, DataLoader):
             raise DataError(
                 f"The job's DataLoader gives batches of {drawn.shape[1]} rows, and the job says which rows as well.",
                 remedy="Leave schedule and batch_size out.",
             )
         return drawn
+    return chosen_rows(job, count)
+
+
+def chosen_rows(job: CustomJob, count: int) -> npt.NDArray[np.int64]:
+    """Return which of so many rows each step of a job reads, int64 ``[steps, batch_size]``; raises DataError."""
     if job.schedule is None and job.batch_size is None:
         raise DataError("The job has no batch_size.", remedy="Say how many rows a step has.")
     if job.schedule is None:

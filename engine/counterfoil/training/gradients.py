@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node, Value
 from counterfoil.program.graph import Program, node_values
 

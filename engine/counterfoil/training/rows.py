@@ -1,7 +1,8 @@
 """The rows of a client's data: arrays, tensors, a Dataset or a DataLoader, read once and held as arrays of the order.
 
-A Dataset is read row by row, each row once: what it draws at random, such as an augmentation, is drawn then. The
-batches that a step sees have the form in which torch's default collation would give them.
+Of a Dataset the rows that some step reads are read, each once: what it draws at random, such as an augmentation, is
+drawn then, for all epochs. Whoever wants it drawn anew keeps batches. The batches that a step sees have the form in
+which torch's default collation would give them.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
+from torch.utils.data.distributed import DistributedSampler
 
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
@@ -41,6 +43,16 @@ _SAME_BATCHES = "Say drop_last=True, and bring all batches to one shape"
 _FORMS = "Return tensors, numpy arrays or numbers, or dicts and tuples of these"
 
 
+Schedule = npt.NDArray[np.int64]
+"""Which rows each step reads, int64 ``[steps, batch_size]``."""
+Keep = Literal["rows", "batches"]
+"""What an order keeps of a Dataset: each row once, or every batch as it is drawn."""
+_TRIED = 4
+"""Rows that are read twice, to see whether they are drawn at random."""
+Choose = Callable[[int], Schedule]
+"""Says which of so many rows each step reads."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """A client's data, read.
@@ -48,29 +60,37 @@ class Rows:
     Attributes:
         arrays: The data arrays by name.
         batch: Gives a batch the form that the objective expects, from its rows by name.
-        schedule: int64 ``[steps, batch_size]``, the rows of each step where a DataLoader says so.
+        schedule: int64 ``[steps, batch_size]``, the rows of each step, numbered as in the arrays; None where the job
+            is still to say.
     """
 
     arrays: Mapping[str, Array]
     batch: Callable[[Mapping[str, Tensor]], Any]
-    schedule: npt.NDArray[np.int64] | None = None
+    schedule: Schedule | None = None
 
 
-def read_rows(data: Any, steps: int, cancel: CancelToken | None = None) -> Generator[Preparing, None, Rows]:
-    """Read a client's data.
+def read_rows(
+    data: Any, steps: int, choose: Choose, keep: Keep | None = None, cancel: CancelToken | None = None
+) -> Generator[Preparing, None, Rows]:
+    """Read a client's data: arrays and tensors whole, of a Dataset the rows that some step reads.
 
     Args:
         data: Arrays or tensors by name, a single one, a Dataset with a length or a list of rows, or a DataLoader.
         steps: Number of steps, for what a DataLoader gives.
+        choose: Says which rows of a Dataset each step reads.
+        keep: ``rows``, each once, or ``batches`` as they are drawn; None is rows, unless they are drawn at random.
         cancel: Looked at between rows.
 
     Yields:
         How far it is.
 
     Raises:
-        DataError: It is of another kind, holds what an order cannot, or its rows differ in shape.
+        DataError: It is of another kind, holds what an order cannot, its rows differ in shape, or nobody said what is
+            to be kept of a Dataset that draws at random.
         CancelledError: ``cancel`` was set.
     """
+    if keep not in (None, "rows", "batches"):
+        raise DataError(f"The job's keep is {keep!r}.", remedy="Say 'rows' or 'batches'.")
     if isinstance(data, Mapping):
         arrays = {str(name): _numbers(item, str(name)) for name, item in data.items()}
         bools = {str(name) for name, item in data.items() if _is_bool(item)}
@@ -78,15 +98,49 @@ def read_rows(data: Any, steps: int, cancel: CancelToken | None = None) -> Gener
     if isinstance(data, (Tensor, np.ndarray)):
         return Rows({ITEM: _numbers(data, ITEM)}, lambda rows: _truth(rows[ITEM], _is_bool(data)))
     if isinstance(data, DataLoader):
-        return (yield from _read_loader(data, steps, cancel))
+        return (yield from _read_loader(data, steps, keep, cancel))
+    return (yield from _read_drawn(data, choose(_length(data)), keep, cancel))
+
+
+def _read_drawn(
+    data: Any, schedule: Schedule, keep: Keep | None, cancel: CancelToken | None
+) -> Generator[Preparing, None, Rows]:
+    """Read the rows of a Dataset that a schedule names, and number them anew: in the Dataset's order, or the steps'."""
+    length = _length(data)
+    if schedule.min() < 0 or schedule.max() >= length:
+        raise DataError(
+            f"The job's schedule names row {schedule.max() if schedule.min() >= 0 else schedule.min()}; its data has "
+            f"{length} rows.",
+            remedy="Count rows from 0.",
+        )
+    drawn, places = np.unique(schedule, return_inverse=True)
+    if keep is None and len(drawn) < schedule.size and type(data) is not TensorDataset:
+        _check_same_again(data, drawn[:_TRIED])
+    if keep == "batches":
+        drawn, places = schedule.reshape(-1), np.arange(schedule.size)
+    numbered = places.reshape(schedule.shape).astype(np.int64)
     if type(data) is TensorDataset:
         names = [f"{ITEM}.{number}" for number in range(len(data.tensors))]
-        arrays = {name: _numbers(tensor, name) for name, tensor in zip(names, data.tensors, strict=True)}
+        arrays = {name: _numbers(tensor[drawn], name) for name, tensor in zip(names, data.tensors, strict=True)}
         bools = {name for name, tensor in zip(names, data.tensors, strict=True) if _is_bool(tensor)}
-        return Rows(arrays, lambda rows: [_truth(rows[name], name in bools) for name in names])
-    table = _Table(_length(data))
-    yield from _read(table, (_row(data, number) for number in range(table.length)), table.length, cancel)
-    return Rows(table.arrays, table.batch)
+        return Rows(arrays, lambda rows: [_truth(rows[name], name in bools) for name in names], numbered)
+    table = _Table(len(drawn))
+    yield from _read(table, (_row(data, int(number)) for number in drawn), table.length, cancel)
+    return Rows(table.arrays, table.batch, numbered)
+
+
+def _check_same_again(data: Any, numbers: npt.NDArray[np.int64]) -> None:
+    """Check that a Dataset gives the same rows when it is asked again; raises DataError."""
+    for number in map(int, numbers):
+        one, other = (dict(_leaves(_row(data, number), "")) for _ in range(2))
+        for name, leaf in one.items():
+            if name in other and _numbers(leaf, name).tobytes() != _numbers(other[name], name).tobytes():
+                raise DataError(
+                    f"Row {number} of the job's data has another {name!r} each time it is read, as an augmentation "
+                    "draws it, and the job reads rows several times.",
+                    remedy="Say keep='batches' to have every batch drawn and stored as your loop would see it, or "
+                    "keep='rows' to have each row drawn once, for all epochs.",
+                )
 
 
 def _length(data: Any) -> int:
@@ -302,20 +356,34 @@ class _Numbers(torch.utils.data.Dataset[int]):
         return int(number)
 
 
-def _read_loader(loader: DataLoader[Any], steps: int, cancel: CancelToken | None) -> Generator[Preparing, None, Rows]:
+def _read_loader(
+    loader: DataLoader[Any], steps: int, keep: Keep | None, cancel: CancelToken | None
+) -> Generator[Preparing, None, Rows]:
     if isinstance(loader.dataset, IterableDataset):
         _length(loader.dataset)
-    if loader.batch_sampler is not None and loader.collate_fn is default_collate:
+    _check_whole(loader)
+    if keep != "batches" and loader.batch_sampler is not None and loader.collate_fn is default_collate:
         numbers = _Numbers(_length(loader.dataset))
         # Rows are drawn as in a loop over the loader itself, from the same generator.
         drawn = DataLoader(numbers, batch_sampler=loader.batch_sampler, generator=loader.generator, collate_fn=list)
         schedule = np.array(list(_as_long(_batches(drawn, steps))), np.int64)
-        rows = yield from read_rows(loader.dataset, steps, cancel)
-        return Rows(rows.arrays, rows.batch, schedule)
+        return (yield from _read_drawn(loader.dataset, schedule, keep, cancel))
     # What another collation makes of rows is known of batches alone: each batch is kept as it comes.
     table = _Table(steps, batched=True)
     yield from _read(table, _batches(loader, steps), steps, cancel)
     return Rows(table.arrays, table.batch, np.arange(steps * table.batch_size).reshape(steps, -1))
+
+
+def _check_whole(loader: DataLoader[Any]) -> None:
+    """Check that a loader gives all rows, and not those of one process of several; raises DataError."""
+    for sampler in (loader.sampler, getattr(loader.batch_sampler, "sampler", None)):
+        if isinstance(sampler, DistributedSampler) and sampler.num_replicas > 1:
+            raise DataError(
+                f"The job's DataLoader gives the rows of one process of {sampler.num_replicas} (DistributedSampler); "
+                "an order names the rows of the whole step.",
+                remedy="Give it a plain sampler, and the batch size of all processes together; micro_batches "
+                "accumulates gradients where that is too large.",
+            )
 
 
 def _batches(loader: DataLoader[Any], steps: int) -> Iterator[Any]:

@@ -38,6 +38,7 @@ from counterfoil.training.custom import (
     check_data,
     check_kinds,
     check_model,
+    chosen_rows,
     only_training,
     optimizer_of,
     schedule_of,
@@ -45,7 +46,7 @@ from counterfoil.training.custom import (
 )
 from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
 from counterfoil.training.preparing import CAPTURING, Preparing
-from counterfoil.training.rows import Rows, read_rows
+from counterfoil.training.rows import Keep, Rows, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 
 _SHOWN = 8
@@ -65,8 +66,8 @@ class Turn:
             train the same parameter.
         learning_rate: The learning rate, or one for each of its steps; an optimizer of torch has its own.
         scheduler: As in :class:`CustomJob`.
-        scheduler_every: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
         micro_batches: Into how many equal parts a step splits its batch.
+        scheduler_every: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
     """
 
     name: str
@@ -75,8 +76,8 @@ class Turn:
     parameters: str | Callable[[str], bool] | None = None
     learning_rate: float | Sequence[float] | None = None
     scheduler: LRScheduler | SchedulerFactory | None = None
-    scheduler_every: Every | None = None
     micro_batches: int = 1
+    scheduler_every: Every | None = None
 
     def trains(self, parameter: str) -> bool:
         """Whether a parameter of this name is one that it trains; without ``parameters`` none is."""
@@ -106,6 +107,7 @@ class TurnsJob(ClientJob):
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: The state is digested every so many steps.
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
+        keep: As in :class:`CustomJob`.
     """
 
     title: str
@@ -121,6 +123,7 @@ class TurnsJob(ClientJob):
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
+    keep: Keep | None = None
 
     def drafting(
         self,
@@ -173,7 +176,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
             pace = Pace.of(turn.scheduler_every, steps_per_epoch(whole), own)
             optimizers[name] = optimizer_of(_alone(job, turn, len(own)), pace)
             _trained(job.model, turn)
-    rows = yield from read_rows(job.data, job.steps, cancel)
+    rows = yield from read_rows(job.data, job.steps, lambda count: chosen_rows(whole, count), job.keep, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
     yield CAPTURING
     for name, turn in turns.parts.items():
@@ -260,6 +263,7 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
         rule=turn.rule,
         data=job.data,
         steps=steps,
+        keep=job.keep,
         batch_size=job.batch_size,
         learning_rate=turn.learning_rate,
         scheduler=turn.scheduler,

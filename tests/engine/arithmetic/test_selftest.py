@@ -29,7 +29,7 @@ from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, P
 from counterfoil.commit.state import state_root
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.graph import Program
 
 CPU = torch.device("cpu")
@@ -55,12 +55,12 @@ def test_known_answers_are_those_of_plain_arithmetic(monkeypatch: pytest.MonkeyP
     z = (z ^ z >> 32) * 0xBF58476D1CE4E5B9 & (2**64 - 1)
     assert z ^ z >> 29 == selftest.MIXED
     seen = []
-    monkeypatch.setattr(tiles, "_RUN", SimpleNamespace(run=lambda *job: seen.append(_RUN.run(*job))))
+    monkeypatch.setattr(tiles, "_SWEEPING", SimpleNamespace(run=lambda *job: seen.append(_SWEEPING.run(*job))))
     selftest.run_selftest(HERE, ROUNDED)
     assert len(seen) == 2, "once recorded, once followed"
 
 
-_RUN = tiles._RUN
+_SWEEPING = tiles._SWEEPING
 STALE = [
     ("kernels/cpu/rounding.py", "0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB"),
     ("kernels/cpu/rounding.py", "return z ^ (z >> np.uint64(29))", "return z ^ (z >> np.uint64(28))"),

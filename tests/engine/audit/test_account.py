@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.conclusion import Coverage, conclude
-from counterfoil.audit.tally import StepTally, conclude_adjudication
+from counterfoil.audit.conclusion import Coverage, StepTally, conclude, conclude_adjudication
 from counterfoil.audit.values.account import account_of, accusation, bound_by, meaning_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Finding, Right

@@ -9,7 +9,7 @@ import pytest
 
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.tally import StepTally, conclude_adjudication
+from counterfoil.audit.conclusion import StepTally, conclude_adjudication
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.audit.values.sampling import SegmentRequest

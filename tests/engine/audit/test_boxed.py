@@ -144,6 +144,7 @@ def test_a_nonce_is_drawn_outside_and_kept(digits_job: Job, tmp_path: Path) -> N
     assert [path.suffix for path in place.glob("*.nonce")] == [".nonce"]
 
 
+@pytest.mark.slow
 def test_workers_replay_for_an_audit_in_a_box(digits_job: Job) -> None:
     request = request_of(digits_job, workers=LocalWorkers(2), recheck=0)
     said = audited(request)

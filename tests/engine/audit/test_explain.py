@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 from counterfoil.arithmetic.grid.neighbours import Values, neighbours, on_grid, quanta
 from counterfoil.audit.step import explain as module
 from counterfoil.audit.step.explain import explain, mixed, pair_or_triple, subsets, unmixed
+from counterfoil.kernels import rules
 from counterfoil.kernels.cpu.rounding import CpuKernel, mix_values
 from counterfoil.kernels.grid import Grid
-from support.rounding_reference import quantum, round_element
 
 GRID = Grid(exponent=0, significand_bits=24, guard_bits=8, margin_bits=44)
 KEY = 0xC0FFEE1234567890
@@ -63,17 +63,17 @@ def test_it_is_that_of_the_kernel_and_can_be_undone(values, key):
 
 @given(st.floats(-2.0, 2.0))
 def test_neighbours_are_those_of_the_rational_reference(value):
-    reference = round_element(value, GRID, GRID.tau)
+    reference = rules.rounded(value, GRID)
     beside = neighbours(np.array([value]), np.array([reference.value]), GRID)
-    assert beside.quantum[0] == float(quantum(Fraction(value), GRID))
-    assert bool(beside.distance[0] <= GRID.tau) == reference.near
+    assert beside.quantum[0] == float(rules.quantum(Fraction(value), GRID))
+    assert bool(beside.distance[0] <= GRID.tau) == (reference.distance <= Fraction(GRID.tau))
     assert abs(beside.other[0] - reference.value) == beside.quantum[0]
-    assert bool(beside.is_up[0]) == reference.up
+    assert bool(beside.is_up[0]) == reference.is_up
 
 
 @given(st.floats(-2.0, 2.0))
 def test_a_rounded_value_is_on_the_grid_and_one_with_a_bit_more_is_not(value):
-    rounded = round_element(value, GRID, GRID.tau).value
+    rounded = rules.rounded(value, GRID).value
     assert on_grid(np.array([rounded]), GRID)[0]
     # Away from zero, since towards it the grid may be finer.
     between = rounded + np.copysign(quanta(np.array([rounded]), GRID)[0] / 2, rounded)
@@ -124,7 +124,7 @@ def close_to_midpoints(count: int, at: list[int], distance: float) -> tuple[np.n
     sign = np.sign(tensor(count, 1))
     before = sign * (0.5 + np.round(np.abs(tensor(count)) * 2**18) / 2**20)
     before[at] += 2.0**-25 + distance
-    after = np.array([round_element(value, GRID, GRID.tau).value for value in before])
+    after = np.array([rules.rounded(value, GRID).value for value in before])
     return before, after
 
 

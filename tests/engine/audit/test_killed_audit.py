@@ -155,7 +155,7 @@ def test_a_continuation_replaces_what_the_interrupted_audit_wrote(job, key, tmp_
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
-@pytest.mark.parametrize("name", ["verdict.json", "steps.csv"])
+@pytest.mark.parametrize("name", ["verdict.json", pytest.param("steps.csv", marks=pytest.mark.slow)])
 def test_a_continuation_replaces_nothing_else(job, key, tmp_path, name, capsys):
     again = [word for word in command(job, tmp_path, key) if word != "--force"]
     stopped(job, tmp_path, key)

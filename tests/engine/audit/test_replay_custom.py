@@ -18,7 +18,7 @@ from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.catalogue import UNIFORM
+from counterfoil.operators.facts import UNIFORM
 from counterfoil.program.update import (
     Adagrad,
     Adam,

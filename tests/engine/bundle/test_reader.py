@@ -345,8 +345,8 @@ def test_one_flipped_bit_of_a_checkpoint_is_found(path: Path, tensor: str) -> No
     flip_bit(path, f"run/checkpoints/0000000004/{tensor}")
     with BundleReader.open(path) as reader:
         with pytest.raises(CommitmentError, match="step 4"):
-            reader.check_checkpoint(4, reader.checkpoint(4))
-        reader.check_checkpoint(7, reader.checkpoint(7))
+            reader.checkpoint(4)
+        reader.checkpoint(7)
 
 
 @pytest.mark.parametrize(

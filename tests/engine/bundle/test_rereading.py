@@ -29,7 +29,7 @@ PARTS: dict[str, tuple[Callable[[BundleReader], object], str]] = {
     "/order/data/x": (lambda reader: reader.data("x"), "the data array 'x'"),
     "/order/initial/fc.weight": (BundleReader.initial_state, "the initial state"),
     "/run/checkpoints/0000000004/fc.bias": (
-        lambda reader: reader.check_checkpoint(4, reader.checkpoint(4)), "the stored state of step 4",
+        lambda reader: reader.checkpoint(4), "the stored state of step 4",
     ),
 }  # fmt: skip
 

@@ -319,7 +319,7 @@ def test_an_interrupt_in_a_callback_of_the_interpreter_is_not_lost(capsys: pytes
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
-@pytest.mark.parametrize(("run", "code"), [("run.cfoil", 0), ("tampered.cfoil", 1)])
+@pytest.mark.parametrize(("run", "code"), [pytest.param("run.cfoil", 0, marks=pytest.mark.slow), ("tampered.cfoil", 1)])
 def test_who_reads_one_line_only_gets_the_same_verdict(job: Path, tmp_path: Path, run: str, code: int) -> None:
     """``counterfoil audit ... | head -1``: standard output is closed before anything stands in it."""
     verdict = tmp_path / "verdict.json"

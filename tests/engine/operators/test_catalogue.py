@@ -5,7 +5,8 @@ import torch
 
 from counterfoil.arithmetic.compute.forms.table import FORMS
 from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES
-from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify, is_allowed
+from counterfoil.operators.catalogue import allowed_names, classify, is_allowed
+from counterfoil.operators.facts import DRAWS, OperatorClass
 
 NAMES = [name for name in allowed_names() if name not in DRAWS]
 

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import Operation
-from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import DRAWS, OperatorClass
 from counterfoil.operators.judge import defined_kinds, exact_output
 from counterfoil.operators.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
 from support.exact_calls import Call, all_calls, digest

@@ -21,7 +21,8 @@ from counterfoil.arithmetic.compute.operation import Operation, make_operation
 from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import DRAWS, OperatorClass, allowed_names, classify
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import DRAWS, OperatorClass
 from counterfoil.operators.judge import defined_output
 from counterfoil.operators.node import Node, TensorType
 from support.definite_calls import CALLS, EXACT_CALLS, SITUATIONS, function_calls, in_situation

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from counterfoil.operators import judge
-from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.judge import exact_kinds, exact_output
 from counterfoil.operators.judging.numbers import NotExactError
 from support.exact_forms import distances, off

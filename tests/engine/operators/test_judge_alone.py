@@ -28,8 +28,8 @@ from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact import draws as made_draws, sums as made_sums
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.truth import nearest_single
-from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil.operators.draws.judge import drawn_element
+from counterfoil.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil.operators.judge import defined_output
 from counterfoil.operators.judging.ieee import rounded
 from counterfoil.operators.judging.quantisation import exponents_of, quantised, terms_bits

@@ -6,7 +6,8 @@ import pytest
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.operators import signatures
-from counterfoil.operators.catalogue import UNIFORM, allowed_names
+from counterfoil.operators.catalogue import allowed_names
+from counterfoil.operators.facts import UNIFORM
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.operators.signatures import check_arguments, defaults_of, overload, signature_of
 

@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.operators.catalogue import UNIFORM
+from counterfoil.operators.facts import UNIFORM
 from counterfoil.operators.node import TensorType
 from counterfoil.operators.random import uniform
 from counterfoil.program.capture import CapturedStep, capture

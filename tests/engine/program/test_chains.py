@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.capture import capture
 from counterfoil.program.chains import Chain, Code, schedule

@@ -14,7 +14,7 @@ from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepI
 from counterfoil.arithmetic.exact.admission import check_exact
 from counterfoil.base.errors import ProgramError
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import (

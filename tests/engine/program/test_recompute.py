@@ -18,7 +18,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, DataError
 from counterfoil.base.generators import finish
 from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.operators.catalogue import UNIFORM
+from counterfoil.operators.facts import UNIFORM
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.estimate import estimate, least_memory

@@ -92,6 +92,25 @@ class TestRefused:
             captured(lambda: torch.from_numpy(GENERATOR.random(2)).float().sum())
 
 
+class Counting(nn.Linear):
+    """Warms up over its first calls."""
+
+    def __init__(self) -> None:
+        super().__init__(3, 2)
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return super().forward(x) * min(1.0, self.calls / 10)
+
+
+def test_a_module_that_counts_its_calls() -> None:
+    model = Counting()
+    with pytest.raises(ProgramError, match="captured a second time"):
+        capture(model, objective(lambda: 1.0), Sgd(), BATCH)
+    assert model.calls == 0
+
+
 class TestTaken:
     def test_random_numbers_of_torch(self) -> None:
         assert captured(lambda: torch.rand(()) + 1).program

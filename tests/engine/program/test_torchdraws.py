@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.base.errors import ProgramError
-from counterfoil.operators.catalogue import DRAWS
+from counterfoil.operators.facts import DRAWS
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd

@@ -15,7 +15,7 @@ from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import ExactPrecision
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft

@@ -18,7 +18,7 @@ from torch import Tensor
 from counterfoil.base.errors import NonFiniteError
 from counterfoil.base.sentence import say
 from counterfoil.kernels.exact.refusals import note
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 
 if TYPE_CHECKING:
     from counterfoil.arithmetic.compute.operation import Operation

@@ -15,7 +15,7 @@ from torch import Tensor
 from counterfoil.base.cancel import check_cancelled
 from counterfoil.kernels.cpu.philox import uniform, words
 from counterfoil.kernels.exact import draws
-from counterfoil.operators.catalogue import EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
 
 _PIECE = 1 << 14
 """Blocks of four numbers that are computed at once: what float64 takes stays small."""

@@ -27,7 +27,7 @@ from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.limits import float64_block
 from counterfoil.kernels.exact.products import Form
 from counterfoil.kernels.exact.single import from_float64
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 
 _ELEMENTWISE = frozenset(("add", "sub", "rsub", "mul", "div"))
 _PRODUCTS = frozenset(("mm", "bmm", "mv", "dot", "convolution", "convolution_backward"))

@@ -9,7 +9,7 @@ from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.base.sentence import say
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.pointwise.exact import OF_NUMBERS
 
 

@@ -13,8 +13,8 @@ from counterfoil.arithmetic.compute.defined import Definition, definition_of
 from counterfoil.arithmetic.compute.forms.pieces import Form, Run, natively
 from counterfoil.arithmetic.compute.forms.table import FORMS
 from counterfoil.arithmetic.compute.strides import stride_free
-from counterfoil.operators.catalogue import DRAWS, Trait, names_with
-from counterfoil.operators.facts import Use
+from counterfoil.operators.catalogue import names_with
+from counterfoil.operators.facts import DRAWS, Trait, Use
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.operators.signatures import overload
 

@@ -33,7 +33,7 @@ from counterfoil.arithmetic.compute.operation import Compute, Operation, native,
 from counterfoil.arithmetic.compute.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.arithmetic.compute.rewriting import VARIANTS, rewritten
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import OperatorClass, Trait
+from counterfoil.operators.facts import OperatorClass, Trait
 
 PERTURBATIONS = ("reversed", "split", "jitter", "rewritten")
 """One of each sort; calibration measures with these."""

@@ -21,7 +21,7 @@ from counterfoil.arithmetic.compute.operation import Compute, Outputs, make_oper
 from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacle
-from counterfoil.operators.catalogue import DRAWS, OperatorClass
+from counterfoil.operators.facts import DRAWS, OperatorClass
 from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
 from counterfoil.program.graph import Program, map_argument, node_values
 from counterfoil.program.torchdtypes import TORCH_DTYPES

@@ -12,7 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.operators.catalogue import Trait, kinds_with
+from counterfoil.operators.catalogue import kinds_with
+from counterfoil.operators.facts import Trait
 
 RELABELLED = kinds_with(Trait.RELABELS)
 """Kinds that give the elements, in C order, another shape; torch's own refuse strides that need a copy, and the last

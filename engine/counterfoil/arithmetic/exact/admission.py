@@ -16,7 +16,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
 from counterfoil.kernels.exact.limits import check_operands, sum_bits
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Argument, Node, TensorType
 from counterfoil.program.graph import Program, node_values, types_by_name
 

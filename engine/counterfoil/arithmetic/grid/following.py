@@ -16,7 +16,7 @@ from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.counts import Counts
 from counterfoil.kernels.cpu.bitcasts import as_bits
 from counterfoil.kernels.cpu.regions import Region, at_address, carray, entered, floats_at, left, record_at
-from counterfoil.kernels.cpu.rounding import _mix, directed_element, mix_values
+from counterfoil.kernels.cpu.rounding import _mix, change_of_fingerprint, directed_element
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, Grid
 
 FloatArray = npt.NDArray[np.float64]
@@ -125,8 +125,8 @@ class DirectionsElsewhere(Directions):
             return Settled(counts, 0, 0.0, 0.0)
         where, old, new = logged[changed], before[changed], after[changed]
         flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
-        change = int(mix_values(new, where, np.uint64(key))) - int(mix_values(old, where, np.uint64(key)))
-        return Settled(counts, change % 2**64, float(np.abs(old).max()), float(np.abs(new).max()))
+        change = change_of_fingerprint(old, new, where, key)
+        return Settled(counts, change, float(np.abs(old).max()), float(np.abs(new).max()))
 
     def _of(self, array: Any, site: int) -> Any:
         return array[self._starts[site] : self._starts[site + 1]]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.kernels.cpu.rounding import change_of_fingerprint
 
 
 def hold_infinity(arguments: Mapping[str, Any]) -> bool:
@@ -77,7 +77,5 @@ class Infinities:
             The fingerprint with them, 0 to 2^64 - 1.
         """
         flat[torch.from_numpy(self.indices).to(flat.device)] = torch.from_numpy(self.values).to(flat)
-        bits = np.uint64(key)
         zeros = np.zeros_like(self.values)
-        change = int(mix_values(self.values, self.indices, bits)) - int(mix_values(zeros, self.indices, bits))
-        return (fingerprint + change) % 2**64
+        return (fingerprint + change_of_fingerprint(zeros, self.values, self.indices, key)) % 2**64

@@ -24,7 +24,7 @@ from counterfoil.arithmetic.grid.rounder import Rounder, Run, is_ordinary
 from counterfoil.arithmetic.grid.tiles import SiteRounding, Swept, SweptSite
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.counts import NOTHING, Counts
-from counterfoil.kernels.cpu.rounding import mix_values
+from counterfoil.kernels.cpu.rounding import change_of_fingerprint
 from counterfoil.kernels.grid import (
     OMISSION_SHARE,
     ZERO_SCALE,
@@ -231,20 +231,18 @@ class ReplayingRounder(Rounder):
             more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
             counts += more
             if more.corrections:
-                key, where = np.uint64(self._key_of(site)), log.indices[changed]
-                new, old = after[changed], found.rounded[changed]
-                fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+                where, old, new = log.indices[changed], found.rounded[changed], after[changed]
+                fingerprint += change_of_fingerprint(old, new, where, self._key_of(site))
         self.counts.append(counts)
         return fingerprint & _MASK64
 
     def _put(self, flat: Tensor, chosen: Values, fingerprint: int) -> int:
         """Put other values in the place of single elements; returns the fingerprint that follows."""
         where = torch.from_numpy(chosen.indices).to(flat.device)
-        old, key = flat[where].double().cpu().numpy(), np.uint64(self._site_key)
+        old = flat[where].double().cpu().numpy()
         flat[where] = torch.from_numpy(chosen.values).to(flat)
         self._moved(float(np.abs(old).max(initial=0.0)), float(np.abs(chosen.values).max(initial=0.0)))
-        difference = int(mix_values(chosen.values, chosen.indices, key)) - int(mix_values(old, chosen.indices, key))
-        return (fingerprint + difference) & _MASK64
+        return (fingerprint + change_of_fingerprint(old, chosen.values, chosen.indices, self._site_key)) & _MASK64
 
     def _moved(self, gone: float, new: float) -> None:
         """Take note that values were replaced, of which the largest magnitudes before and after are given."""

@@ -111,9 +111,7 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
 
 def _stored(reader: BundleReader, step: int) -> dict[str, torch.Tensor]:
     """Return the stored state after a step, which has the state root of its record; raises CommitmentError."""
-    arrays = reader.checkpoint(step)
-    reader.check_checkpoint(step, arrays)
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+    return {name: torch.from_numpy(array) for name, array in reader.checkpoint(step).items()}
 
 
 class Workplace:

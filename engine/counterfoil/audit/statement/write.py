@@ -9,7 +9,8 @@ its own, since that one knows no result between PASSED and FAILED.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
 from urllib.parse import quote
 
 from msgspec import UNSET
@@ -27,13 +28,10 @@ from counterfoil.audit.statement.model import (
     CountFields,
     CoverageFields,
     DisputeFields,
-    ElementFields,
     EnvironmentFields,
     ExactDecimal,
-    FindingFields,
     LogCountFields,
     Number,
-    OperatorFields,
     OrderDigestFields,
     PlaceFields,
     PolicyFields,
@@ -41,17 +39,16 @@ from counterfoil.audit.statement.model import (
     SteeringFields,
     SteeringRowFields,
     StepsFields,
+    Strict,
     SubjectFields,
-    TensorFields,
     VerdictFields,
     VerdictStatement,
     VerifierFields,
     json_of,
 )
 from counterfoil.audit.values.adjudication import AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, DisputedElement, DisputedOperator, Finding, TensorDivergence
+from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.events import IMITATION
-from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport, Report, Steering
 from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.audit.values.workers import ReplayedAt
@@ -67,6 +64,8 @@ from counterfoil.signing.intoto import (
     STATEMENT_TYPE,
     VERDICT_PREDICATE,
 )
+
+Fields = TypeVar("Fields", bound=Strict)
 
 
 def verdict_statement(
@@ -97,21 +96,13 @@ def verdict_statement(
             predicate=VerdictFields(
                 **_shared(report, report.bundle_name, signed_at),
                 result=report.outcome,
-                coverage=CoverageFields(
-                    steps_ordered=report.steps_ordered,
-                    steps_planned=report.steps_planned,
-                    steps_replayed=report.steps_replayed,
+                coverage=_like(
+                    CoverageFields,
+                    report,
                     mismatched_steps=tuple(ranges(report.mismatched_steps)),
                     sample=None if report.sample is None else _sample(report.sample),
                 ),
-                counts=CountFields(
-                    rounded_values=Count(report.rounded_values),
-                    log_entries=Count(report.log_entries),
-                    log_bytes=Count(report.log_bytes),
-                    corrections=Count(report.corrections),
-                    contradictions=Count(report.contradictions),
-                    omissions=Count(report.omissions),
-                ),
+                counts=_like(CountFields, report),
                 steering=None if report.steering is None else _steering(report.steering),
                 without_bound=report.without_bound,
                 exact_bits=report.exact_bits,
@@ -142,11 +133,7 @@ def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> d
                     disputed=report.step,
                     replayed=report.steps_replayed,
                 ),
-                counts=LogCountFields(
-                    corrections=Count(report.corrections),
-                    contradictions=Count(report.contradictions),
-                    omissions=Count(report.omissions),
-                ),
+                counts=_like(LogCountFields, report),
             ),
         )
     )
@@ -184,7 +171,7 @@ def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, An
         ),
         "input_attestations": _attestations(report),
         "reason": report.reason,
-        "checks": tuple(_check(check) for check in report.checks),
+        "checks": tuple(_like(CheckFields, check, title=check.number.title) for check in report.checks),
         "seconds": Number.of(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": EnvironmentFields(dict(report.environment), dict(report.trainer_environment)),
@@ -205,10 +192,6 @@ def _order(digest: Digest | None) -> OrderDigestFields | None:
     return None if digest is None else OrderDigestFields(digest.hex)
 
 
-def _check(check: Check) -> CheckFields:
-    return CheckFields(check.number, check.number.title, check.state, check.detail)
-
-
 def _sample(sample: Sample) -> SampleFields:
     return SampleFields(
         segments=sample.total,
@@ -216,9 +199,7 @@ def _sample(sample: Sample) -> SampleFields:
         selection=sample.selection,
         nonce=sample.nonce,
         nonce_source=sample.source,
-        beacon=None
-        if sample.beacon is None
-        else BeaconFields(chain=sample.beacon.chain, round=sample.beacon.round, signature=sample.beacon.signature),
+        beacon=None if sample.beacon is None else _like(BeaconFields, sample.beacon),
         bad_segments=sample.bad,
         passing_probability=Number.of(sample.passing),
     )
@@ -232,93 +213,43 @@ def _places(replayed_at: tuple[ReplayedAt, ...]) -> tuple[PlaceFields, ...]:
 
 
 def _steering(steering: Steering) -> SteeringFields:
-    return SteeringFields(
-        significand_bits=steering.significand_bits,
-        suspects=steering.suspects,
-        operators=tuple(
-            SteeringRowFields(
-                kind=row.kind,
-                values=Count(row.values),
-                entries=Count(row.entries),
-                corrections=Count(row.corrections),
-                steerable=Count(row.steerable),
-                steered=Count(row.steered),
-            )
-            for row in steering.rows
-        ),
-    )
+    return _like(SteeringFields, steering, operators=tuple(_like(SteeringRowFields, row) for row in steering.rows))
 
 
 def _dispute(dispute: Dispute) -> DisputeFields:
-    return DisputeFields(
-        step=dispute.step,
-        trainer_leaf=dispute.trainer_leaf.hex,
-        replay_leaf=None if dispute.replay_leaf is None else dispute.replay_leaf.hex,
-        parts=dispute.parts,
-        comparisons=tuple(
-            ComparisonFields(node.first_leaf, node.last_leaf, node.trainer.hex, node.replay.hex)
-            for node in dispute.path
-        ),
-        inclusion_proof=tuple(digest.hex for digest in dispute.inclusion_proof),
-        compared_at=dispute.compared_at,
-        tensors=tuple(_tensor(tensor) for tensor in dispute.tensors),
-        trainer_loss=Number.of(dispute.trainer_loss),
-        replay_loss=Number.of(dispute.replay_loss),
-        confirmed=dispute.confirmed,
-        inputs=dispute.inputs,
-        operator=None if dispute.operator is None else _operator(dispute.operator),
-        finding=None if dispute.finding is None else _finding(dispute.finding),
+    return _like(DisputeFields, dispute, comparisons=tuple(_like(ComparisonFields, node) for node in dispute.path))
+
+
+def _like(kind: type[Fields], value: object, **other: object) -> Fields:
+    """Write a value: each field holds what the value has under that name, in the form that the field's type asks for.
+
+    Args:
+        kind: The fields.
+        value: What is written.
+        other: Fields that the value has under another name, or not at all.
+    """
+    return kind(
+        **{
+            name: other[name] if name in other else _written(getattr(value, name), hint)
+            for name, hint in _hints(kind).items()
+        }
     )
 
 
-def _finding(finding: Finding) -> FindingFields:
-    return FindingFields(
-        right=finding.right,
-        sentence=finding.sentence,
-        recomputed=Count(finding.recomputed),
-        total=Count(finding.total),
-        margin=Number.of(finding.margin),
-        bound=Number.of(finding.bound),
-        elements=tuple(_element(element) for element in finding.elements),
-    )
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
-def _element(element: DisputedElement) -> ElementFields:
-    return ElementFields(
-        index=element.index,
-        exact=ExactDecimal(element.exact),
-        exact_nearest=Number.of(element.exact_nearest),
-        computed=Number.of(element.computed),
-        replay=Number.of(element.replay),
-        trainer=None if element.trainer is None else Number.of(element.trainer),
-        quantum=Number.of(element.quantum),
-        error=Number.of(element.error),
-        midpoint=Number.of(element.midpoint),
-    )
-
-
-def _operator(operator: DisputedOperator) -> OperatorFields:
-    return OperatorFields(
-        number=operator.number,
-        total=operator.total,
-        name=operator.name,
-        module=operator.module,
-        phase=operator.phase,
-        shape=operator.shape,
-        input_shapes=operator.input_shapes,
-        differing_operators=operator.differing_operators,
-    )
-
-
-def _tensor(tensor: TensorDivergence) -> TensorFields:
-    return TensorFields(
-        name=tensor.name,
-        shape=tensor.shape,
-        differing=Count(tensor.differing),
-        max_abs=Number.of(tensor.max_abs),
-        max_ulps=Count(tensor.max_ulps),
-        l2=Number.of(tensor.l2),
-        index=tensor.index,
-        trainer=Number.of(tensor.trainer),
-        replay=Number.of(tensor.replay),
-    )
+def _written(value: Any, hint: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_written(each, hint) for each in value)
+    if isinstance(value, Digest):
+        return value.hex
+    forms = (Count, ExactDecimal, Strict)
+    form = next((each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, forms)), None)
+    if value is None or form is None:
+        return value
+    if form is Number:
+        return Number.of(value)
+    return _like(form, value) if issubclass(form, Strict) else form(value)

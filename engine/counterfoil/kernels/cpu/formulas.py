@@ -66,8 +66,7 @@ def norm(count: int, top: int, spread: int, weight: int, *others: int) -> tuple[
     Returns:
         The largest X r abs(w); r (1 + X r); X / r; X X; the largest magnitude of each of the others, 0 of none.
     """
-    absent = (0,) * (3 - len(others))
-    return _NORMING.run(1, count, top, spread, weight, *others, *absent)[: 4 + len(others)]
+    return _NORMING.run(1, count, top, spread, weight, *others, *_ABSENT[len(others) :])[: 4 + len(others)]
 
 
 def gradient(
@@ -135,6 +134,9 @@ def windows(outer: int, groups: int, squares: int, rows: Axis, columns: Axis, to
         transposed: Whether the kernel writes where otherwise it would read.
     """
     return float(_GATHERING.run(1, outer, groups, squares, tops, transposed, *rows, *columns)[0])
+
+
+_ABSENT = 0, 0, 0
 
 
 @inlined

@@ -68,6 +68,7 @@ _MIX = np.dtype(
 the bits of the largest magnitude."""
 
 Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
@@ -230,6 +231,19 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
     for i in range(values.size):
         total += _mix(as_bits(values[i]), np.uint64(indices[i]), key)
     return total
+
+
+def change_of_fingerprint(old: Float64Array, new: Float64Array, indices: Int64Array, key: int) -> int:
+    """Return what a fingerprint changes by, mod 2^64, where single elements are replaced.
+
+    Args:
+        old: float64 ``[k]``: what they were.
+        new: float64 ``[k]``: what they are.
+        indices: int64 ``[k]``: where they lie.
+        key: Fingerprint key, 0 to 2^64 - 1.
+    """
+    bits = np.uint64(key)
+    return (int(mix_values(new, indices, bits)) - int(mix_values(old, indices, bits))) & _MASK64
 
 
 def _mix_integers(pointer: Any) -> None:

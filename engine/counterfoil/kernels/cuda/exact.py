@@ -57,6 +57,15 @@ def _magic(exponent: tl.tensor, bits: tl.tensor) -> tl.tensor:
 
 
 @triton.jit
+def _tile_of(across: tl.tensor, high: tl.constexpr, wide: tl.constexpr) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
+    """The rows and columns, int64, of this program's tile of a matrix of so many columns; which tile of its rows."""
+    tiles = (across + wide - 1) // wide
+    number = tl.program_id(0).to(tl.int64)
+    row = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
+    return row, (number % tiles) * wide + tl.arange(0, wide).to(tl.int64), number % tiles
+
+
+@triton.jit
 def _place(
     group: tl.tensor, term: tl.tensor, terms: tl.tensor, r0: tl.tensor, k1: tl.tensor, r1: tl.tensor, rows: tl.constexpr
 ) -> tl.tensor:
@@ -84,10 +93,7 @@ def _largest(
     wide: tl.constexpr,
 ) -> None:
     """Raise the largest magnitudes of ``high`` groups to those of ``wide`` terms of each, all by their bits."""
-    tiles = (terms + wide - 1) // wide
-    number = tl.program_id(0).to(tl.int64)
-    group = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
-    term = (number % tiles) * wide + tl.arange(0, wide).to(tl.int64)
+    group, term, _ = _tile_of(terms, high, wide)
     if columns:
         # Groups lie beside each other in memory: so they do in the tile.
         across, along = tl.expand_dims(group, 0), tl.expand_dims(term, 1)
@@ -118,15 +124,12 @@ def _quantise(
     wide: tl.constexpr,
 ) -> None:
     """Round ``wide`` terms of each of ``high`` groups to the units of their group."""
-    tiles = (terms + wide - 1) // wide
-    number = tl.program_id(0).to(tl.int64)
-    group = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
-    term = (number % tiles) * wide + tl.arange(0, wide).to(tl.int64)
+    group, term, tile = _tile_of(terms, high, wide)
     pattern = tl.load(largest + group, mask=group < groups, other=0)
     exponent = _exponent(pattern)
     # All programs that raise the flag write the same.
     tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
-    tl.store(exponents + group, exponent, mask=(group < groups) & (group * 0 + number % tiles == 0))
+    tl.store(exponents + group, exponent, mask=(group < groups) & (group * 0 + tile == 0))
     magic = _magic(exponent, bits).to(tl.float64, bitcast=True)
     if columns:
         across, along, magics = tl.expand_dims(group, 0), tl.expand_dims(term, 1), tl.expand_dims(magic, 0)
@@ -155,10 +158,7 @@ def _sum(
     wide: tl.constexpr,
 ) -> None:
     """Add ``wide`` terms of each of ``high`` groups, as integers of the units of their group, to the group's total."""
-    tiles = (terms + wide - 1) // wide
-    number = tl.program_id(0).to(tl.int64)
-    group = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
-    term = (number % tiles) * wide + tl.arange(0, wide).to(tl.int64)
+    group, term, _ = _tile_of(terms, high, wide)
     magic = _magic(_exponent(tl.load(largest + group, mask=group < groups, other=0)), bits)
     if columns:
         across, along, magics = tl.expand_dims(group, 0), tl.expand_dims(term, 1), tl.expand_dims(magic, 0)
@@ -219,10 +219,8 @@ def _cut(
     wide: tl.constexpr,
 ) -> None:
     """Quantise a tile of a matrix, and store its digits and their sums; zeros beyond its ends."""
-    tiles = (width + wide - 1) // wide
-    number = tl.program_id(0).to(tl.int64)
-    row = tl.expand_dims((number // tiles) * high + tl.arange(0, high).to(tl.int64), 1)
-    column = tl.expand_dims((number % tiles) * wide + tl.arange(0, wide).to(tl.int64), 0)
+    row, column, _ = _tile_of(width, high, wide)
+    row, column = tl.expand_dims(row, 1), tl.expand_dims(column, 0)
     pattern = tl.load(largest)
     tl.store(flag, 1, mask=pattern >= _INFINITE)
     magic = _magic(_exponent(pattern), bits)
@@ -277,10 +275,8 @@ def _join(
     wide: tl.constexpr,
 ) -> None:
     """Put a tile of the products of digits together, and round it once."""
-    tiles = (columns + wide - 1) // wide
-    number = tl.program_id(0).to(tl.int64)
-    row = tl.expand_dims((number // tiles) * high + tl.arange(0, high).to(tl.int64), 1)
-    column = tl.expand_dims((number % tiles) * wide + tl.arange(0, wide).to(tl.int64), 0)
+    row, column, _ = _tile_of(columns, high, wide)
+    row, column = tl.expand_dims(row, 1), tl.expand_dims(column, 0)
     inside = (row < rows) & (column < columns)
     size = tl.full((), 0, tl.int64) + height
     size = size * width

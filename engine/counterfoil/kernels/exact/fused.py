@@ -159,11 +159,9 @@ def join(products: Tensor, unit: int, bits: int, inner: int, result: Tensor) -> 
     count = digit_count(bits)
     flat, rounded = products.view(len(products), -1).numpy(), result.view(-1).numpy()
     scale = 2.0**unit
-    if 2 * bits + log2_ceiling(inner) <= FLOAT64_BITS:
-        kernel = _join_two if count == 2 else _join_three
-    else:
-        kernel = _join_two_beyond if count == 2 else _join_three_beyond
-    in_parts(rounded.size, lambda start, end: kernel(flat, scale, rounded, start, end))
+    beyond = 2 * bits + log2_ceiling(inner) > FLOAT64_BITS
+    kernel = _join_two if count == 2 else _join_three
+    in_parts(rounded.size, lambda start, end: kernel(flat, scale, beyond, rounded, start, end))
 
 
 def _long_product(a: Tensor, b: Tensor) -> Tensor:
@@ -258,16 +256,23 @@ def _total_of_three(a: Any, b: Any, c: Any, ab: Any, ac: Any, bc: Any) -> Any:
     return lower + (third << np.int64(21)) + (np.int64(c) << np.int64(28))
 
 
+# Whether sums may be beyond what float64 holds is asked once, not for every element.
+
+
 @kernel(nogil=True)
-def _join_two(products: Any, scale: float, result: Any, start: int, end: int) -> None:
+def _join_two(products: Any, scale: float, beyond: bool, result: Any, start: int, end: int) -> None:
     a, b, both = products[0][start:end], products[1][start:end], products[2][start:end]
     part = result[start:end]
-    for i in range(part.size):
-        part[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
+    if beyond:
+        for i in range(part.size):
+            part[i] = _rounded_beyond(_total_of_two(a[i], b[i], both[i]), scale)
+    else:
+        for i in range(part.size):
+            part[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
 
 
 @kernel(nogil=True)
-def _join_three(products: Any, scale: float, result: Any, start: int, end: int) -> None:
+def _join_three(products: Any, scale: float, beyond: bool, result: Any, start: int, end: int) -> None:
     a, b, c, ab, ac, bc = (
         products[0][start:end],
         products[1][start:end],
@@ -277,28 +282,9 @@ def _join_three(products: Any, scale: float, result: Any, start: int, end: int) 
         products[5][start:end],
     )
     part = result[start:end]
-    for i in range(part.size):
-        part[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
-
-
-@kernel(nogil=True)
-def _join_two_beyond(products: Any, scale: float, result: Any, start: int, end: int) -> None:
-    a, b, both = products[0][start:end], products[1][start:end], products[2][start:end]
-    part = result[start:end]
-    for i in range(part.size):
-        part[i] = _rounded_beyond(_total_of_two(a[i], b[i], both[i]), scale)
-
-
-@kernel(nogil=True)
-def _join_three_beyond(products: Any, scale: float, result: Any, start: int, end: int) -> None:
-    a, b, c, ab, ac, bc = (
-        products[0][start:end],
-        products[1][start:end],
-        products[2][start:end],
-        products[3][start:end],
-        products[4][start:end],
-        products[5][start:end],
-    )
-    part = result[start:end]
-    for i in range(part.size):
-        part[i] = _rounded_beyond(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
+    if beyond:
+        for i in range(part.size):
+            part[i] = _rounded_beyond(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
+    else:
+        for i in range(part.size):
+            part[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)

@@ -29,7 +29,7 @@ from counterfoil.kernels import devices
 from counterfoil.kernels.cuda import exact
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.catalogue import OperatorClass
+from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 from support.triton_device import DEVICES, ON_DEVICE

@@ -13,7 +13,8 @@ from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
 from counterfoil.arithmetic.grid.scales import convolutions
 from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES, scale_rule
 from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
-from counterfoil.operators.catalogue import OperatorClass, allowed_names, classify
+from counterfoil.operators.catalogue import allowed_names, classify
+from counterfoil.operators.facts import OperatorClass
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}

@@ -13,11 +13,12 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels import rules
 from counterfoil.kernels.exact import convolutions, fused_convolutions
 from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.kernels.exact.geometry import Geometry
 from counterfoil.kernels.exact.products import Form
-from support.definite_reference import exponent, quantised, same_bits, single, wild
+from support.definite_reference import quantised, same_bits, wild
 
 CASES = {
     "one axis": ((2, 3, 9), (4, 3, 3), Geometry((1,), (1,), (1,))),
@@ -37,7 +38,7 @@ BITS = (13, 20)
 
 def fractions(x: Tensor, bits: int) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
     values = x.flatten().tolist()
-    e = exponent(values)
+    e = rules.shared_exponent(values)
     found = np.empty(len(values), dtype=object)
     found[:] = [quantised(v, e, bits) for v in values]
     return found.reshape(x.shape)
@@ -67,7 +68,7 @@ def reference(x: Tensor, weight: Tensor, g: Tensor, geometry: Geometry, bits: in
                 sums[1][(n, into, *place)] += d[(n, out, *position)] * w[(out, c, *tap)]
                 sums[2][(out, c, *tap)] += d[(n, out, *position)] * a[(n, into, *place)]
     result, by_input, by_weight = (
-        torch.tensor([single(v) for v in found.reshape(-1)]).reshape(found.shape) for found in sums
+        torch.tensor([rules.single(v) for v in found.reshape(-1)]).reshape(found.shape) for found in sums
     )
     return result, by_input, by_weight
 
@@ -222,7 +223,7 @@ def test_more_positions_than_int32_adds(form: Form) -> None:
     value = torch.tensor(40 * 128**2 - 64 * 128 - 64) * 2.0**-20
     x, g = value.expand(1, 1, 400, 500), value.expand(1, 2, 400, 500)
     found = weight_gradient(g, x, (1, 1), Geometry((1, 1), (0, 0), (1, 1)), 20, form)
-    assert found.flatten().tolist() == [single(rows * Fraction(value.item()) ** 2)] * 2
+    assert found.flatten().tolist() == [rules.single(rows * Fraction(value.item()) ** 2)] * 2
 
 
 def test_grouped_convolutions_unfold_nothing() -> None:

@@ -13,6 +13,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from counterfoil.base.errors import NonFiniteError, ProgramError
+from counterfoil.kernels import rules
 from counterfoil.kernels.exact import fused_sums
 from counterfoil.kernels.exact.geometry import windows_over_one
 from counterfoil.kernels.exact.limits import sum_bits
@@ -24,7 +25,7 @@ from counterfoil.kernels.exact.sums import (
     total_of_overlaps,
 )
 from support import definite_reference as reference
-from support.definite_reference import exponent, same_bits, wild
+from support.definite_reference import same_bits, wild
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -150,7 +151,7 @@ def test_what_is_not_finite_is_refused() -> None:
 @settings(deadline=None)
 @given(st.lists(SINGLES, min_size=1, max_size=12))
 def test_running_sums(values: list[float]) -> None:
-    e, bits = exponent(values), sum_bits(len(values))
+    e, bits = rules.shared_exponent(values), sum_bits(len(values))
     expected = [reference.total(values[: i + 1], bits, e) for i in range(len(values))]
     assert same_bits(running_total(torch.tensor(values), 0), torch.tensor(expected))
 
@@ -169,7 +170,7 @@ def test_values_that_meet(data: st.DataObject) -> None:
         found = total_by_place(values, torch.tensor(places), size, count, base)
         bits = sum_bits(count + (base is not None))
         every = values.flatten().tolist() + ([] if base is None else base.flatten().tolist())
-        e = exponent(every)
+        e = rules.shared_exponent(every)
         expected = [
             [
                 reference.total(
@@ -241,7 +242,7 @@ def test_sums_of_overlaps(geometry: tuple[tuple[int, ...], ...]) -> None:
     counts = [max(axis) + 1 for axis in zip(*under, strict=True)]
     g = wild((2, *counts, *kernel), 7)
     meeting = windows_over_one(kernel, stride, dilation)
-    e, bits = exponent(g.flatten().tolist()), sum_bits(meeting)
+    e, bits = rules.shared_exponent(g.flatten().tolist()), sum_bits(meeting)
     expected = torch.zeros(2, *size)
     for plane in range(2):
         flat = g[plane].reshape(math.prod(counts), -1)
@@ -268,4 +269,4 @@ def test_a_sum_is_rounded_once() -> None:
     x = torch.tensor([1.0, 2.0**-24, 2.0**-48])
     assert total(x).item() == 1 + 2.0**-23
     assert float((x[0] + x[1]) + x[2]) == 1.0  # control
-    assert Fraction(total(x).item()) == reference.single(Fraction(1) + Fraction(2) ** -24 + Fraction(2) ** -48)
+    assert Fraction(total(x).item()) == rules.single(Fraction(1) + Fraction(2) ** -24 + Fraction(2) ** -48)

@@ -16,7 +16,7 @@ from counterfoil.arithmetic.grid.scales import (
     reductions,
 )
 from counterfoil.arithmetic.grid.scales.shared import Rule
-from counterfoil.operators.catalogue import Operator
+from counterfoil.operators.facts import Operator
 
 _FAMILIES = (convolutions, indexing, losses, norms, pointwise, pooling, products, reductions)
 RULES: Mapping[str, Rule] = {name: rule for family in _FAMILIES for name, rule in family.RULES.items()}
