@@ -269,12 +269,12 @@ def summary(found: Sequence[Replay], seconds: float, command: str) -> str:
 
 
 def _most_steered(found: Sequence[Replay]) -> str:
-    share, worst = max(((row.steered / row.steerable, row) for row in found if row.steerable), key=lambda pair: pair[0])
-    if not worst.steered:
+    worst = max((row for row in found if row.steered), key=lambda row: row.steered / row.steerable, default=None)
+    if worst is None:
         return "Not one entry was steered."
     return (
-        f"The largest share of steered entries in one replay is {share:.2%}, {worst.steered} of {worst.steerable:,} "
-        f"({worst.job}, {worst.machine})."
+        f"The largest share of steered entries in one replay is {worst.steered / worst.steerable:.2%}, {worst.steered} "
+        f"of {worst.steerable:,} ({worst.job}, {worst.machine})."
     )
 
 
