@@ -61,8 +61,9 @@ def final_state(run: Path) -> dict[str, np.ndarray]:
         return dict(reader.checkpoint(reader.manifest.steps))
 
 
-def test_the_page_has_two_scripts_before_and_after() -> None:
-    assert list(SCRIPTS) == ["loop_before.py", "loop_after.py", "trainer_before.py", "trainer_after.py"]
+def test_the_page_has_its_scripts_before_and_after() -> None:
+    loops = ["loop_before.py", "loop_recorded.py", "loop_after.py"]
+    assert list(SCRIPTS) == [*loops, "trainer_before.py", "trainer_after.py"]
     assert len(ORDERS) == 2
 
 
@@ -76,6 +77,18 @@ def test_the_loop_and_its_order_train_the_same(folder: Path, capsys: pytest.Capt
     for name, weights in trained.items():
         np.testing.assert_allclose(state[name], weights.numpy(), rtol=0, atol=2e-5)
         assert np.abs(initial[name] - weights.numpy()).max() > 1e-2
+
+
+def test_the_loop_over_recorded_steps_trains_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    test_key(folder)
+    runpy.run_path("loop_before.py")
+    before = capsys.readouterr().out
+    runpy.run_path("loop_recorded.py")
+    assert re.sub(r"loss .*", "", capsys.readouterr().out) == re.sub(r"loss .*", "", before)
+    trained, recorded = torch.load("model.pt", weights_only=True), torch.load("recorded.pt", weights_only=True)
+    for name, weights in trained.items():
+        np.testing.assert_allclose(recorded[name].numpy(), weights.numpy(), rtol=0, atol=2e-5)
+    assert audited(folder / "recorded.cfoil", folder / "loop_recorded.cfoil").report.outcome is Outcome.VERIFIED
 
 
 @pytest.mark.slow

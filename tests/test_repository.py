@@ -79,6 +79,8 @@ Level
 Limits
 Lion
 LocalWorkers
+Loop
+LoopStep
 Lora
 MachineTrust
 MerkleComparison
@@ -161,6 +163,7 @@ limits_for
 list_devices
 load_private_key
 load_public_key
+loop
 meaning_of
 needs_passphrase
 one_line

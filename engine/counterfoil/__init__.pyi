@@ -232,6 +232,11 @@ from .training.huggingface import (
     Lora as Lora,
     order_huggingface as order_huggingface,
 )
+from .training.loop import (
+    Loop as Loop,
+    LoopStep as LoopStep,
+    loop as loop,
+)
 from .training.recipes.digits import order_digits as order_digits
 from .training.recipes.gpt2 import (
     Gpt2Size as Gpt2Size,

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.fx.traceback as fx_traceback
@@ -58,8 +58,12 @@ from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
-Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
-"""Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""
+Objective = Callable[[nn.Module, Mapping[str, Tensor]], Any]
+"""Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``.
+
+Weighed by tokens it returns a sum and a count."""
+Weigh = Literal["parts", "tokens"]
+"""How the parts of a batch are weighed in the loss of a step: alike, or by what they count."""
 
 _DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 
@@ -94,6 +98,7 @@ def capture(
     batch: Mapping[str, TensorType],
     *,
     micro_batches: int = 1,
+    weigh: Weigh = "parts",
     exact: bool = False,
     ignore_autocast: bool = False,
 ) -> CapturedStep:
@@ -108,6 +113,8 @@ def capture(
         micro_batches: Into how many equal parts a step splits its batch. Each has a forward and a backward pass of its
             own, in order; the loss is the mean of theirs, and the gradients of ``loss / micro_batches`` are added one
             after the other, as torch accumulates them.
+        weigh: ``parts`` as just said; with ``tokens`` the objective returns a sum and how many numbers it is of, both
+            zero-dimensional, and loss and gradients are those of all sums divided by all numbers.
         exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
             program of an order with an exact profile needs it; operations that occur twice are then one.
         ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
@@ -127,7 +134,7 @@ def capture(
     def trace(*, again: bool = True) -> _Traced:
         location = Location()
         decisions = Decisions(location.at_line, held.storages)
-        step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, location, decisions)
+        step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, weigh, location, decisions)
         return _trace(
             step,
             inputs,
@@ -225,6 +232,7 @@ class _Step:
     inputs: list[Input]
     arrays: tuple[str, ...]
     micro_batches: int
+    weigh: Weigh
     location: Location
     decisions: Decisions
 
@@ -235,14 +243,26 @@ class _Step:
         buffers = {name: named["state", name] for name in self.held.buffers}
         fixed = {name: named["state", name].detach() for name in self.held.frozen}
         losses: list[Tensor] = []
+        counts: list[Tensor] = []
         summed: dict[str, Tensor] = {}
         for part in range(self.micro_batches):
             rows = {name: _part(named["batch", name], part, self.micro_batches) for name in self.arrays}
-            loss, buffers = self._forward({**weights, **fixed}, buffers, rows)
+            loss, count, buffers = self._forward({**weights, **fixed}, buffers, rows)
             losses.append(self.decisions.stopping(loss.detach()))
-            self._backward(loss * (1.0 / self.micro_batches) if self.micro_batches > 1 else loss, weights, summed)
+            if count is not None:
+                counts.append(count.detach().to(loss.dtype))
+            mean_of_parts = self.micro_batches > 1 and count is None
+            self._backward(loss * (1.0 / self.micro_batches) if mean_of_parts else loss, weights, summed)
         with torch.no_grad():
-            mean = sum(losses[1:], losses[0]) * (1.0 / len(losses)) if len(losses) > 1 else losses[0]
+            mean = sum(losses[1:], losses[0])
+            if counts:
+                total = sum(counts[1:], counts[0])
+                mean = mean / total
+                for name in summed:
+                    self.location.at_gradient(name)
+                    summed[name] = summed[name] / total
+            elif len(losses) > 1:
+                mean = mean * (1.0 / len(losses))
             # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
             new = self.rule.update(
                 {name: weight.detach() for name, weight in weights.items() if name in summed},
@@ -255,8 +275,8 @@ class _Step:
 
     def _forward(
         self, weights: Mapping[str, Tensor], buffers: Mapping[str, Tensor], rows: Mapping[str, Tensor]
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Compute the loss of a part of the batch, and the buffers after it."""
+    ) -> tuple[Tensor, Tensor | None, dict[str, Tensor]]:
+        """Compute the loss of a part of the batch, how many numbers it is the sum of, and the buffers after it."""
         model, objective = self.model, self.objective
 
         class Step(nn.Module):
@@ -264,7 +284,7 @@ class _Step:
                 super().__init__()
                 self.model = model
 
-            def forward(self) -> tuple[Tensor, dict[str, Tensor]]:
+            def forward(self) -> tuple[Any, dict[str, Tensor]]:
                 loss = objective(self.model, rows)
                 # Read the buffers while the replacement still holds: a module may have assigned a new tensor.
                 return loss, dict(self.model.named_buffers())
@@ -273,9 +293,12 @@ class _Step:
         attributed = self.location.attribute_forward(model)
         with attributed, whereabouts.LineLabels(label_line), PhiloxDropout(), Substitutes(self.decisions):
             loss, after = functional_call(Step(), replaced, ())
+        count = None
+        if self.weigh == "tokens":
+            loss, count = _sum_and_count(loss)
         _check_loss(loss)
         # The next part starts from the values of the buffers, not from how they came about.
-        return loss, {name: after[name].detach() for name in buffers}
+        return loss, count, {name: after[name].detach() for name in buffers}
 
     def _backward(self, loss: Tensor, weights: Mapping[str, Tensor], summed: dict[str, Tensor]) -> None:
         """Add the gradients of a part's loss to the sums."""
@@ -323,6 +346,23 @@ def _part(rows: Tensor, part: int, parts: int) -> Tensor:
         return rows
     length = rows.shape[0] // parts
     return rows[part * length : (part + 1) * length]
+
+
+def _sum_and_count(given: Any) -> tuple[Any, Tensor]:
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise ProgramError(
+            f"The objective returned {type(given).__name__}; weighed by tokens it must return a sum and a count.",
+            remedy="Return (loss.sum(), mask.sum()), for instance, and not their quotient.",
+        )
+    loss, count = given
+    count = count if isinstance(count, Tensor) else torch.full((), float(count))
+    if count.dim() != 0 or count.requires_grad:
+        raise ProgramError(
+            f"The count that the objective returned is of shape {tuple(count.shape)}"
+            f"{', and depends on parameters' if count.requires_grad else ''}; it must be one number of the data alone.",
+            remedy="Count what the sum is of, for instance (labels != -100).sum().",
+        )
+    return loss, count
 
 
 def _check_loss(loss: Any) -> None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, 
 from counterfoil.base.raised import theirs, told
 from counterfoil.bundle.schema import check_name
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import Objective, capture
+from counterfoil.program.capture import Objective, Weigh, capture
 from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
@@ -44,7 +44,7 @@ from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
-from counterfoil.training.rows import Keep, Rows, check_dtype, read_rows
+from counterfoil.training.rows import Batches, Keep, Rows, check_dtype, read_rows
 from counterfoil.training.schedules import (
     Every,
     Pace,
@@ -56,6 +56,8 @@ from counterfoil.training.schedules import (
 )
 
 RECIPE = "custom"
+Last = Literal["error", "drop"]
+"""What becomes of what is left at the end of an epoch."""
 
 
 class ClientJob(ABC):
@@ -114,6 +116,10 @@ class CustomJob(ClientJob):
         checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
         scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
             arguments suggest epochs: then the job must say.
+        accumulate: Batches of the DataLoader that make a step, whose gradients are accumulated.
+        weigh: How the parts of a step are weighed: ``parts`` alike; with ``tokens`` the objective returns a sum and how
+            many numbers it is of, and the loss is that of all sums divided by all numbers.
+        last: What becomes of batches at the end of an epoch that are shorter, or make no step: ``error`` or ``drop``.
         keep: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in
             each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
     """
@@ -136,6 +142,9 @@ class CustomJob(ClientJob):
     checkpoint_every: int = 10
     scheduler_every: Every | None = None
     keep: Keep | None = None
+    accumulate: int = 1
+    weigh: Weigh = "parts"
+    last: Last = "error"
 
     def drafting(
         self,
@@ -173,7 +182,9 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     check_counts(job)
     check_model(job.model)
     optimizer = optimizer_of(job, Pace.of(job.scheduler_every, steps_per_epoch(job), range(job.steps)))
-    rows = yield from read_rows(job.data, job.steps, lambda count: chosen_rows(job, count), job.keep, cancel)
+    rows = yield from read_rows(
+        job.data, job.steps, lambda count: chosen_rows(job, count), job.keep, cancel, batches=batches_of(job)
+    )
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
     yield CAPTURING
@@ -185,7 +196,8 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
             lambda model, given: job.objective(model, rows.batch(given)),
             optimizer.rule,
             batch,
-            micro_batches=int(job.micro_batches),
+            micro_batches=int(job.micro_batches) * int(job.accumulate),
+            weigh=job.weigh,
             exact=is_exact(job.precision),
             ignore_autocast=job.precision is not None,
         )
@@ -237,10 +249,28 @@ def optimizer_of(job: CustomJob, pace: Pace) -> JobOptimizer:
     return JobOptimizer(as_rule(job.rule, job.model, rates), rates[0], trained)
 
 
+def batches_of(job: CustomJob) -> Batches:
+    """Return how the batches of a job's DataLoader become those of steps; raises DataError."""
+    if job.last not in ("error", "drop"):
+        raise DataError(f"The job's last is {job.last!r}.", remedy="Say 'error' or 'drop'.")
+    if job.weigh not in ("parts", "tokens"):
+        raise DataError(f"The job's weigh is {job.weigh!r}.", remedy="Say 'parts' or 'tokens'.")
+    if job.accumulate > 1 and not isinstance(job.data, DataLoader):
+        raise DataError(
+            f"The job accumulates {job.accumulate} batches, and its data is no DataLoader.",
+            remedy="Say micro_batches, and the batch_size of the whole step.",
+        )
+    return Batches(int(job.accumulate), job.last == "drop")
+
+
 def steps_per_epoch(job: CustomJob) -> int | None:
     """Return how many steps the rows of a job's data make; None where its own schedule says which rows a step has."""
     if isinstance(job.data, DataLoader):
-        return None if isinstance(job.data.dataset, IterableDataset) else len(job.data)
+        if isinstance(job.data.dataset, IterableDataset):
+            return None
+        whole = job.last == "drop" and job.data.batch_size
+        batches = len(job.data.sampler) // whole if whole else len(job.data)  # type: ignore[arg-type]
+        return batches // job.accumulate or None
     arrays = list(job.data.values()) if isinstance(job.data, Mapping) else [job.data]
     single = not arrays or getattr(arrays[0], "shape", None) == () or not hasattr(arrays[0], "__len__")
     if job.schedule is not None or not job.batch_size or single:
@@ -268,6 +298,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "steps": (numbers.Integral, "a whole number"),
     "batch_size": ((numbers.Integral, type(None)), "a whole number"),
     "micro_batches": (numbers.Integral, "a whole number"),
+    "accumulate": (numbers.Integral, "a whole number"),
     "commit_every": (numbers.Integral, "a whole number"),
     "checkpoint_every": (numbers.Integral, "a whole number"),
     "seed": (numbers.Integral, "a whole number"),
@@ -306,7 +337,7 @@ def check_kinds(job: object) -> None:
 
 def check_counts(job: CustomJob) -> None:
     """Check the numbers of a job; raises DataError."""
-    for name in ("steps", "batch_size", "commit_every", "checkpoint_every", "micro_batches"):
+    for name in ("steps", "batch_size", "commit_every", "checkpoint_every", "micro_batches", "accumulate"):
         value = getattr(job, name)
         if value is not None and value < 1:
             raise DataError(f"The job's {name} is {value}; it must be at least 1.")

@@ -95,6 +95,7 @@ def record(
     fresh: bool = False,
     limits: Limits | None = None,
     machines: OpenMachine = open_machine,
+    states: bool = False,
 ) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
@@ -117,6 +118,7 @@ def record(
         fresh: Throw the unfinished recording away, if there is one.
         limits: How large the program may be; the default limits unless given.
         machines: Sets up the machine that computes; it may imitate other hardware.
+        states: Whether StepRecorded has the state after the step.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
@@ -148,7 +150,9 @@ def record(
         if fresh:
             discard_recording(run_path)
         session = _Session(run_path, key, machine, opened, cancel)
-        claim = yield from session.run(executor, stack, data, heads, heads_every, resume=resume, device=device)
+        claim = yield from session.run(
+            executor, stack, data, heads, heads_every, resume=resume, device=device, states=states
+        )
     yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
 
 
@@ -235,6 +239,7 @@ class _Session:
         *,
         resume: bool,
         device: str,
+        states: bool,
     ) -> Generator[RecordEvent, None, RunClaim]:
         """Go through a recording; the arguments and events are those of :func:`record`."""
         contents, manifest = self.opened.contents, self.opened.order.manifest
@@ -264,7 +269,7 @@ class _Session:
         if published is not None and recording.steps == manifest.steps:
             _publish(published, recording, manifest, history, self.key)
         keeper = _Keeper(manifest, recording, history, published, heads_every, self.key)
-        yield from _record_all(executor, recording.steps, state, kernels, keeper)
+        yield from _record_all(executor, recording.steps, state, kernels, keeper, states=states)
         claim = self._claim(history.root)
         signed = _Signed(self.opened.signature, acceptance, sign_claim(claim, self.key))
         yield from _assemble(self.run_path, manifest, contents, recording, places, signed, self.cancel)
@@ -284,7 +289,7 @@ class _Session:
 
 
 def _record_all(
-    executor: _Executor, done: int, state: Mapping[str, Tensor], kernels: Kernels, keeper: _Keeper
+    executor: _Executor, done: int, state: Mapping[str, Tensor], kernels: Kernels, keeper: _Keeper, *, states: bool
 ) -> Generator[OperatorRecorded | StepRecorded, None, None]:
     """Execute the steps after ``done`` and keep each of them, large ones while the next is executed."""
     order = executor.order
@@ -305,7 +310,10 @@ def _record_all(
             root = root_on_device(state) if committed else None
             kept = committed if root is None else order.manifest.is_checkpoint(step)
             arrays = _arrays(state) if kept else {}
-            keep = partial(keeper.keep, step, begun, result.loss, arrays, root, rounder.logs, rounder.fingerprints)
+            shown = state if states else None
+            keep = partial(
+                keeper.keep, step, begun, result.loss, arrays, root, rounder.logs, rounder.fingerprints, shown
+            )
             if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
                 yield keep()
             else:
@@ -394,11 +402,12 @@ class _Keeper:
         root: Digest | None,
         logs: Sequence[SiteLog],
         fingerprints: npt.NDArray[np.uint64],
+        shown: Mapping[str, Tensor] | None,
     ) -> StepRecorded:
         """Keep the next step, which began at ``begun``.
 
         ``arrays`` are its new state where that is stored or is still to be digested; ``root`` is its digest where it is
-        known.
+        known; ``shown`` is the state for whoever asked for it.
         """
         manifest, recording, history = self._manifest, self._recording, self._history
         done = stored_step(
@@ -419,7 +428,7 @@ class _Keeper:
         # A step begins before the one before it is kept: the times of all steps add up to that of the recording.
         now = time.perf_counter()
         seconds, self._kept_at = now - max(begun, self._kept_at), now
-        return StepRecorded(step, manifest.steps, loss, done.log_entries, len(done.log), seconds)
+        return StepRecorded(step, manifest.steps, loss, done.log_entries, len(done.log), seconds, shown)
 
 
 def _beside(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from torch import Tensor
 
 from counterfoil.base.digest import Digest
 
@@ -75,6 +78,7 @@ class StepRecorded:
         log_entries: Logged rounding decisions.
         log_bytes: Size of its log.
         seconds: Wall-clock time since it began or since the step before it was recorded, hashing and writing included.
+        state: The state after it, by name, where it was asked for; its tensors must not be changed.
     """
 
     step: int
@@ -83,6 +87,7 @@ class StepRecorded:
     log_entries: int
     log_bytes: int
     seconds: float
+    state: Mapping[str, Tensor] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ which torch's default collation would give them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,8 +45,24 @@ _FORMS = "Return tensors, numpy arrays or numbers, or dicts and tuples of these"
 
 Schedule = npt.NDArray[np.int64]
 """Which rows each step reads, int64 ``[steps, batch_size]``."""
+
+
+@dataclass(frozen=True)
+class Batches:
+    """How the batches of a DataLoader become those of steps.
+
+    Attributes:
+        accumulate: Batches of a step, whose gradients are accumulated.
+        drop: Whether what is left at the end of an epoch is dropped: a shorter batch, and batches that make no step.
+    """
+
+    accumulate: int = 1
+    drop: bool = False
+
+
 Keep = Literal["rows", "batches"]
 """What an order keeps of a Dataset: each row once, or every batch as it is drawn."""
+_ONE_EACH = Batches()
 _TRIED = 4
 """Rows that are read twice, to see whether they are drawn at random."""
 Choose = Callable[[int], Schedule]
@@ -70,7 +86,13 @@ class Rows:
 
 
 def read_rows(
-    data: Any, steps: int, choose: Choose, keep: Keep | None = None, cancel: CancelToken | None = None
+    data: Any,
+    steps: int,
+    choose: Choose,
+    keep: Keep | None = None,
+    cancel: CancelToken | None = None,
+    *,
+    batches: Batches = _ONE_EACH,
 ) -> Generator[Preparing, None, Rows]:
     """Read a client's data: arrays and tensors whole, of a Dataset the rows that some step reads.
 
@@ -80,6 +102,7 @@ def read_rows(
         choose: Says which rows of a Dataset each step reads.
         keep: ``rows``, each once, or ``batches`` as they are drawn; None is rows, unless they are drawn at random.
         cancel: Looked at between rows.
+        batches: How the batches of a DataLoader become those of steps.
 
     Yields:
         How far it is.
@@ -98,7 +121,7 @@ def read_rows(
     if isinstance(data, (Tensor, np.ndarray)):
         return Rows({ITEM: _numbers(data, ITEM)}, lambda rows: _truth(rows[ITEM], _is_bool(data)))
     if isinstance(data, DataLoader):
-        return (yield from _read_loader(data, steps, keep, cancel))
+        return (yield from _read_loader(data, steps, keep, batches, cancel))
     return (yield from _read_drawn(data, choose(_length(data)), keep, cancel))
 
 
@@ -357,7 +380,7 @@ class _Numbers(torch.utils.data.Dataset[int]):
 
 
 def _read_loader(
-    loader: DataLoader[Any], steps: int, keep: Keep | None, cancel: CancelToken | None
+    loader: DataLoader[Any], steps: int, keep: Keep | None, batches: Batches, cancel: CancelToken | None
 ) -> Generator[Preparing, None, Rows]:
     if isinstance(loader.dataset, IterableDataset):
         _length(loader.dataset)
@@ -366,12 +389,13 @@ def _read_loader(
         numbers = _Numbers(_length(loader.dataset))
         # Rows are drawn as in a loop over the loader itself, from the same generator.
         drawn = DataLoader(numbers, batch_sampler=loader.batch_sampler, generator=loader.generator, collate_fn=list)
-        schedule = np.array(list(_as_long(_batches(drawn, steps))), np.int64)
+        schedule = np.array(list(_as_long(_batches(drawn, steps, batches))), np.int64).reshape(steps, -1)
         return (yield from _read_drawn(loader.dataset, schedule, keep, cancel))
     # What another collation makes of rows is known of batches alone: each batch is kept as it comes.
-    table = _Table(steps, batched=True)
-    yield from _read(table, _batches(loader, steps), steps, cancel)
-    return Rows(table.arrays, table.batch, np.arange(steps * table.batch_size).reshape(steps, -1))
+    count = steps * batches.accumulate
+    table = _Table(count, batched=True)
+    yield from _read(table, _batches(loader, steps, batches), count, cancel)
+    return Rows(table.arrays, table.batch, np.arange(count * table.batch_size).reshape(steps, -1))
 
 
 def _check_whole(loader: DataLoader[Any]) -> None:
@@ -386,28 +410,53 @@ def _check_whole(loader: DataLoader[Any]) -> None:
             )
 
 
-def _batches(loader: DataLoader[Any], steps: int) -> Iterator[Any]:
+def _batches(loader: DataLoader[Any], steps: int, wanted: Batches) -> Iterator[Any]:
     """The batches of so many steps, epoch after epoch."""
     left = steps
     while left:
         before = left
-        try:
-            for batch in loader:
-                yield batch
-                left -= 1
-                if not left:
-                    return
-        except DataError:
-            raise
-        except BaseException as error:
-            theirs(error)
-            raise DataError(
-                f"Batch {steps - left} of the job's DataLoader cannot be read: {told(error)}"
-                f"{in_brackets(where_raised(error))}.",
-                remedy="Correct the Dataset, the sampler or collate_fn; they are called when the order is written.",
-            ) from error
+        for step in _steps_of_epoch(loader, steps - left, wanted):
+            yield from step
+            left -= 1
+            if not left:
+                return
         if left == before:
             raise DataError("The job's DataLoader gives no batches.", remedy="Give it rows enough for a batch.")
+
+
+def _steps_of_epoch(loader: DataLoader[Any], done: int, wanted: Batches) -> Iterator[list[Any]]:
+    """The batches of each step of an epoch; what is left over at its end is dropped, or an error."""
+    step: list[Any] = []
+    first = 0
+    try:
+        for batch in loader:
+            first = first or _rows_in(batch)
+            if wanted.drop and _rows_in(batch) < first:
+                break
+            step.append(batch)
+            if len(step) == wanted.accumulate:
+                yield step
+                done, step = done + 1, []
+    except DataError:
+        raise
+    except BaseException as error:
+        theirs(error)
+        raise DataError(
+            f"Batch {done * wanted.accumulate + len(step)} of the job's DataLoader cannot be read: {told(error)}"
+            f"{in_brackets(where_raised(error))}.",
+            remedy="Correct the Dataset, the sampler or collate_fn; they are called when the order is written.",
+        ) from error
+    if step and not wanted.drop:
+        raise DataError(
+            f"An epoch of the job's DataLoader ends with {len(step)} of the {wanted.accumulate} batches of a step.",
+            remedy="Say last='drop' to leave them out, or choose a number of batches that divides those of an epoch.",
+        )
+
+
+def _rows_in(batch: Any) -> int:
+    """How many rows a batch has, by whatever it holds first; 0 where that cannot be told."""
+    _, leaf = next(_leaves(batch, ""), ("", None))
+    return len(leaf) if isinstance(leaf, Sized) and getattr(leaf, "shape", (1,)) != () else 0
 
 
 def _as_long(batches: Iterator[list[int]]) -> Iterator[list[int]]:

@@ -129,6 +129,28 @@ def as_rule(rule: AnyRule, model: nn.Module, rates: Sequence[Sequence[float]]) -
     return groups[0].rule if len(rule.param_groups) == 1 else ParameterGroups(tuple(groups))
 
 
+def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tensor], steps: int, *, rate: float) -> None:
+    """Put an optimizer of torch into the state that it would be in after so many more steps.
+
+    Args:
+        optimizer: The optimizer.
+        model: The model whose parameters it holds; they are not changed.
+        state: The state after the step, by the names of an order.
+        steps: Steps that the order has made.
+        rate: The learning rate of the last step of its first parameter group.
+    """
+    slots = _KINDS[type(optimizer)].slots
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            kept = {torchs: state.get(f"{ours}:{names[id(parameter)]}") for torchs, ours in slots.items()}
+            own = optimizer.state[parameter]
+            own.update({name: tensor.to(parameter).clone() for name, tensor in kept.items() if tensor is not None})
+            if type(optimizer) is not torch.optim.SGD and any(tensor is not None for tensor in kept.values()):
+                own["step"] = torch.tensor(float(steps))
+    optimizer.param_groups[0]["lr"] = rate
+
+
 def _rule_of(optimizer: Optimizer, group: Mapping[str, Any]) -> UpdateRule:
     # Schedulers keep things of their own in a group.
     settings = {name: _plain(group[name]) for name in optimizer.defaults if name not in _OWN | _HOW}
