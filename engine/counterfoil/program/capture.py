@@ -1,50 +1,29 @@
 """Capture of a training step from an ordinary ``nn.Module``, a loss and an optimizer.
 
-Runs on the client's machine, once, with fake tensors: no arithmetic happens and no accelerator is needed. Two passes:
-``make_fx`` over the whole step (forward, loss, ``torch.autograd.grad``, optimizer), then ``make_fx`` over its
-functionalisation, which removes every mutation. :mod:`counterfoil.program.lowering` turns the result into a program.
+Runs on the client's machine, once, with fake tensors: no arithmetic happens and no accelerator is needed. The whole
+step (forward, loss, ``torch.autograd.grad``, optimizer) is traced (:mod:`counterfoil.program.tracing`), and
+:mod:`counterfoil.program.lowering` turns the result into a program.
 """
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
-import torch.fx.traceback as fx_traceback
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    FakeTensorMode,
-    UnsupportedOperatorException,
-)
-from torch.distributions import Distribution
-from torch.func import functional_call, functionalize
-from torch.fx.experimental.proxy_tensor import make_fx
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.func import functional_call
 
 from counterfoil.base.dtypes import STATE_DTYPES
-from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.operators.node import TensorType
-from counterfoil.operators.random import PhiloxDropout, counting_draws
-from counterfoil.program import mixed, remedies, whereabouts
+from counterfoil.operators.random import PhiloxDropout
+from counterfoil.program import mixed, tracing, whereabouts
 from counterfoil.program.attribution import META_KEY, Location, label_line
-from counterfoil.program.checkpointed import called_directly
-from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decisions import Decisions
-from counterfoil.program.decompositions import DECOMPOSITIONS
-from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program
-from counterfoil.program.lowering import changes_a_constant, lower
-from counterfoil.program.moves import MADE, MOVES
-from counterfoil.program.noform import NoFormError
-from counterfoil.program.portable import PORTABLE
+from counterfoil.program.lowering import lower
 from counterfoil.program.restoring import Snapshot
 from counterfoil.program.steadiness import (
     at_another_moment,
@@ -54,7 +33,6 @@ from counterfoil.program.steadiness import (
     positions,
 )
 from counterfoil.program.substitutes import Substitutes
-from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
@@ -407,9 +385,6 @@ def _trace(
     again: bool,
 ) -> _Traced:
     names: list[str] = []
-    # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **WRITING, **({**COMPOSITES, **LAID_OUT} if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         for item, value in zip(inputs, values, strict=True):
@@ -420,101 +395,16 @@ def _trace(
         names[:] = list(new)
         return [loss, *new.values()]
 
-    try:
-        with (
-            FakeTensorMode(allow_non_fake_inputs=True) as mode,
-            sdpa_kernel(SDPBackend.MATH),
-            _without_onednn(),
-            _without_validation(),
-            mixed.without_mixed_precision(autocast_too=ignore_autocast),
-            counting_draws(),
-            called_directly(),
-        ):
-            examples = [
-                mode.from_tensor(state[item.name])
-                if item.kind == "state"
-                else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
-                for item in inputs
-            ]
-            with fx_traceback.preserve_node_meta():
-                traced = make_fx(flat, decomposition_table=impure)(*examples)
-                pure = None if again else make_fx(_functional(traced), decomposition_table=pure_ones)(*examples).graph
-    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
-        raise ProgramError(
-            f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
-            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy=remedies.for_decision(error),
-            detail=str(error),
-        ) from error
-    except UnsupportedOperatorException as error:
-        raise ProgramError(
-            f"{location.sentence} uses the operator {error.func}, which cannot be captured"
-            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy="Express it with operators of the allow-list (counterfoil/operators/catalogue.py).",
-        ) from error
-    except NoFormError as error:
-        raise ProgramError(
-            f"{location.sentence} {error.sentence}{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy=error.remedy,
-        ) from error
-    except CounterfoilError:
-        raise
-    except BaseException as error:
-        # The client's own code ran: whatever it raises becomes a sentence that says where.
-        theirs(error)
-        raise ProgramError(
-            f"{location.sentence} failed while the step was captured: {told(error)}"
-            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
-            detail=traceback.format_exc(),
-        ) from error
+    with tracing.explained(location), tracing.without_values(ignore_autocast=ignore_autocast) as mode:
+        examples = [
+            mode.from_tensor(state[item.name])
+            if item.kind == "state"
+            else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
+            for item in inputs
+        ]
+        traced = tracing.written(flat, examples, exact=exact)
+        pure = None if again else tracing.without_mutations(traced, examples, exact=exact)
     return _Traced(traced, pure, names, decisions)
-
-
-@contextmanager
-def _without_validation() -> Iterator[None]:
-    """Keep ``torch.distributions`` from checking values, as it does by default: a step has none yet."""
-    validated = Distribution._validate_args
-    Distribution.set_default_validate_args(False)
-    try:
-        yield
-    finally:
-        Distribution.set_default_validate_args(validated)
-
-
-def _functional(traced: torch.fx.GraphModule) -> Callable[..., Any]:
-    """The traced step without mutations.
-
-    Its constants are arguments of what is functionalised: what was made of an argument may be changed, and is then made
-    anew; of other tensors it may not.
-    """
-    nodes = [node for node in traced.graph.nodes if node.op == "get_attr"]
-    written = {node.target for node in nodes if any(changes_a_constant(user) for user in node.users)}
-    names = dict.fromkeys(str(node.target) for node in nodes if node.target not in written)
-    constants = {name: getattr(traced, name) for name in names}
-
-    def run(values: tuple[Tensor, ...], held: list[Tensor]) -> Any:
-        known = dict(zip(constants, held, strict=True))
-
-        class Run(torch.fx.Interpreter):
-            def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
-                return known[target] if target in known else super().get_attr(target, args, kwargs)
-
-        return Run(traced).run(*values)
-
-    pure = functionalize(run, remove="mutations")
-    return lambda *values: pure(values, list(constants.values()))
-
-
-@contextmanager
-def _without_onednn() -> Iterator[None]:
-    """Keep oneDNN's own operators (for LSTMs) out of the program: no other back end has them."""
-    enabled = torch.backends.mkldnn.enabled
-    torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        torch.backends.mkldnn.enabled = enabled
 
 
 def _tensor_type(name: str, tensor: Tensor) -> TensorType:
