@@ -12,7 +12,7 @@ import typer
 from counterfoil.base.errors import DataError
 from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.precision import PROFILES, AnyPrecision
+from counterfoil.base.precision import PROFILES
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
@@ -28,14 +28,13 @@ from counterfoil.cli.order_options import (
     write_order,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
+from counterfoil.cli.scripts import OrderCommands, drafted, order_script
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.training.finetuning import Scheduler, Task
 
 if TYPE_CHECKING:
-    from counterfoil.program.recompute import Segments
-    from counterfoil.training.custom import ClientJob
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
 
@@ -44,7 +43,8 @@ DEFAULT_SEQUENCE = 64
 MAX_TEXT_BYTES = 4 * 2**30
 """A text to learn from is held in memory."""
 
-order_app = typer.Typer(no_args_is_help=True)
+
+order_app = typer.Typer(cls=OrderCommands, no_args_is_help=True)
 
 StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
 BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
@@ -102,14 +102,29 @@ def order(
             show_default=False,
         ),
     ] = None,
+    script: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            help="Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here "
+            "and now, up to where its training begins (docs/for-trainers.md).",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
-        Path | None, WRITES, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
+        Path | None,
+        WRITES,
+        typer.Option("--out", "-o", help="The file to write, with --script or --from.", show_default=False),
+    ] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Order at most so many steps, with --script.", show_default="as many as it trains"),
     ] = None,
     precision: Annotated[
         ProfileName | None,
         typer.Option(
             "--precision",
-            help="How operators compute, with --from: in the place of what the job says.",
+            help="How operators compute, with --script or --from: in the place of what the job says.",
             metavar="NAME",
             show_default="the job's own",
         ),
@@ -121,31 +136,34 @@ def order(
 ) -> None:
     """Client: write an order, the file that says exactly what is to be trained.
 
+    Example: counterfoil order --script train.py --out job.cfoil -- --lr 0.001
+
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        given = (source, out, precision, recompute_activations, key)
+        given = (source, script, out, max_steps, precision, recompute_activations, key)
         if any(item is not None for item in given) or force or not trial:
             raise typer.BadParameter(
-                f"Options of '{context.invoked_subcommand}' stand behind it; --from is used without a recipe."
+                f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
+                "recipe."
             )
         return
-    if source is None or out is None:
-        raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
+    if (source is None) == (script is None) or out is None:
+        raise typer.BadParameter("Name a recipe, or give --script FILE or --from MODULE:FUNCTION, and --out FILE.")
+    if max_steps is not None and script is None:
+        raise typer.BadParameter("--max-steps is for --script: a job says its own steps.")
     check_writable(out, force)
     segments = segments_of(recompute_activations)
     signer = open_order_key(key)
-    from counterfoil.training.custom import load_job
+    profile = None if precision is None else PROFILES[precision.value]
+    if script is not None:
+        draft = order_script(script, context.obj, max_steps, profile, segments)
+    else:
+        assert source is not None
+        from counterfoil.training.custom import load_job
 
-    job = load_job(source)
-    draft = _drafted(job, None if precision is None else PROFILES[precision.value], segments)
+        draft = drafted(load_job(source), profile, segments)
     write_order(draft, out, trial=trial, signer=signer)
-
-
-def _drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
-    """Draft the order of a client's own job, with a bar for each stage."""
-    with cancel_on_interrupt() as cancel:
-        return show_stages(job.drafting(precision, segments, cancel))
 
 
 @order_app.command("digits-cnn")

@@ -33,7 +33,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, CounterfoilError, DataError
 from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.raised import theirs
 from counterfoil.bundle.schema import check_name
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import Objective, Weigh, capture
@@ -42,6 +42,7 @@ from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
+from counterfoil.training.clientcode import place_failed, what_failed
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Batches, Keep, Rows, check_dtype, read_rows
@@ -507,7 +508,7 @@ def load_job(reference: str) -> ClientJob:
         except BaseException as error:
             theirs(error)
             raise DataError(
-                f"{reference} failed: {_what(error)}{_place(error)}",
+                f"{reference} failed: {what_failed(error)}{place_failed(error, [__file__])}",
                 remedy="Correct the code; it must return a counterfoil.CustomJob when called without arguments.",
                 detail=traceback.format_exc(),
             ) from error
@@ -539,13 +540,13 @@ def _import(name: str) -> ModuleType:
                 remedy="Run the command in the folder that holds it.",
             ) from error
         raise DataError(
-            f"The module {name!r} imports {error.name!r}, which is not installed{_place(error)}",
+            f"The module {name!r} imports {error.name!r}, which is not installed{place_failed(error, [__file__])}",
             remedy="Install it in the environment that Counterfoil runs in.",
         ) from error
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"The module {name!r} cannot be imported: {_what(error)}{_place(error)}",
+            f"The module {name!r} cannot be imported: {what_failed(error)}{place_failed(error, [__file__])}",
             remedy="Correct the code.",
             detail=traceback.format_exc(),
         ) from error
@@ -561,22 +562,3 @@ def _function(module: ModuleType, attribute: str) -> Callable[[], Any]:
         f"{attribute!r} {what} in the module {module.__name__!r} ({module.__file__}).",
         remedy="Name a function without arguments that returns a counterfoil.CustomJob.",
     )
-
-
-def _what(error: BaseException) -> str:
-    # The text of a SyntaxError repeats the place.
-    return f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else told(error)
-
-
-def _place(error: BaseException) -> str:
-    """The end of a sentence: file and line of the client's code that an error comes from."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f" ({error.filename}, line {error.lineno})."
-    ours = Path(__file__)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
-    frames = [f for f in frames if Path(f.filename) != ours]
-    # The last line outside of installed libraries, else the first: the client's code may be installed itself.
-    outside = [f for f in frames if f"{os.sep}site-packages{os.sep}" not in f.filename]
-    for frame in (*outside[-1:], *frames[:1]):
-        return f" ({frame.filename}, line {frame.lineno})."
-    return "."

@@ -1,0 +1,76 @@
+"""How ``counterfoil order`` runs a client's own code: a training script as it is, or what returns a job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer.core
+from rich.prompt import Prompt
+
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.precision import PROFILES, AnyPrecision
+from counterfoil.cli import terminal
+from counterfoil.cli.stages import show_stages
+from counterfoil.cli.terminal import shown
+
+if TYPE_CHECKING:
+    from counterfoil.program.recompute import Segments
+    from counterfoil.training.custom import ClientJob
+    from counterfoil.training.order import OrderDraft
+
+
+class OrderCommands(typer.core.TyperGroup):
+    """Leaves what stands behind ``--`` to the script of ``--script``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of ``order``; a script's arguments become the context's object."""
+        own = args[: args.index("--")] if "--" in args else args
+        if any(option.partition("=")[0] == "--script" for option in own):
+            ctx.obj = args[len(own) + 1 :]
+            args = own
+        return list(super().parse_args(ctx, args))
+
+
+def drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
+    """Draft the order of a client's own job, with a bar for each stage."""
+    with cancel_on_interrupt() as cancel:
+        return show_stages(job.drafting(precision, segments, cancel))
+
+
+def order_script(
+    script: Path, arguments: Sequence[str], steps: int | None, precision: AnyPrecision | None, segments: Segments | None
+) -> OrderDraft:
+    """Run a training script, draft the order of what it would train, and say what was taken over.
+
+    Args:
+        script: The script.
+        arguments: Its arguments.
+        steps: Most steps that are ordered; None for as many as it would train.
+        precision: The precision profile; None leaves it to the script.
+        segments: Segments of the forward pass whose activations are recomputed.
+    """
+    from counterfoil.training.scripts.handing import Wanted
+    from counterfoil.training.scripts.run import run_script
+
+    def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
+        return drafted(job, profile, segments)
+
+    made = run_script(script, arguments, Wanted(precision, steps, _choose_profile, draft))
+    console = terminal.console()
+    for note in made.notes:
+        console.print(shown(note), soft_wrap=True)
+    return made.draft
+
+
+def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:
+    """Ask on a terminal which of some precision profiles is meant; raises DataError where nobody is asked."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from counterfoil.training.scripts.handing import refuse_to_choose
+
+        return refuse_to_choose(question, profiles)
+    console = terminal.console()
+    console.print(shown(question), soft_wrap=True)
+    return PROFILES[Prompt.ask("Precision profile", console=console, choices=list(profiles), default=profiles[0])]

@@ -1,0 +1,105 @@
+"""How the training that a script begins is handed over to be ordered, in the place of being carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from counterfoil.base.errors import DataError
+from counterfoil.base.precision import AnyPrecision
+from counterfoil.training.custom import ClientJob
+from counterfoil.training.order import OrderDraft
+
+
+@dataclass(frozen=True)
+class ScriptOrder:
+    """The order of the training that a script would have begun.
+
+    Attributes:
+        draft: The order.
+        notes: Sentences on what was taken over, for the user.
+    """
+
+    draft: OrderDraft
+    notes: tuple[str, ...] = ()
+
+
+class HandedOver(BaseException):
+    """Ends a script whose training was taken over; no ``except Exception`` of the script's holds it up.
+
+    Args:
+        order: What was made of the training.
+    """
+
+    def __init__(self, order: ScriptOrder) -> None:
+        super().__init__("The training was handed over.")
+        self.order = order
+
+
+def refuse_to_choose(question: str, profiles: Sequence[str]) -> AnyPrecision:
+    """Answer a question for a precision profile where nobody can be asked.
+
+    Args:
+        question: Says what the script asks for.
+        profiles: Names of the profiles that come near to it.
+
+    Raises:
+        DataError: Always; says how to choose beforehand.
+    """
+    raise DataError(question, remedy=f"Choose a profile: {_named(profiles)}; docs/profiles.md says which.")
+
+
+def _named(profiles: Sequence[str]) -> str:
+    return " or ".join(f"--precision {name}" for name in profiles)
+
+
+@dataclass
+class Wanted:
+    """What is wanted of an order besides what the script says.
+
+    Attributes:
+        precision: The precision profile; None leaves it to the script.
+        max_steps: Most steps; None leaves it to the script.
+        choose: Asks for a profile, given a question and the names of those that come near; raises DataError where
+            nobody can be asked.
+        draft: Drafts the order of a job, as the command shows it.
+        found: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
+    """
+
+    precision: AnyPrecision | None = None
+    max_steps: int | None = None
+    choose: Callable[[str, Sequence[str]], AnyPrecision] = refuse_to_choose
+    draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
+    found: ScriptOrder | None = field(default=None, init=False)
+
+    def steps(self, planned: int) -> int:
+        """Return how many of so many steps are ordered."""
+        return planned if self.max_steps is None else min(planned, self.max_steps)
+
+    def profile(self, question: str, profiles: Sequence[str]) -> AnyPrecision:
+        """Return the profile for a script that computes in mixed precision: the one that is wanted, or asked for.
+
+        Args:
+            question: Says what the script asks for.
+            profiles: Names of the profiles that come near to it, the nearest first.
+
+        Raises:
+            DataError: None is wanted, and nobody can be asked.
+        """
+        if self.precision is None:
+            self.precision = self.choose(question, profiles)
+        return self.precision
+
+    def hand_over(self, job: ClientJob, notes: Sequence[str] = ()) -> NoReturn:
+        """Draft the order of a training, and end the script; what the script holds open is open until then.
+
+        Args:
+            job: The training.
+            notes: Sentences on what was taken over, for the user.
+
+        Raises:
+            HandedOver: Always, unless the job cannot be ordered: whatever the draft raises then.
+        """
+        self.found = ScriptOrder(self.draft(job, self.precision), tuple(notes))
+        raise HandedOver(self.found)

@@ -1,0 +1,106 @@
+"""Run a training script as it is, up to where its training begins."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from counterfoil.base.errors import CounterfoilError, DataError
+from counterfoil.base.raised import theirs
+from counterfoil.training.clientcode import place_failed, what_failed
+from counterfoil.training.scripts.handing import HandedOver, ScriptOrder, Wanted
+from counterfoil.training.scripts.patches import Patch, Patches, patched
+from counterfoil.training.scripts.takeovers import TAKEOVERS, Takeover
+
+Around = Callable[[Callable[[], None]], ScriptOrder | None]
+"""Is given what runs the script, once; returns the order that it made of it, or None for none. What is raised within
+must go on."""
+_REMEDY = (
+    "Say in the script what its loop does, with counterfoil.loop, or return its parts as a counterfoil.CustomJob "
+    "(docs/for-trainers.md)."
+)
+
+
+def run_script(
+    script: str | os.PathLike[str],
+    arguments: Sequence[str],
+    wanted: Wanted,
+    *,
+    around: Around | None = None,
+) -> ScriptOrder:
+    """Run a script as Python runs it, and return the order of the training that it begins. Nothing is trained.
+
+    Args:
+        script: The script.
+        arguments: What it finds behind its name in ``sys.argv``.
+        wanted: What is wanted of the order besides.
+        around: Runs the script itself, and may make an order of what it does.
+
+    Raises:
+        DataError: There is no such script, it fails (the message names file and line), or it ends before it begins a
+            training that can be ordered.
+        CounterfoilError: What the training that it begins cannot be ordered for.
+    """
+    path = Path(script)
+    if not path.is_file():
+        raise DataError(f"There is no script {path}.", remedy="Name a file of Python's: --script train.py.")
+    made = None
+    with _as_it_was(), patched(_patches(wanted)):
+        sys.argv = [os.fspath(script), *arguments]
+        sys.path.insert(0, os.fspath(path.resolve().parent))
+        try:
+            if around is None:
+                _run(path)
+            else:
+                made = around(lambda: _run(path))
+        except HandedOver as handed:
+            made = handed.order
+        except CounterfoilError:
+            raise
+        except SystemExit as ended:
+            if ended.code not in (None, 0) and wanted.found is None:
+                how = f": {ended.code}" if isinstance(ended.code, str) else f" with the exit code {ended.code}"
+                raise DataError(
+                    f"{path.name} ended before it began to train{how.rstrip('.')}.",
+                    remedy="Give it its arguments behind --, as in: --script train.py --out job.cfoil -- --lr 0.001.",
+                ) from ended
+        except BaseException as error:
+            theirs(error)
+            if wanted.found is None:
+                raise DataError(
+                    f"{path.name} failed: {what_failed(error)}{place_failed(error, [__file__])}",
+                    remedy="Correct the script, or its arguments behind --.",
+                    detail=traceback.format_exc(),
+                ) from error
+    made = made or wanted.found
+    if made is None:
+        raise DataError(f"{path.name} ended, and no training began that can be ordered.", remedy=_REMEDY)
+    return made
+
+
+def _run(path: Path) -> None:
+    runpy.run_path(os.fspath(path.resolve()), run_name="__main__")
+
+
+def _patches(wanted: Wanted) -> dict[str, Patch]:
+    def patch(takeover: Takeover) -> Callable[[ModuleType, Patches], None]:
+        return lambda module, patches: takeover.patch(module, wanted, patches)
+
+    return {takeover.module: patch(takeover) for takeover in TAKEOVERS}
+
+
+@contextmanager
+def _as_it_was() -> Iterator[None]:
+    """Put back what a script, and what runs it, change of the process: arguments, paths, the current folder."""
+    arguments, paths, folder = sys.argv, list(sys.path), os.getcwd()
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = arguments, paths
+        os.chdir(folder)

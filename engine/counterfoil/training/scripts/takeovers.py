@@ -1,0 +1,26 @@
+"""The libraries whose training loops are taken over, and where these begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.patches import Patches
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """A training loop of a library's.
+
+    Attributes:
+        module: The module that holds it; nothing happens unless the script imports it.
+        patch: Puts what hands over in the place where the loop begins.
+    """
+
+    module: str
+    patch: Callable[[ModuleType, Wanted, Patches], None]
+
+
+TAKEOVERS: tuple[Takeover, ...] = ()
