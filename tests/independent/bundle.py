@@ -191,6 +191,18 @@ def open_envelope(data: bytes, key_of: Callable[[Any], str]) -> Any:
 # The file [1, 2, 4].
 
 
+def written_pattern(manifest: Any) -> list[str]:
+    """The names of the pattern [14]: listed, or, of more than 1,000 steps, as a text."""
+    written = manifest["pattern"]
+    if isinstance(written, list):
+        need(len(written) <= 1000, "a list that should be a text")
+        return written
+    need(len(written) > 1000, "a text that should be a list")
+    signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    names = dict(zip(signs, sorted(manifest["programs"]), strict=False))
+    return [names[sign] for sign in written]
+
+
 class Bundle:
     """A bundle in memory. Steps count from 1; row s - 1 of a column is step s."""
 
@@ -209,7 +221,7 @@ class Bundle:
         self.manifest = parse(self.bytes("order/manifest"))
         # By name; an order's only program has none.
         several = "pattern" in self.manifest
-        self.pattern: list[str] = self.manifest["pattern"] if several else [""]
+        self.pattern = written_pattern(self.manifest) if several else [""]
         held = self.group("order/programs") if several else {"": self.arrays["order/program"]}
         self.programs = {name: parse(program.tobytes()) for name, program in held.items()}
         self.digest = sha256(self.bytes("order/manifest"))
@@ -256,7 +268,7 @@ class Bundle:
         if "pattern" in manifest:
             digests = {name: sha256(self.bytes(f"order/programs/{name}")).hex() for name in self.programs}
             need(digests == manifest["programs"] and set(self.pattern) == set(digests), "other programs")
-            need("program" not in manifest and 2 <= len(self.pattern) <= min(self.steps, 1000), "no proper pattern")
+            need("program" not in manifest and 2 <= len(self.pattern) <= min(self.steps, 10**6), "no proper pattern")
         else:
             need(sha256(self.bytes("order/program")).hex() == manifest["program"], "another program")
         arrays = {"schedule": manifest["schedule"], "scalars": manifest["scalars"]}

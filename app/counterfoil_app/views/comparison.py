@@ -36,7 +36,8 @@ def program_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
     order = summary.order
     if not order.pattern:
         return [(_tr("Program"), digest.hex, True) for _, digest in order.programs]
-    turns = (_tr("Turns"), ", ".join(order.pattern), False)
+    more = ", ..." * (order.pattern_steps > len(order.pattern))
+    turns = (_tr("Turns"), ", ".join(order.pattern) + more, False)
     return [turns, *((_tr("Program {0}").format(name), digest.hex, True) for name, digest in order.programs)]
 
 

@@ -12,6 +12,7 @@ from counterfoil.audit.inspection import Inspection, recorded, stages
 from counterfoil.audit.signatures import Keys
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.summary import (
+    SHOWN_PATTERN,
     ArraySummary,
     BundleSummary,
     OrderSummary,
@@ -150,7 +151,8 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         precision=manifest.precision.describe(),
         optimizer=manifest.optimizer,
         programs=tuple(sorted(manifest.programs.parts.items())),
-        pattern=manifest.programs.pattern if manifest.programs.several else (),
+        pattern=manifest.programs.pattern[:SHOWN_PATTERN] if manifest.programs.several else (),
+        pattern_steps=len(manifest.programs.pattern) if manifest.programs.several else 0,
         operators=len(nodes),
         rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
         parameters=sum(sizes[name] for name in parameters),

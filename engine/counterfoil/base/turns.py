@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -59,11 +61,12 @@ class Turns(Generic[_T]):
     def count(self, name: str, last: int) -> int:
         """Return how many of the steps 1 to ``last`` are turns of ``name``."""
         rounds, rest = divmod(last, len(self.pattern))
-        return rounds * self._before[name][-1] + self._before[name][rest]
+        places = self._places[name]
+        return rounds * len(places) + bisect_left(places, rest)
 
     def first(self, name: str) -> int:
         """Return the first step that is a turn of ``name``."""
-        return self.pattern.index(name) + 1
+        return self._places[name][0] + 1
 
     @property
     def complete_after(self) -> int:
@@ -83,10 +86,9 @@ class Turns(Generic[_T]):
         return Turns({name: self.parts[name] for name in names}, self.pattern)
 
     @cached_property
-    def _before(self) -> Mapping[str, tuple[int, ...]]:
-        """For each name, how often it occurs among the first k of the pattern, by k."""
-        counts: dict[str, list[int]] = {name: [0] for name in self.pattern}
-        for name in self.pattern:
-            for other, listed in counts.items():
-                listed.append(listed[-1] + (other == name))
-        return {name: tuple(listed) for name, listed in counts.items()}
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        """For each name its places in the pattern, counted from 0, ascending."""
+        places: dict[str, array[int]] = {}
+        for place, name in enumerate(self.pattern):
+            places.setdefault(name, array("q")).append(place)
+        return places

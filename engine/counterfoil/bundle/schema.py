@@ -21,6 +21,7 @@ from counterfoil.base.plaintext import quoted
 from counterfoil.base.precision import AnyPrecision, precision_from_json
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import Turns
+from counterfoil.bundle.pattern import MAX_PATTERN, pattern_from_json, pattern_json
 from counterfoil.bundle.sources import MAX_SOURCES, Source
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 
@@ -33,10 +34,8 @@ DATA_FORMAT_VERSION = 1
 CAPSULE_FORMAT_VERSION = 3
 """Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
-MAX_PROGRAMS = 16
+MAX_PROGRAMS = 64
 """Programs that take turns in an order."""
-MAX_PATTERN = 1000
-"""Steps after which their pattern starts again at the latest."""
 MAX_WORDS = 2000
 """Characters of what an order says in words: title, recipe, optimizer."""
 MAX_ENVIRONMENT = 100
@@ -385,7 +384,7 @@ def _turns_json(programs: Turns[Digest]) -> dict[str, Any]:
         return {"program": programs.only.hex}
     return {
         "programs": {name: digest.hex for name, digest in programs.parts.items()},
-        "pattern": list(programs.pattern),
+        "pattern": pattern_json(programs.pattern),
     }
 
 
@@ -393,14 +392,12 @@ def _turns_from_json(fields: Fields) -> Turns[Digest]:
     """Read the digest of the only program, or those of several and their pattern: one or the other."""
     if not fields.has("programs"):
         return Turns.alone(fields.digest("program"))
-    listed, pattern = fields.take("programs", dict), fields.take("pattern", list)
-    if not all(isinstance(name, str) for name in pattern):
-        raise BundleError(say("The pattern of the order's programs is not a list of names."))
+    listed, pattern = fields.take("programs", dict), fields.take("pattern", list, str)
     parts = {
         check_name(name): fields.as_digest(text, say("digest of the program {0}", repr(name)))
         for name, text in sorted(listed.items())
     }
-    return Turns(parts, tuple(pattern))
+    return Turns(parts, pattern_from_json(pattern, parts))
 
 
 def _sources(value: Any) -> dict[str, Source]:

@@ -47,6 +47,8 @@ _OUTCOME_STYLES = {
 }
 _ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta", "bold red")
 """By exit code."""
+_SHOWN_TURNS = 20
+"""Turns of a pattern that are shown."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
 TRUST_STYLES = {Level.WHOLE: "bold green", Level.OPEN: "bold yellow", Level.NONE: "bold red"}
@@ -273,6 +275,12 @@ def _rounded(order: OrderSummary) -> str:
     return "rounded" if order.exact_bits is None else "products, sums, quotients and functions"
 
 
+def _turns(order: OrderSummary) -> str:
+    listed = ", ".join(order.pattern[:_SHOWN_TURNS])
+    more = f", ...; {order.pattern_steps:,} turns in all" * (order.pattern_steps > _SHOWN_TURNS)
+    return f"of {len(order.programs)} programs: {listed}{more}"
+
+
 def show_summary(out: Console, summary: BundleSummary) -> None:
     """Show what is in a bundle."""
     order, run = summary.order, summary.run
@@ -286,7 +294,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}"
         + f", {order.repeated_operators} of these again in the backward pass" * (order.repeated_operators > 0),
-        **({"turns": f"of {len(order.programs)} programs: {', '.join(order.pattern)}"} if order.pattern else {}),
+        **({"turns": _turns(order)} if order.pattern else {}),
         **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,
     }

@@ -21,7 +21,8 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import BundleError, DataError, ProgramError
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.base.turns import Turns
-from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
+from counterfoil.bundle.pattern import MAX_PATTERN
+from counterfoil.bundle.schema import MAX_PROGRAMS, ModuleNames, check_name
 from counterfoil.commit.state import tensor_digest
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, Objective, capture
@@ -51,6 +52,8 @@ from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 
 _SHOWN = 8
 """Names of parameters that a sentence lists."""
+_SHOWN_TURNS = 300
+"""Turns of a pattern that the order says in words; it has room for no more than 2,000 characters."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
     draft = assemble_order(
         title=job.title,
         recipe=RECIPE,
-        optimizer=f"{'; '.join(described)}; in turns: {', '.join(turns.pattern)}",
+        optimizer=f"{'; '.join(described)}; in turns: {_in_words(turns.pattern)}",
         programs=Turns(programs, turns.pattern),
         scalar_names=names,
         scalars=scalars,
@@ -217,6 +220,10 @@ def _pattern(job: TurnsJob) -> tuple[str, ...]:
     return tuple(name.strip() for name in given)
 
 
+def _in_words(pattern: Sequence[str]) -> str:
+    return ", ".join(pattern[:_SHOWN_TURNS]) + ", ..." * (len(pattern) > _SHOWN_TURNS)
+
+
 def _check_turns(job: TurnsJob, turns: Turns[Turn]) -> None:
     if len(turns.parts) != len(job.turns):
         raise DataError("Two turns of the job have the same name.", remedy="Give each a name of its own.")
@@ -236,7 +243,7 @@ def _check_turns(job: TurnsJob, turns: Turns[Turn]) -> None:
     if len(turns.pattern) > MAX_PATTERN or set(turns.pattern) != turns.parts.keys():
         raise DataError(
             f"The job's pattern ({pattern}) must name each turn ({', '.join(turns.parts)}) and nothing else, in at "
-            f"most {MAX_PATTERN} steps.",
+            f"most {MAX_PATTERN:,} steps.",
             remedy="Write the names in the order of the steps, for instance 'd, d, g'.",
         )
     if len(turns.pattern) > job.steps:

@@ -5319,8 +5319,20 @@ Lauf zu finden</translation>
             <translation>Das Muster der Programme des Auftrags hat {0} Schritte; es muss 2 bis {1} haben und nicht mehr als der Auftrag.</translation>
         </message>
         <message>
+            <source>The pattern of the order's programs holds {0}, which stands for none of them.</source>
+            <translation>Das Muster der Programme des Auftrags enthält {0}, was für keines von ihnen steht.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs is a text of {0} characters; such a text has {1} to {2}.</source>
+            <translation>Das Muster der Programme des Auftrags ist ein Text von {0} Zeichen; ein solcher Text hat {1} bis {2}.</translation>
+        </message>
+        <message>
             <source>The pattern of the order's programs is not a list of names.</source>
             <translation>Das Muster der Programme des Auftrags ist keine Liste von Namen.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs lists {0} names; a list has at most {1}.</source>
+            <translation>Das Muster der Programme des Auftrags zählt {0} Namen auf; eine Liste hat höchstens {1}.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs names {0}, which is none of them.</source>

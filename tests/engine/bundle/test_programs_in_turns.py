@@ -15,9 +15,11 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, CommitmentError
 from counterfoil.base.turns import Turns
+from counterfoil.bundle.pattern import CHARACTERS, MAX_LISTED, MAX_PATTERN
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import MAX_PATTERN, OrderManifest
+from counterfoil.bundle.schema import MAX_PROGRAMS, OrderManifest
 from counterfoil.bundle.writer import BundleWriter
+from independent.bundle import written_pattern
 from support.bundles import Contents, flip_bit, make_contents, opened_for_change
 
 PROGRAMS = {"d": b"first", "g": b"second"}
@@ -64,14 +66,15 @@ def test_an_order_with_one_program_keeps_its_bytes():
         (lambda v: v.update(pattern=["d", "g", ""]), "names '', which is none of them"),
         (lambda v: v.update(pattern=["d", "g"] * 3), "no more than the order"),
         (lambda v: v.update(pattern=["d", ["g"]]), "not a list of names"),
-        (lambda v: v.update(pattern="d, g"), "should be of type list"),
+        (lambda v: v.update(pattern="d, g"), "is a text of 4 characters"),
+        (lambda v: v.update(pattern=7), "should be of type list or str"),
         (lambda v: v.update(programs={}), "0 programs"),
         (lambda v: v.update(programs={"d": v["programs"]["d"]}, pattern=["d", "d"]), "1 programs"),
         (lambda v: v["programs"].update(g="x"), "not a SHA-256 digest"),
         (lambda v: v["programs"].update(g=7), "not a SHA-256 digest"),
         (lambda v: v["programs"].update({"../x": "0" * 64}), "is not allowed in a bundle"),
         (lambda v: v["programs"].update({"": "0" * 64}), "is not allowed in a bundle"),
-        (lambda v: v["programs"].update({f"p{n}": "0" * 64 for n in range(20)}), "22 programs"),
+        (lambda v: v["programs"].update({f"p{n}": "0" * 64 for n in range(64)}), "66 programs"),
     ],
 )
 def test_a_malformed_manifest_is_refused(edit: Callable[[Any], None], sentence: str):
@@ -80,22 +83,64 @@ def test_a_malformed_manifest_is_refused(edit: Callable[[Any], None], sentence: 
     assert sentence in str(caught.value)
 
 
-def test_a_huge_pattern_is_refused_although_the_order_is_longer():
-    long = replace(
-        manifest(),
-        steps=5000,
-        schedule=replace(manifest().schedule, shape=(5000, 4)),
-        scalars=replace(manifest().scalars, shape=(5000, 2)),
-    )
-    value = json.loads(long.to_bytes())
-    for steps, good in ((MAX_PATTERN, True), (MAX_PATTERN + 2, False)):
-        value["pattern"] = ["d", "g"] * (steps // 2)
-        data = canonical.encode(value)
-        if good:
-            assert OrderManifest.from_bytes(data).programs.count("g", 5000) == 2500
-            continue
-        with pytest.raises(BundleError, match="has 1002 steps"):
-            OrderManifest.from_bytes(data)
+def long_order(*pattern: str, steps: int = 5000) -> OrderManifest:
+    made = manifest()
+    schedule, scalars = (replace(spec, shape=(steps, spec.shape[1])) for spec in (made.schedule, made.scalars))
+    programs = replace(made.programs, pattern=pattern or made.programs.pattern)
+    return replace(made, steps=steps, schedule=schedule, scalars=scalars, programs=programs)
+
+
+def with_written(pattern: Any, steps: int = 5000) -> OrderManifest:
+    value = json.loads(long_order(steps=steps).to_bytes())
+    value["pattern"] = pattern
+    return OrderManifest.from_bytes(canonical.encode(value))
+
+
+def test_a_pattern_is_a_list_up_to_a_thousand_steps_and_a_text_beyond():
+    names = ("d", "g", "g") * 400
+    for steps, form in ((MAX_LISTED, list(names[:MAX_LISTED])), (MAX_LISTED + 1, "ABB" * 333 + "AB")):
+        made = long_order(*names[:steps])
+        assert json.loads(made.to_bytes())["pattern"] == form
+        assert OrderManifest.from_bytes(made.to_bytes()) == made
+        assert made.programs.count("g", 5000) == sum(made.programs.name(step) == "g" for step in range(1, 5001))
+
+
+def test_as_many_programs_as_there_are_characters():
+    names = [f"p{number}" for number in range(MAX_PROGRAMS)]
+    digests = {name: Digest.of(name.encode()) for name in names}
+    made = replace(long_order(steps=1100), programs=Turns(digests, tuple(names * 17)))
+    assert len(CHARACTERS) == len(set(json.loads(made.to_bytes())["pattern"])) == MAX_PROGRAMS
+    assert OrderManifest.from_bytes(made.to_bytes()) == made
+
+
+def test_a_pattern_of_a_million_steps():
+    made = long_order(*("d", "g") * (MAX_PATTERN // 2), steps=MAX_PATTERN)
+    read = OrderManifest.from_bytes(made.to_bytes())
+    assert read.digest == made.digest
+    assert read.programs.count("g", MAX_PATTERN - 1) == MAX_PATTERN // 2 - 1
+
+
+def test_a_second_implementation_reads_both_forms():
+    for steps in (3, MAX_LISTED, MAX_LISTED + 1, 1500):
+        made = long_order(*(("g", "d", "d") * 500)[:steps])
+        assert tuple(written_pattern(json.loads(made.to_bytes()))) == made.programs.pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sentence"),
+    [
+        (["d", "g"] * 501, "lists 1002 names; a list has at most 1000"),
+        ("AB" * 500, "is a text of 1000 characters; such a text has 1001 to 1000000"),
+        ("AB" * 500_001, "is a text of 1000002 characters"),
+        ("AB" * 501 + "C", "holds 'C', which stands for none of them"),
+        ("AB" * 501 + ",", r"holds '\\x2c', which stands for none of them"),
+        ("A" * 1002, "never names 'g'"),
+        ("AB" * 2501, "has 5002 steps; it must have 2 to 1000000, and no more than the order"),
+    ],
+)
+def test_a_long_pattern_in_another_form_is_refused(pattern: Any, sentence: str):
+    with pytest.raises(BundleError, match=sentence):
+        with_written(pattern)
 
 
 def written(folder: Path) -> tuple[Path, list[np.ndarray], Contents]:

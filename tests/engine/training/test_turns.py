@@ -13,6 +13,7 @@ from torch.optim.lr_scheduler import StepLR
 
 from counterfoil.base.errors import DataError, ProgramError, TrialError
 from counterfoil.base.precision import ExactPrecision
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.update import Adam, AdamW, Sgd
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns
@@ -136,7 +137,7 @@ D = small("d", rule=AdamW())
         ({"turns": (D, small("h"))}, r"pattern \(d, d, g\) must name each turn \(d, h\)"),
         ({"pattern": "d, d"}, "must name each turn"),
         ({"pattern": ""}, "must name each turn"),
-        ({"pattern": ["d", "g"] * 501, "steps": 1200}, "at most 1000 steps"),
+        ({"pattern": ["d", "g"] * 500_001, "steps": 1_000_002}, "at most 1,000,000 steps"),
         ({"pattern": "d, d, d, d, d, d, d, g"}, "has 8 steps, more than the job"),
         ({"turns": (D, small("g", parameters="*"))}, "'discriminator.0.weight' is trained by the turns d and g"),
         ({"turns": (D, small("g", parameters="generators.*"))}, "In the turn 'g': There is no parameter to train"),
@@ -177,6 +178,13 @@ def test_every_program_is_tried_before_the_order_is_written():
 
     with pytest.raises(TrialError, match="Step 3 of this order fails"):
         list(order_turns(gan_job(turns=(D, small("g", objective=fails)))).try_first_step())
+
+
+def test_a_long_pattern_is_said_in_words_as_far_as_there_is_room():
+    draft = order_turns(gan_job(turns=(small("d"), small("g")), pattern=["d", "g"] * 600, steps=1200))
+    assert draft.manifest.optimizer.endswith(", d, g, ...")
+    assert len(draft.manifest.optimizer) < 2000
+    assert OrderManifest.from_bytes(draft.manifest.to_bytes()) == draft.manifest
 
 
 def test_micro_batches_of_one_of_them_and_an_exact_profile():

@@ -48,6 +48,10 @@ class SourceSummary:
     revision: str | None = None
 
 
+SHOWN_PATTERN = 1000
+"""Steps of the pattern of several programs that a summary holds."""
+
+
 @dataclass(frozen=True)
 class OrderSummary:
     """What was ordered.
@@ -62,8 +66,8 @@ class OrderSummary:
         precision: The precision profile in words.
         optimizer: The optimizer in words.
         programs: Digest of each program with its name; an order's only one has none.
-        pattern: The names in the order of the steps, where several programs take turns; it starts again when it is
-            through. Else empty.
+        pattern: The names in the order of the steps, where several programs take turns, the first of them where they
+            are many; it starts again when it is through. Else empty.
         operators: Number of operators of the programs.
         rounded_operators: How many of them are of class rounded.
         repeated_operators: How many of these repeat in a backward pass what the forward pass computed.
@@ -79,6 +83,7 @@ class OrderSummary:
         checkpoint_every: A state is stored every so many steps.
         estimate: What the largest step takes; None when a program has not been read yet, or is larger than the
             limits.
+        pattern_steps: Number of steps of the pattern; 0 where there is none.
         exact_bits: S of an exact profile, under which there is no margin; None of another one.
         sources: The files that it was made from, as the client says; most orders name none.
         client_key: Key id of who signed it as its client; empty for an unsigned order.
@@ -108,6 +113,7 @@ class OrderSummary:
     without_bound: tuple[str, ...] | None = None
     estimate: Estimate | None = None
     exact_bits: int | None = None
+    pattern_steps: int = 0
     repeated_operators: int = 0
     sources: tuple[SourceSummary, ...] = ()
     client_key: str = ""
