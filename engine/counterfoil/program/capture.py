@@ -20,7 +20,9 @@ from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.operators.node import TensorType
 from counterfoil.operators.random import PhiloxDropout
 from counterfoil.program import mixed, tracing, whereabouts
+from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.attribution import META_KEY, Location, label_line
+from counterfoil.program.branches import Answers, check_branches
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.lowering import lower
@@ -109,32 +111,45 @@ def capture(
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
     steady = {*held.frozen, *held.buffers}
 
-    def trace(*, again: bool = True) -> _Traced:
+    kept = Snapshot(model)
+    names = PlainNames()
+
+    def trace(answers: Answers | None = None, *, again: bool = True) -> _Traced:
+        # What an earlier run left behind is fake; but who counts its calls must not be at the same count again.
+        kept.restore(counts=not again)
         location = Location()
         decisions = Decisions(location.at_line, held.storages)
-        step = _Step(model, objective, rule, held, inputs, tuple(batch), micro_batches, weigh, location, decisions)
-        return _trace(
-            step,
-            inputs,
-            held.state,
-            steady,
-            location,
-            decisions,
-            exact=exact,
-            ignore_autocast=ignore_autocast,
-            again=again,
+        answers = answers or Answers()
+        asked = AskedValues(
+            lambda place: answers.decide(place, location.sentence), names, known=decisions.knows, hold=decisions.hold
         )
+        step = _Step(
+            model, objective, rule, held, inputs, tuple(batch), micro_batches, weigh, location, decisions, asked
+        )
+        try:
+            return _trace(
+                step,
+                inputs,
+                held.state,
+                steady,
+                location,
+                decisions,
+                answers,
+                exact=exact,
+                ignore_autocast=ignore_autocast,
+                again=again,
+            )
+        except Again:
+            return trace(answers, again=again)
 
-    kept = Snapshot(model)
     with generators_kept():
         try:
             before = positions()
             traced = trace(again=False)
             check_drew_nothing(before, trace)
-            # What the first run left behind is fake; but who counts its calls must not be at the same count again.
-            kept.restore(counts=False)
             with at_another_moment():
                 check_same(traced.written, trace().written, META_KEY)
+            check_branches(traced.written, traced.answers.places, lambda answers: trace(answers).written)
         finally:
             kept.restore()
     decisions = traced.decisions
@@ -201,6 +216,7 @@ class _Step:
         arrays: Names of the arrays of a batch.
         location: Is told what is computed, and where.
         decisions: Notes what the step decides by values.
+        asked: Answers what it asks of values that are not known.
     """
 
     model: nn.Module
@@ -213,6 +229,7 @@ class _Step:
     weigh: Weigh
     location: Location
     decisions: Decisions
+    asked: AskedValues
 
     def __call__(self, values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the loss, and the new state by name: buffers, and what the optimizer updates."""
@@ -269,7 +286,8 @@ class _Step:
 
         replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
         attributed = self.location.attribute_forward(model)
-        with attributed, whereabouts.LineLabels(label_line), PhiloxDropout(), Substitutes(self.decisions):
+        labelled = whereabouts.LineLabels(label_line)
+        with attributed, labelled, PhiloxDropout(), self.asked, Substitutes(self.decisions):
             loss, after = functional_call(Step(), replaced, ())
         count = None
         if self.weigh == "tokens":
@@ -364,12 +382,14 @@ class _Traced:
         pure: Without mutations; None where it was traced only to be compared.
         names: Names of the state that it gives, in their order.
         decisions: What it decided by values.
+        answers: What it was answered where it asked for values.
     """
 
     written: torch.fx.GraphModule
     pure: torch.fx.Graph | None
     names: list[str]
     decisions: Decisions
+    answers: Answers
 
 
 def _trace(
@@ -379,6 +399,7 @@ def _trace(
     steady: Collection[str],
     location: Location,
     decisions: Decisions,
+    answers: Answers,
     *,
     exact: bool,
     ignore_autocast: bool,
@@ -404,7 +425,7 @@ def _trace(
         ]
         traced = tracing.written(flat, examples, exact=exact)
         pure = None if again else tracing.without_mutations(traced, examples, exact=exact)
-    return _Traced(traced, pure, names, decisions)
+    return _Traced(traced, pure, names, decisions, answers)
 
 
 def _tensor_type(name: str, tensor: Tensor) -> TensorType:

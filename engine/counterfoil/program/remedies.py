@@ -8,7 +8,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 
 from counterfoil.program.whereabouts import frames_raised
 
-_BRANCH = "Compute both branches and choose between them with torch.where, and keep shapes fixed."
+BRANCH = "Compute both branches and choose between them with torch.where, and keep shapes fixed."
 _GRAPH = (
     "A graph that is the same in every step may be a tensor that the objective refers to, or a buffer of the model: it "
     "is known then when the order is written. Edges that come with the batch must be prepared before: add the loops, "
@@ -41,11 +41,24 @@ def for_decision(error: Exception) -> str:
     for name, function in reversed(frames_raised(error)):
         if function in _BY_FUNCTION:
             return _BY_FUNCTION[function]
-        parts = Path(name).parts
-        for folders, remedy in _BY_FOLDERS.items():
-            if any(parts[start : start + len(folders)] == folders for start in range(len(parts))):
-                return remedy
+        remedy = _of_library(name)
+        if remedy:
+            return remedy
     asked = getattr(error, "func", None)
     if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)) and asked is not None:
-        return _BY_OPERATOR.get(asked._schema.name.partition("::")[2], _BRANCH)
-    return _BRANCH
+        return _BY_OPERATOR.get(asked._schema.name.partition("::")[2], BRANCH)
+    return BRANCH
+
+
+def at_place(place: str) -> str:
+    """Return the remedy for a branch at a file and line that hangs on values."""
+    return _of_library(place.rpartition(", line ")[0]) or BRANCH
+
+
+def _of_library(file: str) -> str:
+    """The remedy that a library has of its own; empty for others."""
+    parts = Path(file).parts
+    for folders, remedy in _BY_FOLDERS.items():
+        if any(parts[start : start + len(folders)] == folders for start in range(len(parts))):
+            return remedy
+    return ""

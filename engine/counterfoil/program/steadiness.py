@@ -113,7 +113,7 @@ def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str) -> None:
     Raises:
         ProgramError: They differ; the message names file and line of the first operator that does.
     """
-    node = _first_difference(one, other)
+    node = first_difference(one, other)
     if node is None:
         return
     line = (node.meta.get(key) or ("",))[-1]
@@ -124,8 +124,8 @@ def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str) -> None:
     )
 
 
-def _first_difference(one: fx.GraphModule, other: fx.GraphModule) -> fx.Node | None:
-    """Return the first node of a traced step that the other does not have in its place."""
+def first_difference(one: fx.GraphModule, other: fx.GraphModule) -> fx.Node | None:
+    """Return the first node of a traced step that the other does not have in its place; None where all are the same."""
     theirs: dict[fx.Node, fx.Node] = {}
     for node, second in zip_longest(one.graph.nodes, other.graph.nodes):
         if node is None:

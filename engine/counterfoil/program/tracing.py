@@ -30,6 +30,7 @@ from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.raised import theirs, told
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import mixed, remedies, whereabouts
+from counterfoil.program.asked import Again
 from counterfoil.program.attribution import Location
 from counterfoil.program.checkpointed import called_directly
 from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
@@ -111,7 +112,7 @@ def explained(location: Location) -> Iterator[None]:
             f"{location.sentence} {error.sentence}{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy=error.remedy,
         ) from error
-    except CounterfoilError:
+    except (CounterfoilError, Again):
         raise
     except BaseException as error:
         # The client's own code ran: whatever it raises becomes a sentence that says where.

@@ -67,6 +67,16 @@ def asking_frame() -> FrameType | None:
     return frame
 
 
+def plain_frame() -> FrameType | None:
+    """Return the innermost frame that is neither of the capture nor torch's passing on of calls, torch's others too."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((*_OWN, _TORCH + "overrides.py")):
+        if _sort(frame.f_code) == "border":
+            return None
+        frame = frame.f_back
+    return frame
+
+
 def client_line() -> str:
     """Return file and line of :func:`client_frame`; empty where there is none."""
     frame = client_frame()

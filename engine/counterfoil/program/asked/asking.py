@@ -1,0 +1,177 @@
+"""What a step asks of tensors that have no values, answered by placeholders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+
+from counterfoil.base.raised import text_of
+from counterfoil.program import validation, whereabouts
+from counterfoil.program.asked import numbers
+from counterfoil.program.asked.arrays import AskedArray, filled
+from counterfoil.program.asked.numbers import SHOWN, Asked, Kind, asked_at, comes_back, current, decides_size, is_asked
+from counterfoil.program.asked.plain import NONSENSE, ORIGINALS, Again, PlainNames, writes_text
+from counterfoil.program.noform import NoFormError
+
+Policy = Callable[[str], bool]
+"""The truth of a value that nobody knows, by file and line at which Python asks for it."""
+_PAIRS = {torch.equal, Tensor.equal, torch.allclose, Tensor.allclose}
+_SINGLE = {torch.is_nonzero, Tensor.is_nonzero}
+_NUMBERS: Mapping[Any, Kind] = {Tensor.__float__: float, Tensor.__int__: int, Tensor.__index__: int}
+_UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
+"""What functions that make tensors call placeholders; they look at their arguments before anybody else can."""
+
+
+class AskedValues(TorchFunctionMode):
+    """While active, values that are not known are placeholders.
+
+    Args:
+        policy: Answers where Python asks for the truth of one.
+        names: The modules that make plain numbers of placeholders, which are found meanwhile.
+        known: Whether the value of a tensor is known; it is asked then.
+        hold: Lets the step end training where a truth value does not hold; None leaves that to the policy.
+
+    Attributes:
+        refusal: The first refusal, also where the step's code swallowed it.
+        again: Whether the step must be begun again, also where its code swallowed that.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        names: PlainNames,
+        *,
+        known: Callable[[Tensor], bool],
+        hold: Callable[[Tensor], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self._policy = policy
+        self._names = names
+        self._known = known
+        self._hold = hold
+        self._entered = ExitStack()
+        self.refusal: NoFormError | None = None
+        self.again = False
+
+    def __enter__(self) -> AskedValues:
+        """Become who answers."""
+        self._entered.enter_context(self._names.replaced())
+        token = current.set(self)
+        self._entered.callback(current.reset, token)
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        """Stop answering.
+
+        Raises:
+            Again: The step must be begun again.
+            NoFormError: A placeholder is where it cannot be.
+        """
+        super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
+        self._entered.close()
+        made = isinstance(error, TypeError) and any(name in text_of(error) for name in _UNSUITABLE)
+        if made and self.refusal is None and not self.again:
+            raise comes_back("").with_traceback(traceback) from error
+        # The step's code may have swallowed what was raised, and gone on or failed for want of it.
+        if self.again:
+            raise Again
+        if self.refusal is not None:
+            raise self.refusal
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Answer what asks for values; refuse placeholders among the arguments; pass on every other call."""
+        named = kwargs or {}
+        self._refuse_asked(args, named)
+        first = args[0] if args else None
+        if isinstance(first, Tensor) and not self._known(first):
+            found = self._answer(func, first, args)
+            if found is not NotImplemented:
+                return found
+        if named.get("dtype") in ORIGINALS:
+            named = {**named, "dtype": ORIGINALS[named["dtype"]]}
+        return func(*args, **named)
+
+    def _answer(self, func: Any, tensor: Tensor, args: tuple[Any, ...]) -> Any:
+        if func is Tensor.item and tensor.numel() == 1:
+            return asked_at(_kind(tensor), lambda: tensor.detach().reshape(()))
+        if func is Tensor.tolist:
+            return _listed(tensor.shape, asked_at(_kind(tensor)))
+        if func is Tensor.__bool__ and tensor.numel() == 1:
+            return self.truth(asked_at(bool, lambda: tensor.detach().reshape(()) != 0))
+        if func in _NUMBERS and tensor.numel() == 1:
+            asked = asked_at(_kind(tensor))
+            if func is Tensor.__index__:
+                raise self.refuse(decides_size(asked))
+            return self.plain(asked, _NUMBERS[func])
+        if func in (Tensor.numpy, Tensor.__array__):
+            return filled(tensor.shape, _kind(tensor))
+        if func is Tensor.__format__ and not tensor.dim():
+            return format(asked_at(float), args[1])
+        if func is Tensor.__repr__:
+            return f"tensor({SHOWN}, shape={tuple(tensor.shape)})"
+        if func in _SINGLE:
+            return asked_at(bool, lambda: tensor.detach().reshape(()) != 0)
+        if func in _PAIRS and isinstance(args[1], Tensor):
+            same = func in (torch.equal, Tensor.equal) and tensor.shape == args[1].shape
+            return asked_at(bool, (lambda: (tensor == args[1]).all()) if same else None)
+        return NotImplemented
+
+    def truth(self, asked: Asked) -> bool:
+        """The truth of a placeholder: as a check wants it that ends training else, or by the policy."""
+        check = validation.check_at(whereabouts.asking_frame())
+        made = asked.tensor
+        if check is not None and not check.raises:
+            return check.passes
+        if check is not None and made is not None and self._hold is not None:
+            self._hold((made() != 0) == check.passes)
+            return check.passes
+        return self._policy(whereabouts.client_line())
+
+    def plain(self, asked: Asked, kind: Kind) -> Any:
+        """What a text shows of a placeholder; else the module that asks is taken in, or refused."""
+        frame = whereabouts.plain_frame()
+        if writes_text(frame):
+            return float("nan") if kind is float else NONSENSE
+        if frame is not None and self._names.learn(frame):
+            self.again = True
+            raise Again
+        raise self.refuse(_made_plain(asked))
+
+    def refuse(self, error: NoFormError) -> NoFormError:
+        """Keep a refusal, so that nobody can swallow it, and return it."""
+        self.refusal = self.refusal or error
+        return error
+
+    def _refuse_asked(self, args: Any, named: Any) -> None:
+        for item in tree_leaves((args, named)):
+            if is_asked(item):
+                raise self.refuse(comes_back(item.place))
+            if isinstance(item, AskedArray):
+                raise self.refuse(comes_back(item.reshape(-1)[0].place))
+
+
+def _made_plain(asked: Asked) -> NoFormError:
+    return NoFormError(
+        "decides by the values of a tensor, which a program cannot: a value of this step, asked for at "
+        f"{asked.place or 'a place unknown'}, is made a plain number",
+        remedy=numbers.REMEDY,
+    )
+
+
+def _kind(tensor: Tensor) -> Kind:
+    if tensor.dtype is torch.bool:
+        return bool
+    return float if tensor.is_floating_point() else int
+
+
+def _listed(shape: Any, item: Asked) -> Any:
+    return item if not shape else [_listed(shape[1:], item) for _ in range(shape[0])]
