@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
-from counterfoil.cli.places import READS, WRITES, WRITES_INTO, WRITES_WEIGHTS
+from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signing.keys import PublicKey, load_public_key
@@ -177,7 +178,7 @@ def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[byt
 
     data = read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
     said = verify_verdict(data, key)
-    if said.trainer_key in (said.key_id, signer_key):
+    if said.trainer_key and said.trainer_key in (said.key_id, signer_key):
         raise SignatureError(
             say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
             remedy=say("Have the run audited by somebody else."),
@@ -209,6 +210,72 @@ def model_card(
     else:
         write_whole(out, text.encode(), what="the section")
         terminal.console().print(f"Wrote {shown(str(out))}.", soft_wrap=True)
+
+
+@export_app.command()
+def hub(
+    run: RunArgument,
+    source: Annotated[
+        Path,
+        READS_FOLDER,
+        typer.Option(
+            "--from",
+            help="The model's folder, for its config.json and its tokenizer. Its weights are not looked at.",
+            show_default=False,
+        ),
+    ],
+    verdict: Annotated[Path, READS, typer.Option(help="The verdict on this run, a .json file.", show_default=False)],
+    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    out: Annotated[
+        Path, WRITES, typer.Option("--out", "-o", help="The folder to make; it must not exist.", show_default=False)
+    ],
+    base: Annotated[
+        str,
+        typer.Option(
+            help="For a run that trained adapters: the name under which others find the model that was adapted.",
+            show_default=False,
+        ),
+    ] = "",
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The name of another file in the model's folder to copy, as it is. Can be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    average: AverageOption = False,
+    shard_mb: Annotated[int, typer.Option(min=1, help="Size of a file of weights at most, in MB.")] = 50_000,
+) -> None:
+    """Write a folder as a model hub holds it: weights, configuration, tokenizer, a card, the verdict and the keys.
+
+    It loads with from_pretrained, passes 'counterfoil verify-weights', and its card says what the verdict says and no
+    more. Nothing is sent anywhere: the command prints the line that does it.
+
+    Example: counterfoil export hub run.cfoil --from model/ --verdict verdict.json --key auditor.pub.pem --out hub/
+    """
+    from counterfoil.hub.folder import Judged, Wanted, Written, write_folder
+    from counterfoil.hub.source import read_source
+
+    auditor = load_public_key(key)
+    envelope, said = _read_verdict(verdict, auditor)
+    wanted = Wanted(base, average, shard_mb * 10**6)
+    with cancel_on_interrupt() as cancel, terminal.progress("Folder", terminal.console(stderr=True), "%") as bar:
+        bar.start(100)
+        for event in write_folder(
+            run, read_source(source, include or ()), Judged(said, envelope, auditor), out, wanted, cancel
+        ):
+            match event:
+                case DeliveryProgress():
+                    bar.update(100 * event.done / max(1, event.total))
+                case Written():
+                    written = event
+    console = terminal.console()
+    for note in written.notes:
+        console.print(shown(note), soft_wrap=True)
+    console.print(f"{written.delivered.outcome.value}  {shown(written.delivered.sentence)}", soft_wrap=True)
+    console.print(f"Wrote {shown(str(out))}. To publish it with your own tool:", soft_wrap=True)
+    name, folder = shlex.quote(f"YOUR-NAME/{out.resolve().name}"), shlex.quote(str(out))
+    console.print(f"hf upload {shown(name)} {shown(folder)} .", soft_wrap=True)
 
 
 @export_app.command()

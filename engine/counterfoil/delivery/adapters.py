@@ -20,8 +20,9 @@ from counterfoil.program.graph import Program
 
 _LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")
 _NAMED = re.compile(r"\.lora_([AB])\.(?!weight$)[^.]+")
+_HEAD = re.compile(r"\.modules_to_save\.[^.]+")
 _WRAPPED = ".base_layer."
-_WRAPPER = "base_model.model."
+WRAPPER = "base_model.model."
 """What PEFT puts before the names of a model that it adapts."""
 _UNIT = 2.0**-24
 """Unit roundoff of float32."""
@@ -77,12 +78,15 @@ def adapter_names(state: Collection[str]) -> dict[str, tuple[str, str]]:
 def merged_name(name: str, state: Collection[str]) -> str:
     """Return how a state tensor is called once the adapters are merged and what PEFT wraps them in is taken off."""
     name = name.replace(_WRAPPED, ".")
-    return name.removeprefix(_WRAPPER) if all(other.startswith(_WRAPPER) for other in state) else name
+    return name.removeprefix(WRAPPER) if all(other.startswith(WRAPPER) for other in state) else name
 
 
 def adapter_file_name(name: str) -> str:
-    """Return how PEFT calls a tensor of an adapter that it saves by itself: without the name of the adapter."""
-    return _NAMED.sub(r".lora_\1", name)
+    """Return how PEFT calls a tensor that it saves with an adapter: without the name of the adapter.
+
+    What is trained whole beside it, a classifier's head, it keeps as a module within the one whose place it takes.
+    """
+    return _HEAD.sub("", _NAMED.sub(r".lora_\1", name))
 
 
 def find_adapters(programs: Sequence[Program], named: Mapping[str, tuple[str, str]]) -> dict[str, Adapter]:

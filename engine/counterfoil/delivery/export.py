@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from counterfoil.audit.signatures import check_claim, need_run
@@ -63,30 +64,85 @@ def export_weights(
     target = Path(folder) / FILE
     with obstacles_noticed(), BundleReader.open(run) as reader:
         last = _stored_step(reader, step)
-        names = _by_size(reader, saved_names(reader.manifest, reader.state_layout(), average=average))
+        names = saved_names(reader.manifest, reader.state_layout(), average=average)
         _make_folder(Path(folder))
         check_target(target, what=say("the file of weights"), replace=replace)
         yield DeliveryProgress(say("Hashing the record of the run"), 0, len(names))
-        root = run_tree(reader.step_records(cancel)).root
-        if check_claim(reader.claim(), reader.manifest, None).run_root != root:
-            raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
-        header = _header(reader, root, last, names, average)
-        check_room(target.parent, len(header) + _size(reader, names), say("the file of weights"))
-        digests: dict[str, Digest] = {}
-        # The file is put in its place when the block ends: only after its numbers were compared with the leaf.
-        with whole_file(target, what=say("the file of weights"), replace=replace) as file:
-            file.write(header)
-            for number, (name, of) in enumerate(names.items(), 1):
-                array, digests[of] = reader.checkpoint_tensor(last, of, cancel)
-                file.write(bytes_of(array))
-                yield DeliveryProgress(say("Writing {0}", name), number, len(names))
-            for of in reader.state_layout().keys() - digests.keys():
-                digests[of] = reader.checkpoint_tensor(last, of, cancel)[1]
-            if state_tree(digests).root != reader.committed_root(last):
-                raise CommitmentError(
-                    say("The stored state of step {0} differs from the state root of that step.", last)
-                )
+        tied = {name: of for name, of in tied_names(reader.manifest).items() if of in names}
+        root = signed_root(reader, cancel)
+        yield from write_state(
+            reader, root, {target: names}, step=last, tied=tied, average=average, replace=replace, cancel=cancel
+        )
         yield target
+
+
+def signed_root(reader: BundleReader, cancel: CancelToken | None = None) -> Digest:
+    """Return the root of a run's steps, which must be the one that its trainer signed.
+
+    Raises:
+        RefusedError: The run is damaged, or its steps are others than those that were signed.
+        CancelledError: The token was cancelled.
+    """
+    root = run_tree(reader.step_records(cancel)).root
+    if check_claim(reader.claim(), reader.manifest, None).run_root != root:
+        raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
+    return root
+
+
+def write_state(
+    reader: BundleReader,
+    root: Digest,
+    files: Mapping[Path, Mapping[str, str]],
+    *,
+    step: int,
+    tied: Mapping[str, str],
+    average: bool = False,
+    replace: bool = False,
+    cancel: CancelToken | None = None,
+) -> Iterator[DeliveryProgress]:
+    """Write tensors of a stored state into safetensors files; all of them get their names, or none.
+
+    Args:
+        reader: The run.
+        root: The root of its steps, by :func:`signed_root`.
+        files: For each file the names that its tensors have in it, each with the state tensor that it holds.
+        step: The step after which the state is.
+        tied: Second names, each with the name in the files that it stands for, for the headers.
+        average: Whether averages are among the tensors, for the headers.
+        replace: Whether files that lie there may be replaced.
+        cancel: Looked at between tensors.
+
+    Yields:
+        DeliveryProgress for each tensor.
+
+    Raises:
+        CommitmentError: The state is not what the run commits to for this step.
+        TargetExistsError, FileWriteError: A file cannot be written.
+        CancelledError: The token was cancelled.
+    """
+    sorted_files = {path: _by_size(reader, names) for path, names in files.items()}
+    headers = {path: _header(reader, root, step, names, tied, average) for path, names in sorted_files.items()}
+    total = sum(map(len, files.values()))
+    digests: dict[str, Digest] = {}
+    done = 0
+    for path, names in sorted_files.items():
+        check_room(path.parent, len(headers[path]) + _size(reader, names), say("the file of weights"))
+    # The files are put in their places when the block ends: only after their numbers were compared with the leaf.
+    with ExitStack() as stack:
+        for path, names in sorted_files.items():
+            file = stack.enter_context(whole_file(path, what=say("the file of weights"), replace=replace))
+            file.write(headers[path])
+            for name, of in names.items():
+                array, digest = reader.checkpoint_tensor(step, of, cancel)
+                if digests.setdefault(of, digest) != digest:
+                    raise reader.file.changed(say("the state tensor {0}", repr(of)))
+                file.write(bytes_of(array))
+                done += 1
+                yield DeliveryProgress(say("Writing {0}", name), done, total)
+        for of in reader.state_layout().keys() - digests.keys():
+            digests[of] = reader.checkpoint_tensor(step, of, cancel)[1]
+        if state_tree(digests).root != reader.committed_root(step):
+            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
 
 
 def _stored_step(reader: BundleReader, step: int | None) -> int:
@@ -115,18 +171,20 @@ def _make_folder(folder: Path) -> None:
         raise FileWriteError(say("The folder {0} cannot be made.", folder), detail=str(error)) from error
 
 
-def _by_size(reader: BundleReader, names: dict[str, str]) -> dict[str, str]:
+def _by_size(reader: BundleReader, names: Mapping[str, str]) -> dict[str, str]:
     """Put the widest elements first, so that each tensor lies at a multiple of its elements' size."""
     layout = reader.state_layout()
     return dict(sorted(names.items(), key=lambda item: (-ITEM_BYTES[layout[item[1]][0]], item[0])))
 
 
-def _size(reader: BundleReader, names: dict[str, str]) -> int:
+def _size(reader: BundleReader, names: Mapping[str, str]) -> int:
     layout = reader.state_layout()
     return sum(tensor_bytes(*layout[of]) for of in names.values())
 
 
-def _header(reader: BundleReader, root: Digest, step: int, names: dict[str, str], average: bool) -> bytes:
+def _header(
+    reader: BundleReader, root: Digest, step: int, names: Mapping[str, str], tied: Mapping[str, str], average: bool
+) -> bytes:
     layout = reader.state_layout()
     end = 0
     tensors = {}
@@ -142,7 +200,7 @@ def _header(reader: BundleReader, root: Digest, step: int, names: dict[str, str]
         "counterfoil.step": str(step),
         "counterfoil.weights": "average" if average else "trained",
         # As safetensors.torch.save_model names what it leaves out.
-        **{name: of for name, of in tied_names(reader.manifest).items() if of in names},
+        **{name: of for name, of in tied.items() if of in names},
     }
     text = json.dumps({"__metadata__": metadata, **tensors}, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGNMENT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.values.delivery import DeliveryReport
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.plaintext import one_line
 
@@ -37,23 +38,23 @@ def _title(verdict: Verdict) -> str:
 def _result(verdict: Verdict) -> str:
     sample = verdict.sample
     if verdict.outcome is Outcome.VERIFIED and sample is not None and not sample.whole:
-        return f"**{_plain(verdict.headline)}**: only these were executed again. {_plain(sample.describe())}"
+        return f"**{plain(verdict.headline)}**: only these were executed again. {plain(sample.describe())}"
     return f"**{verdict.outcome.value}**: {_MEANINGS[verdict.outcome]}"
 
 
-def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
+def model_card(verdict: Verdict, key_file: str, verdict_file: str, delivered: DeliveryReport | None = None) -> str:
     """Return a section of Markdown.
 
     Args:
         verdict: The verdict.
         key_file: Name of the auditor's public key file, for the command.
         verdict_file: Name of the verdict's file.
+        delivered: What a comparison of the weights that the card lies beside found, by this very verdict.
     """
-    model = verdict.model
     rows = {
         "Result": _result(verdict),
-        "In words": _plain(verdict.reason),
-        "Job": _plain(verdict.title),
+        "In words": plain(verdict.reason),
+        "Job": plain(verdict.title),
         "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
         "Order": _digest(verdict.order_digest) + _SOURCES[verdict.order_source],
         "Client": _client(verdict),
@@ -64,7 +65,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
             else ", which the run itself names; the auditor was given none"
         ),
         "Run root": _digest(verdict.run_root),
-        "Weights": f"OpenSSF Model Signing digest `{model[1].hex}`" if model is not None else "not compared",
+        **_weights(verdict, delivered),
         "Signed": f"{verdict.signed_at}, with the Ed25519 key `{verdict.key_id}`",
     }
     lines = [f"| {name} | {text} |" for name, text in rows.items()]
@@ -79,10 +80,21 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
             "|---|---|",
             *lines,
             "",
-            f"Check it: `counterfoil verify {_code(verdict_file)} --key {_code(key_file)}`",
+            f"Check it: `counterfoil verify {code(verdict_file)} --key {code(key_file)}`",
             "",
             "",
         ]
+    )
+
+
+def _weights(verdict: Verdict, delivered: DeliveryReport | None) -> dict[str, str]:
+    """What is known of weights: of those that the verdict names, and of those beside the card."""
+    named = "" if verdict.model is None else f"OpenSSF Model Signing digest `{verdict.model[1].hex}`"
+    if delivered is None:
+        return {"Weights": named or "not compared"}
+    said = plain(" ".join([delivered.sentence, *delivered.warnings]))
+    return {"Weights here": f"**{delivered.outcome.value}**: {said}"} | (
+        {"Model of the verdict": named} if named else {}
     )
 
 
@@ -103,10 +115,11 @@ def _client(verdict: Verdict) -> str:
     return f"{signed}; {'accepted by the trainer' if verdict.accepted else 'not accepted'}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text that may quote a stranger, as text: one line in which nothing is markup. Nothing of it is cut off."""
     return _SPECIAL.sub(r"\\\1", one_line(text, len(text) * MOST_CODE))
 
 
-def _code(name: str) -> str:
+def code(name: str) -> str:
+    """A name as it stands between backticks."""
     return one_line(name).replace("`", "")

@@ -36,7 +36,11 @@ def check_sizes(config: Mapping[str, Any], weights: Sequence[Path]) -> None:
     Raises:
         DataError: It does; the sentence names the setting.
     """
-    tensors, elements = _held(weights)
+    check_held(config, *_held(weights))
+
+
+def check_held(config: Mapping[str, Any], tensors: int, elements: int) -> None:
+    """Check the same against weights of that many tensors with that many elements; raises DataError."""
     for name, value in _integers(config):
         if _LAYERS.search(name):
             most = tensors

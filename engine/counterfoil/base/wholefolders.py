@@ -1,0 +1,71 @@
+"""A folder that is written whole, or not at all: its files go into a temporary one beside it, which then gets its name.
+
+A process that is killed leaves the temporary folder behind, under a name of the form that
+:func:`counterfoil.base.wholefiles.part_path` gives.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from counterfoil.base.errors import TargetExistsError
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import part_path, sync_folder, writing
+
+
+def check_new_folder(path: Path, what: str) -> None:
+    """Check that a folder can be made, before work that would be lost; an empty one may be there.
+
+    Args:
+        path: The folder.
+        what: What it is, for the sentence.
+
+    Raises:
+        TargetExistsError: Something else has the name.
+        FileWriteError: The folder around it does not exist, or cannot be read.
+    """
+    with writing(path, what):
+        if not os.path.lexists(path):
+            os.scandir(path.parent).close()
+            return
+        if not path.is_symlink() and path.is_dir() and not any(path.iterdir()):
+            return
+    raise TargetExistsError(
+        say("{0:capital} cannot be written to {1}: there is something of this name.", what, path),
+        remedy=say("Give the name of a new folder."),
+    )
+
+
+@contextmanager
+def whole_folder(path: Path, *, what: str) -> Iterator[Path]:
+    """Make a folder; it has its name when the block is left without an exception, and is gone if it is left by one.
+
+    Args:
+        path: The folder.
+        what: What it is, for the sentence when it fails.
+
+    Yields:
+        The temporary folder, in which the block puts the files, each whole and on the disk.
+
+    Raises:
+        TargetExistsError, FileWriteError: As :func:`check_new_folder`; also where the system does not let it.
+    """
+    check_new_folder(path, what)
+    part = part_path(path)
+    with writing(path, what):
+        part.mkdir()
+    try:
+        yield part
+        with writing(path, what):
+            sync_folder(part)
+            with suppress(FileNotFoundError):
+                path.rmdir()  # an empty one, whose place this takes
+            part.rename(path)
+            sync_folder(path.parent)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise

@@ -1,0 +1,1 @@
+"""A folder as a model hub holds it: the weights of a run, the files of the model, and what was checked of them."""

@@ -1,0 +1,303 @@
+"""Writes the folder: the final state of a run as transformers or PEFT loads it, and what an auditor found of the run.
+
+What was written is compared with the run, by the verdict, before the folder gets its name. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from counterfoil.audit.signatures import check_claim, need_run
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.values.delivery import Basis, DeliveryOutcome, DeliveryProgress, DeliveryReport
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import tensor_bytes
+from counterfoil.base.errors import SignatureError, WeightsError
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.base.wholefolders import check_new_folder, whole_folder
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.delivery.basis import basis_of
+from counterfoil.delivery.export import signed_root, write_state
+from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.delivery.verification import verify_weights
+from counterfoil.hub import adapter, shards
+from counterfoil.hub.architecture import find_architecture
+from counterfoil.hub.card import ListedFile, Names, card
+from counterfoil.hub.filenames import ADAPTER, ADAPTER_CONFIG, AUDITOR, CARD, CONFIG, INDEX, TRAINER, VERDICT
+from counterfoil.hub.source import Source, json_text
+from counterfoil.program.graph import Program
+from counterfoil.signing.keys import PublicKey
+from counterfoil.training.huggingface.library import library, offline
+from counterfoil.training.huggingface.order import RECIPE
+from counterfoil.training.huggingface.rows import padding
+
+_WHAT = "the folder"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict that holds.
+
+    Attributes:
+        verdict: What it says.
+        envelope: Its file, byte by byte.
+        key: The auditor's key, with which it was checked.
+    """
+
+    verdict: Verdict
+    envelope: bytes
+    key: PublicKey
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How the folder is written.
+
+    Attributes:
+        base: For adapters: under which name others find the model that was adapted; empty where nobody says.
+        average: Take the average of each weight that has one.
+        most_bytes: Bytes of a file of weights at most.
+    """
+
+    base: str = ""
+    average: bool = False
+    most_bytes: int = shards.MOST_BYTES
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        folder: The folder.
+        delivered: What the comparison of its weights with the run found.
+        files: The files in it, and where each is from.
+        notes: What the user should know, sentence by sentence.
+    """
+
+    folder: Path
+    delivered: DeliveryReport
+    files: Mapping[str, ListedFile]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """The files of weights, and the settings beside them.
+
+    Attributes:
+        files: For each file of weights the names of its tensors, each with the state tensor.
+        tied: Second names that are left out, each with the name in the files.
+        settings: The JSON files that belong to them.
+        prefix: What the run's names begin with and those of the files do not.
+        library: Which library loads them.
+        origins: Where each of the settings is from, in words.
+        needs_padding: Whether the configuration must say with which token rows are padded, and does not.
+    """
+
+    files: Mapping[str, Mapping[str, str]]
+    tied: Mapping[str, str]
+    settings: Mapping[str, Mapping[str, Any]]
+    prefix: str
+    library: str
+    origins: Mapping[str, str]
+    needs_padding: bool = False
+
+
+def write_folder(
+    run: str | os.PathLike[str],
+    source: Source,
+    judged: Judged,
+    out: Path,
+    wanted: Wanted,
+    cancel: CancelToken | None = None,
+) -> Iterator[DeliveryProgress | Written]:
+    """Write the folder; all of it, or nothing.
+
+    Args:
+        run: The run.
+        source: What was read of the model's folder.
+        judged: The verdict on this run.
+        out: The folder to make.
+        wanted: How.
+        cancel: Looked at between tensors and files.
+
+    Yields:
+        DeliveryProgress; what was written comes last.
+
+    Raises:
+        SignatureError: The verdict is about another run.
+        DataError: The run's tensors are not those of the model whose folder was read.
+        RefusedError: The run is damaged, or its state is not what it commits to.
+        TargetExistsError, FileWriteError: The folder cannot be written.
+        CancelledError: The token was cancelled.
+    """
+    check_new_folder(out, _WHAT)
+    with obstacles_noticed(), BundleReader.open(run) as reader:
+        need_run(reader)
+        yield DeliveryProgress(say("Hashing the record of the run"), 0, 1)
+        root = signed_root(reader, cancel)
+        _check_run(judged.verdict, root, reader)
+        weights = _weights(reader, source, wanted)
+        origins = _origins(source, judged.verdict, weights)
+        with whole_folder(out, what=_WHAT) as folder:
+            yield from write_state(
+                reader,
+                root,
+                {folder / name: tensors for name, tensors in weights.files.items()},
+                step=reader.manifest.steps,
+                tied=weights.tied,
+                average=wanted.average,
+                cancel=cancel,
+            )
+            trainer = check_claim(reader.claim(), reader.manifest, None).public_key
+            _write_files(folder, source, judged, weights, trainer)
+            delivered = yield from _compared(folder, run, judged.verdict, weights, wanted, cancel)
+            files = {
+                path.name: ListedFile(Digest.of_file(path, cancel), origins[path.name])
+                for path in sorted(folder.iterdir())
+            }
+            names = Names(
+                Path(run).name, VERDICT, AUDITOR, weights.library, wanted.base, weights.prefix, wanted.average
+            )
+            text = card(judged.verdict, delivered, reader.manifest, files, names)
+            write_whole(folder / CARD, text.encode(), what=_WHAT)
+    yield Written(out, delivered, files, _notes(source, weights, wanted))
+
+
+def _check_run(verdict: Verdict, root: Digest, reader: BundleReader) -> None:
+    """Check that a verdict is about a run, whatever it says of it."""
+    if (verdict.run_root, verdict.run_order) == (root, reader.manifest.digest):
+        return
+    raise SignatureError(
+        say("The verdict is about another run: the root of the steps of {0} is {1}....", reader.path.name, root.short)
+        if verdict.run_root is not None
+        else say("The verdict names no run: its auditor could not read one."),
+        remedy=say("Give the verdict on this very run."),
+    )
+
+
+def _weights(reader: BundleReader, source: Source, wanted: Wanted) -> _Weights:
+    manifest, layout = reader.manifest, reader.state_layout()
+    saved = saved_names(manifest, layout, average=wanted.average)
+    if adapter.is_adapted(saved):
+        programs = [Program.from_bytes(reader.program(name)) for name in manifest.programs.parts]
+        ranks = {name: layout[name][1][0] for name in layout if ".lora_A" in name}
+        peft = adapter.peft_files(saved, programs, ranks, _classes(source), wanted.base)
+        return _Weights(
+            files={ADAPTER: {name: saved[own] for name, own in peft.names.items()}},
+            tied={},
+            settings={ADAPTER_CONFIG: peft.config},
+            prefix=peft.prefix,
+            library="peft",
+            origins={ADAPTER_CONFIG: "the run's order and tensors"},
+        )
+    shapes = {name: layout[of][1] for name, of in saved.items()}
+    found = find_architecture(source.config, shapes, tied_names(manifest))
+    sizes = {name: tensor_bytes(*layout[saved[own]]) for name, own in found.names.items()}
+    files = shards.into_files(sizes, wanted.most_bytes)
+    settings: dict[str, Mapping[str, Any]] = {CONFIG: found.config}
+    if len(files) > 1:
+        settings[INDEX] = shards.index_of(files, sizes)
+    changes = f", but {', '.join(found.changes)}" if found.changes else ""
+    return _Weights(
+        files={file: {name: saved[found.names[name]] for name in names} for file, names in files.items()},
+        tied=found.tied,
+        settings=settings,
+        prefix=found.prefix,
+        library="transformers",
+        origins={CONFIG: f"the model's folder{changes}", INDEX: "the run"},
+        needs_padding=manifest.recipe == RECIPE
+        and found.name.endswith("ForSequenceClassification")
+        and found.config.get("pad_token_id") is None,
+    )
+
+
+def _classes(source: Source) -> list[str]:
+    named = source.config.get("architectures")
+    return [str(name) for name in named] if isinstance(named, list) else []
+
+
+def _origins(source: Source, verdict: Verdict, weights: _Weights) -> dict[str, str]:
+    """Where each file is from, in words."""
+    trainer = "given to the auditor" if verdict.trainer_key_source == "given" else "named by the run itself"
+    return {
+        **dict.fromkeys(source.changed, "the model's folder, without names of code"),
+        **dict.fromkeys(source.files.keys() - source.changed, "the model's folder"),
+        **dict.fromkeys(weights.files, "the run"),
+        **weights.origins,
+        VERDICT: "the auditor",
+        AUDITOR: "whoever wrote this folder",
+        TRAINER: f"the run; {trainer}",
+    }
+
+
+def _write_files(folder: Path, source: Source, judged: Judged, weights: _Weights, trainer: str) -> None:
+    for name, data in {
+        **source.files,
+        VERDICT: judged.envelope,
+        AUDITOR: judged.key.pem.encode(),
+        TRAINER: trainer.encode(),
+    }.items():
+        write_whole(folder / name, data, what=_WHAT)
+    for name, fields in weights.settings.items():
+        if name == CONFIG and weights.needs_padding:
+            fields = {**fields, "pad_token_id": _padding(folder)}
+        write_whole(folder / name, json_text(fields), what=_WHAT)
+
+
+def _padding(folder: Path) -> int:
+    """The token that the order padded rows with: by it a classifier finds a row's end."""
+    with offline():
+        tokenizers = library("transformers", "A folder for a model hub").AutoTokenizer
+        return padding(tokenizers.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False))
+
+
+def _compared(
+    folder: Path,
+    run: str | os.PathLike[str],
+    verdict: Verdict,
+    weights: _Weights,
+    wanted: Wanted,
+    cancel: CancelToken | None,
+) -> Generator[DeliveryProgress, None, DeliveryReport]:
+    """Compare what was written with the run, as whoever gets the folder does."""
+    basis: Basis | None = basis_of(verdict) if verdict.outcome is Outcome.VERIFIED else None
+    report: DeliveryReport | None = None
+    for event in verify_weights(folder, run, basis, prefix=weights.prefix, average=wanted.average, cancel=cancel):
+        if isinstance(event, DeliveryReport):
+            report = event
+        else:
+            yield event
+    assert report is not None, "a comparison ends in a report"
+    if report.outcome not in (DeliveryOutcome.DELIVERED, DeliveryOutcome.INCONCLUSIVE):
+        raise WeightsError(
+            say("What was written would not pass for the run's weights, and is not kept. {0}", report.sentence),
+            remedy=say("Write the tensors under their own names, with: counterfoil export RUN --safetensors DIR."),
+        )
+    if basis is None:
+        said = say(
+            "The weights are the final state of the run, after step {0}, and the verdict on it says {1}.",
+            report.step,
+            verdict.headline,
+        )
+        return replace(report, sentence=said)
+    return report
+
+
+def _notes(source: Source, weights: _Weights, wanted: Wanted) -> tuple[str, ...]:
+    notes = []
+    left_out = [name for name in source.left_out if not name.startswith("model") or "safetensors" not in name]
+    if left_out:
+        notes.append(f"Not copied: {', '.join(left_out)}.")
+    if weights.library == "peft" and not wanted.base:
+        notes.append("adapter_config.json does not say of which model these are adapters: --base NAME does.")
+    return tuple(notes)
