@@ -24,6 +24,7 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.base.wholefolders import check_new_folder, whole_folder
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.delivery.basis import basis_of
 from counterfoil.delivery.export import signed_root, write_state
 from counterfoil.delivery.module import saved_names, tied_names
@@ -161,10 +162,7 @@ def write_folder(
             trainer = check_claim(reader.claim(), reader.manifest, None).public_key
             _write_files(folder, source, judged, weights, trainer)
             delivered = yield from _compared(folder, run, judged.verdict, weights, wanted, cancel)
-            files = {
-                path.name: ListedFile(Digest.of_file(path, cancel), origins[path.name])
-                for path in sorted(folder.iterdir())
-            }
+            files = _listed(folder, origins, reader.manifest, cancel)
             names = Names(
                 Path(run).name, VERDICT, AUDITOR, weights.library, wanted.base, weights.prefix, wanted.average
             )
@@ -238,6 +236,19 @@ def _origins(source: Source, verdict: Verdict, weights: _Weights) -> dict[str, s
         AUDITOR: "whoever wrote this folder",
         TRAINER: f"the run; {trainer}",
     }
+
+
+def _listed(
+    folder: Path, origins: Mapping[str, str], manifest: OrderManifest, cancel: CancelToken | None
+) -> dict[str, ListedFile]:
+    """The files of the folder; of those that the order was made from it is said that they are the same."""
+    named = {(name, file.digest) for source in manifest.sources.values() for name, file in source.files.items()}
+    files = {}
+    for path in sorted(folder.iterdir()):
+        digest = Digest.of_file(path, cancel)
+        same = "; the order names the same file" if (path.name, digest) in named else ""
+        files[path.name] = ListedFile(digest, origins[path.name] + same)
+    return files
 
 
 def _write_files(folder: Path, source: Source, judged: Judged, weights: _Weights, trainer: str) -> None:

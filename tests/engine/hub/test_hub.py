@@ -173,6 +173,8 @@ def test_the_card_of_a_verified_run(gpt2: Case, tmp_path: Path) -> None:
         if path.name != "README.md":
             assert f"| `{path.name}` |" in card
             assert sha256(path.read_bytes()).hexdigest() in card
+    assert "| `tokenizer.json` | the model's folder; the order names the same file |" in card
+    assert "| `generation_config.json` | the model's folder |" in card
     made_from = card.partition("## Made from")[2]
     assert sha256((gpt2.model / "model.safetensors").read_bytes()).hexdigest() in made_from
     assert "checked by nobody" in card
