@@ -52,13 +52,15 @@ def order_script(
         precision: The precision profile; None leaves it to the script.
         segments: Segments of the forward pass whose activations are recomputed.
     """
+    from counterfoil.training.following.follower import follow
     from counterfoil.training.scripts.handing import Wanted
     from counterfoil.training.scripts.run import run_script
 
     def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
         return drafted(job, profile, segments)
 
-    made = run_script(script, arguments, Wanted(precision, steps, _choose_profile, draft))
+    wanted = Wanted(precision, steps, _choose_profile, draft)
+    made = run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
     console = terminal.console()
     for note in made.notes:
         console.print(shown(note), soft_wrap=True)

@@ -113,6 +113,11 @@ _REPLACED: dict[Callable[..., Any], Callable[..., torch.Tensor]] = {
 }
 
 
+def dropout_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what stands for a dropout function of torch and draws through :func:`uniform`; any other as it is."""
+    return _REPLACED.get(function, function)
+
+
 class PhiloxDropout(TorchFunctionMode):
     """While active, the dropout functions of ``torch.nn.functional`` draw through :func:`uniform`."""
 
@@ -120,5 +125,4 @@ class PhiloxDropout(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Replace a dropout function; pass on every other call."""
-        chosen: Callable[..., Any] = _REPLACED.get(func, func)
-        return chosen(*args, **(kwargs or {}))
+        return dropout_of(func)(*args, **(kwargs or {}))

@@ -27,6 +27,16 @@ class Location:
         """The place in words, to begin a sentence with."""
         return f"The module {self._path!r}" if self._path else "The step"
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Pass, module path, and file and line, as operators that are traced now are told to belong to."""
+        told: tuple[str, str, str] = _node_meta()[META_KEY]
+        return told
+
+    def at(self, place: tuple[str, str, str]) -> None:
+        """Attribute the operators that follow to a :attr:`place`."""
+        _node_meta()[META_KEY] = place
+
     def _set(self, phase: str, path: str, line: str = "") -> None:
         self._phase, self._path, self._line = phase, path, line
         self.at_line("")
@@ -54,7 +64,9 @@ class Location:
             def hook(_module: nn.Module, _args: Any, output: Any) -> None:
                 for tensor in _tensors(output):
                     _label(tensor, _LABEL, path)
-                self._stack.pop()
+                # A module that was running when this began was never entered.
+                if self._stack and self._stack[-1] == path:
+                    self._stack.pop()
                 self._set("forward", self._stack[-1] if self._stack else "")
 
             return hook

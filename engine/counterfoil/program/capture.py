@@ -162,8 +162,8 @@ def capture(
             f"The step decides control flow or a shape by the values of the buffer {name!r}, and changes them.",
             remedy="A program does the same in every step: choose with torch.where, and keep shapes fixed.",
         )
-    unsaved = tuple(sorted(_unsaved(model) & set(held.buffers) | set(constants)))
-    initial, tied = {**held.state, **constants}, _tied(model, held.state)
+    unsaved = tuple(sorted(unsaved_names(model) & set(held.buffers) | set(constants)))
+    initial, tied = {**held.state, **constants}, tied_names(model, held.state)
     return CapturedStep(program, initial, tuple(held.parameters), micro_batches, tied, unsaved)
 
 
@@ -307,8 +307,13 @@ class _Step:
                     summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
 
 
-def _tied(model: nn.Module, state: Mapping[str, Tensor]) -> dict[str, str]:
-    """The names of tensors that the model has under another name as well, which is the one in the state."""
+def tied_names(model: nn.Module, state: Collection[str]) -> dict[str, str]:
+    """Return the names of tensors that the model has under another name as well, each with the one in the state.
+
+    Args:
+        model: The model.
+        state: The names in the state.
+    """
     names: dict[int, str] = {}
     tied = {}
     for listed in (model.named_parameters, model.named_buffers):
@@ -318,8 +323,8 @@ def _tied(model: nn.Module, state: Mapping[str, Tensor]) -> dict[str, str]:
     return tied
 
 
-def _unsaved(model: nn.Module) -> set[str]:
-    """The names of the buffers that ``state_dict`` leaves out."""
+def unsaved_names(model: nn.Module) -> set[str]:
+    """Return the names of the buffers that ``state_dict`` leaves out."""
     return {
         f"{path}.{name}" if path else name
         for path, module in model.named_modules()

@@ -44,24 +44,33 @@ from counterfoil.program.torchdraws import REPLACED, TRACED
 
 
 @contextmanager
-def without_values(*, ignore_autocast: bool) -> Iterator[FakeTensorMode]:
-    """Let torch compute shapes alone, in the operators that a program can hold.
+def plainly(*, ignore_autocast: bool) -> Iterator[None]:
+    """Let torch compute in the operators that a program can hold.
 
     Args:
         ignore_autocast: Whether ``torch.autocast`` is without effect; else it is refused.
-
-    Yields:
-        The mode, for tensors that have values.
     """
     with (
-        FakeTensorMode(allow_non_fake_inputs=True) as mode,
         sdpa_kernel(SDPBackend.MATH),
         _without_onednn(),
         _without_validation(),
         mixed.without_mixed_precision(autocast_too=ignore_autocast),
-        counting_draws(),
         called_directly(),
     ):
+        yield
+
+
+@contextmanager
+def without_values(*, ignore_autocast: bool) -> Iterator[FakeTensorMode]:
+    """Let torch compute shapes alone, :func:`plainly`.
+
+    Args:
+        ignore_autocast: As there.
+
+    Yields:
+        The mode, for tensors that have values.
+    """
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode, plainly(ignore_autocast=ignore_autocast), counting_draws():
         yield mode
 
 

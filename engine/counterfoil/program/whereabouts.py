@@ -14,7 +14,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
-_OWN = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in ("operators", "program"))
+_OWN = tuple(
+    str(Path(__file__).parents[1] / room) + os.sep
+    for room in ("operators", "program", "training/following", "training/scripts")
+)
 _WRAPPERS = tuple(
     _TORCH + name
     for name in (

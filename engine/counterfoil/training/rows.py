@@ -115,11 +115,11 @@ def read_rows(
     if keep not in (None, "rows", "batches"):
         raise DataError(f"The job's keep is {keep!r}.", remedy="Say 'rows' or 'batches'.")
     if isinstance(data, Mapping):
-        arrays = {str(name): _numbers(item, str(name)) for name, item in data.items()}
+        arrays = {str(name): numbers_of(item, str(name)) for name, item in data.items()}
         bools = {str(name) for name, item in data.items() if _is_bool(item)}
         return Rows(arrays, lambda rows: {name: _truth(rows[name], name in bools) for name in rows})
     if isinstance(data, (Tensor, np.ndarray)):
-        return Rows({ITEM: _numbers(data, ITEM)}, lambda rows: _truth(rows[ITEM], _is_bool(data)))
+        return Rows({ITEM: numbers_of(data, ITEM)}, lambda rows: _truth(rows[ITEM], _is_bool(data)))
     if isinstance(data, DataLoader):
         return (yield from _read_loader(data, steps, keep, batches, cancel))
     return (yield from _read_drawn(data, choose(_length(data)), keep, cancel))
@@ -144,7 +144,7 @@ def _read_drawn(
     numbered = places.reshape(schedule.shape).astype(np.int64)
     if type(data) is TensorDataset:
         names = [f"{ITEM}.{number}" for number in range(len(data.tensors))]
-        arrays = {name: _numbers(tensor[drawn], name) for name, tensor in zip(names, data.tensors, strict=True)}
+        arrays = {name: numbers_of(tensor[drawn], name) for name, tensor in zip(names, data.tensors, strict=True)}
         bools = {name for name, tensor in zip(names, data.tensors, strict=True) if _is_bool(tensor)}
         return Rows(arrays, lambda rows: [_truth(rows[name], name in bools) for name in names], numbered)
     table = _Table(len(drawn))
@@ -157,7 +157,7 @@ def _check_same_again(data: Any, numbers: npt.NDArray[np.int64]) -> None:
     for number in map(int, numbers):
         one, other = (dict(_leaves(_row(data, number), "")) for _ in range(2))
         for name, leaf in one.items():
-            if name in other and _numbers(leaf, name).tobytes() != _numbers(other[name], name).tobytes():
+            if name in other and numbers_of(leaf, name).tobytes() != numbers_of(other[name], name).tobytes():
                 raise DataError(
                     f"Row {number} of the job's data has another {name!r} each time it is read, as an augmentation "
                     "draws it, and the job reads rows several times.",
@@ -230,7 +230,7 @@ def _truth(rows: Tensor, is_bool: bool) -> Tensor:
     return rows != 0 if is_bool else rows
 
 
-def _numbers(item: Any, name: str) -> Array:
+def numbers_of(item: Any, name: str) -> Array:
     """A tensor, array or number as an array that an order can hold."""
     try:
         if isinstance(item, Tensor):
@@ -321,7 +321,7 @@ class _Table:
             DataError: It is of another form than the first, or holds what an order cannot.
         """
         leaves = dict(_leaves(item, ""))
-        found = {name: _numbers(leaf, name) for name, leaf in leaves.items()}
+        found = {name: numbers_of(leaf, name) for name, leaf in leaves.items()}
         if not self.arrays:
             self._begin(item, leaves, found)
         what = "Batch" if self._batched else "Row"

@@ -185,7 +185,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
     for name, turn in turns.parts.items():
         with _about(turn):
             captured[name] = _capture(job, turn, optimizers[name].rule, rows, schedule.shape[1])
-    programs, state, module = _united(captured)
+    programs, state, module = united(captured)
     names, scalars = _scalars(job.steps, turns, optimizers)
     described = (f"{name}: {describe_optimizer(captured[name], optimizers[name].rule)}" for name in turns.parts)
     draft = assemble_order(
@@ -320,7 +320,7 @@ def _about(turn: Turn) -> Iterator[None]:
         raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
 
 
-def _united(
+def united(
     captured: Mapping[str, CapturedStep],
 ) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
     """Return the programs, the state of all of them, and how files of the module name its tensors.

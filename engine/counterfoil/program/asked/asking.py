@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from counterfoil.base.raised import text_of
 from counterfoil.program import validation, whereabouts
@@ -36,6 +36,7 @@ class AskedValues(TorchFunctionMode):
         names: The modules that make plain numbers of placeholders, which are found meanwhile.
         known: Whether the value of a tensor is known; it is asked then.
         hold: Lets the step end training where a truth value does not hold; None leaves that to the policy.
+        stand_in: Makes the tensor that a placeholder is where it comes back into tensors; None refuses it there.
 
     Attributes:
         refusal: The first refusal, also where the step's code swallowed it.
@@ -49,12 +50,14 @@ class AskedValues(TorchFunctionMode):
         *,
         known: Callable[[Tensor], bool],
         hold: Callable[[Tensor], None] | None = None,
+        stand_in: Callable[[Asked], Tensor] | None = None,
     ) -> None:
         super().__init__()
         self._policy = policy
         self._names = names
         self._known = known
         self._hold = hold
+        self._stand_in = stand_in
         self._entered = ExitStack()
         self.refusal: NoFormError | None = None
         self.again = False
@@ -90,7 +93,10 @@ class AskedValues(TorchFunctionMode):
     ) -> Any:
         """Answer what asks for values; refuse placeholders among the arguments; pass on every other call."""
         named = kwargs or {}
-        self._refuse_asked(args, named)
+        if self._stand_in is None:
+            self._refuse_asked(args, named)
+        else:
+            args, named = tree_map(self._tensor_of, (args, named))
         first = args[0] if args else None
         if isinstance(first, Tensor) and not self._known(first):
             found = self._answer(func, first, args)
@@ -150,6 +156,12 @@ class AskedValues(TorchFunctionMode):
         """Keep a refusal, so that nobody can swallow it, and return it."""
         self.refusal = self.refusal or error
         return error
+
+    def _tensor_of(self, item: Any) -> Any:
+        assert self._stand_in is not None
+        if isinstance(item, AskedArray):
+            return torch.stack([self._stand_in(part) for part in item.reshape(-1)]).reshape(item.shape)
+        return self._stand_in(item) if is_asked(item) else item
 
     def _refuse_asked(self, args: Any, named: Any) -> None:
         for item in tree_leaves((args, named)):

@@ -145,6 +145,12 @@ class PlainNames:
             for names, name in absent:
                 names.pop(name, None)
 
+    def learn_usual(self, frame: FrameType) -> None:
+        """Take in ``float`` and ``int`` for the module of a frame, before its code makes numbers of placeholders."""
+        for name in ("float", "int"):
+            if name not in frame.f_globals and not _compares_types(frame.f_code.co_filename, name):
+                self._names[id(frame.f_globals), name] = frame.f_globals, _REPLACED[getattr(builtins, name)]
+
     def learn(self, frame: FrameType) -> bool:
         """Take in the names that the code of a frame uses; whether one of them is new."""
         found = False

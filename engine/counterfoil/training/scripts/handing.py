@@ -10,6 +10,7 @@ from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.custom import ClientJob
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.preparing import Preparing
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Wanted:
         choose: Asks for a profile, given a question and the names of those that come near; raises DataError where
             nobody can be asked.
         draft: Drafts the order of a job, as the command shows it.
+        tell: Is told how far a script is followed.
         found: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
     """
 
@@ -71,6 +73,7 @@ class Wanted:
     max_steps: int | None = None
     choose: Callable[[str, Sequence[str]], AnyPrecision] = refuse_to_choose
     draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
+    tell: Callable[[Preparing], None] = lambda _: None
     found: ScriptOrder | None = field(default=None, init=False)
 
     def steps(self, planned: int) -> int:

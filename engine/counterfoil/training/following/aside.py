@@ -1,0 +1,69 @@
+"""Functions of torch that look at values, where they are given tensors without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from counterfoil.operators.random import dropout_of
+from counterfoil.program.substitutes import Substitutes
+from counterfoil.training.following.steps import Geometry
+from counterfoil.training.following.world import World
+
+_MAKERS = {torch.tensor, torch.as_tensor}
+"""Functions that make tensors of numbers, which they want to know."""
+
+
+class WithoutValues(TorchFunctionMode):
+    """Replaces functions as a capture does, where one of their arguments is a tensor without values.
+
+    Args:
+        world: Knows which have none.
+    """
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+        self._substitutes = Substitutes(self)
+
+    def hold(self, truth: Tensor) -> None:
+        """Let the loss be infinite where a truth value does not hold."""
+        self._world.step.truths.append(Geometry.of(truth.detach()))
+
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether the value of a tensor is known."""
+        return not self._world.is_noted(tensor)
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Replace a function, or pass the call on."""
+        named = kwargs or {}
+        if not any(isinstance(item, Tensor) and self._world.is_noted(item) for item in _given((args, named))):
+            return func(*args, **named)
+        if func in _MAKERS:
+            return _made(args[0], named.get("dtype"))
+        return self._substitutes.__torch_function__(dropout_of(func), types, args, named)
+
+
+def _made(items: Any, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor made of tensors without values in the place of numbers."""
+    if isinstance(items, Tensor):
+        made = items.detach().clone()
+    elif isinstance(items, (list, tuple)):
+        made = torch.stack([_made(item) for item in items])
+    else:
+        made = torch.tensor(items)
+    return made if dtype is None else made.to(dtype)
+
+
+def _given(item: Any) -> list[Any]:
+    if isinstance(item, (tuple, list)):
+        return [found for part in item for found in _given(part)]
+    if isinstance(item, dict):
+        return [found for part in item.values() for found in _given(part)]
+    return [item]

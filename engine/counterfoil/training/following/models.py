@@ -1,0 +1,116 @@
+"""The models that a script trains, found among its objects, and the names of their tensors."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import FrameType
+
+from torch import Tensor, nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel
+
+from counterfoil.base.errors import DataError
+from counterfoil.bundle.schema import check_name
+
+_WRAPPERS = (DataParallel, DistributedDataParallel)
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]")
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of a script.
+
+    Attributes:
+        modules: The outermost modules that hold tensors, by the names that the script has for them.
+        trained: The names of those of them that hold what is trained.
+    """
+
+    modules: Mapping[str, nn.Module]
+    trained: tuple[str, ...]
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """Parameters and buffers of all, by name: as the model's file names them where one alone is trained."""
+        found: dict[str, Tensor] = {}
+        seen: set[int] = set()
+        for name in (*self.trained, *(name for name in self.modules if name not in self.trained)):
+            for own, tensor in _own(self.modules[name]):
+                if id(tensor) not in seen:
+                    seen.add(id(tensor))
+                    found[self.name(name, own)] = tensor
+        return found
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Names of the tensors whose new values count: those of every module."""
+        return frozenset(self.tensors)
+
+    def own(self, module: str) -> dict[str, str]:
+        """Return the names of a module's tensors in the order, by its own for them."""
+        return {own: self.name(module, own) for own, _ in _own(self.modules[module])}
+
+    def name(self, module: str, own: str) -> str:
+        """Return the name of a module's tensor in the order."""
+        return own if self.trained == (module,) else f"{module}.{own}"
+
+
+def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
+    """Find the modules of a script.
+
+    Args:
+        trained: The parameters that are trained.
+        frame: A frame of the script, for the names that it has for its models.
+
+    Raises:
+        DataError: A parameter that is trained is no module's.
+    """
+    every = [item for item in gc.get_objects() if issubclass(type(item), nn.Module)]
+    inner = {id(child) for module in every for child in module.children()}
+    wrapped = [module.module for module in every if isinstance(module, _WRAPPERS)]
+    outer = [item for item in every if id(item) not in inner and not isinstance(item, _WRAPPERS)] + wrapped
+    outer = [module for module in outer if next(_own(module), None) is not None]
+    wanted = {id(tensor) for tensor in trained}
+    held = {id(module): {id(tensor) for _, tensor in _own(module)} for module in outer}
+    # One that holds all comes first; then whoever holds most.
+    outer.sort(key=lambda module: -len(held[id(module)] & wanted))
+    names = _names(outer, frame)
+    chosen, left = [], set(wanted)
+    for name, module in names.items():
+        if left & held[id(module)]:
+            left -= held[id(module)]
+            chosen.append(name)
+    if left:
+        lost = next(tensor for tensor in trained if id(tensor) in left)
+        raise DataError(
+            f"An optimizer holds a tensor of shape {tuple(lost.shape)} that is no parameter of a module.",
+            remedy="Register it with nn.Parameter in a module of the script's.",
+        )
+    return Models(names, tuple(chosen))
+
+
+def _own(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    yield from module.named_parameters()
+    yield from module.named_buffers()
+
+
+def _names(modules: Iterable[nn.Module], frame: FrameType | None) -> dict[str, nn.Module]:
+    """Name modules after the script's variables, else after their classes."""
+    variables: dict[int, str] = {}
+    while frame is not None:
+        for place in (frame.f_locals, frame.f_globals):
+            for name, value in list(place.items()):
+                if isinstance(name, str) and issubclass(type(value), nn.Module) and not name.startswith("_"):
+                    variables.setdefault(id(getattr(value, "module", value)), name)
+                    variables.setdefault(id(value), name)
+        frame = frame.f_back
+    named: dict[str, nn.Module] = {}
+    for module in modules:
+        name = _NO_NAME.sub("_", variables.get(id(module), type(module).__name__.lower()))
+        number = 2
+        while name in named:
+            name, number = f"{name.rstrip('0123456789')}{number}", number + 1
+        check_name(name)
+        named[name] = module
+    return named

@@ -1,0 +1,207 @@
+"""The program of a step that was followed: what it did, done once more while it is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from counterfoil.base.dtypes import STATE_DTYPES
+from counterfoil.operators import random
+from counterfoil.operators.node import TensorType
+from counterfoil.program import tracing
+from counterfoil.program.attribution import META_KEY, Location
+from counterfoil.program.graph import Input, Program
+from counterfoil.program.lowering import lower
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.training.following.numbers import with_tensors
+from counterfoil.training.following.optimizers import FollowedOptimizer
+from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
+
+_DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
+
+
+@dataclass(frozen=True)
+class BatchInput:
+    """A tensor of a step that is read from the data.
+
+    Attributes:
+        name: The data array.
+        type: What of it a step reads, ``[batch size, *row]``.
+        rows: How many of these rows the tensor has; None where it is one row.
+        dtype: The dtype of the tensor.
+    """
+
+    name: str
+    type: TensorType
+    rows: int | None
+    dtype: torch.dtype
+
+    def cut(self, given: Tensor) -> Tensor:
+        """Return the tensor from what a step reads."""
+        if self.rows is None:
+            given = given[0]
+        elif self.rows != given.shape[0]:
+            given = given[: self.rows]
+        if given.dtype == self.dtype:
+            return given
+        return given != 0 if self.dtype is torch.bool else given.to(self.dtype)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the values of a step come from, besides what it computes.
+
+    Attributes:
+        state: What stands for each tensor of the state.
+        types: Its initial value, by name; only its type is used.
+        optimizers: The script's optimizers.
+        batch: The tensors that are read from the data, by what stands for them.
+        constants: Those that are the same in every step.
+        scalars: Names of the per-step scalars that stand for numbers, by the number.
+    """
+
+    state: Mapping[str, Geometry]
+    types: Mapping[str, Tensor]
+    optimizers: Sequence[FollowedOptimizer]
+    batch: Mapping[Geometry, BatchInput]
+    constants: Mapping[Geometry, Tensor]
+    scalars: Mapping[int, str]
+
+
+def retrace(
+    tape: Tape, numbers: Mapping[int, float], sources: Sources, *, exact: bool, ignore_autocast: bool
+) -> tuple[Program, dict[str, Tensor]]:
+    """Return the program of a step, and the constants that it reads as state.
+
+    Args:
+        tape: What the step did.
+        numbers: Its numbers, by their index.
+        sources: Where its values come from.
+        exact: As for :func:`counterfoil.program.capture.capture`.
+        ignore_autocast: Likewise.
+
+    Raises:
+        ProgramError: The step does what a program cannot.
+    """
+    inputs = _inputs(tape, sources)
+    location = Location()
+    again = _Again(tape, numbers, sources, inputs, location)
+    with tracing.explained(location), tracing.without_values(ignore_autocast=ignore_autocast) as mode, torch.no_grad():
+        examples = [
+            mode.from_tensor(sources.types[item.name].detach())
+            if item.kind == "state"
+            else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
+            for item in inputs
+        ]
+        traced = tracing.written(again, examples, exact=exact)
+        pure = tracing.without_mutations(traced, examples, exact=exact)
+    return lower(pure, tuple(inputs), list(tape.written), META_KEY, _DTYPE_NAMES, (), single=exact)
+
+
+def _inputs(tape: Tape, sources: Sources) -> list[Input]:
+    inputs = [
+        Input(name, "state", TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape)))
+        for name, tensor in sorted(sources.types.items())
+    ]
+    batch = {item.name: item.type for item in sources.batch.values()}
+    inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
+    updates = [event for event in tape.events if isinstance(event, Update)]
+    scalars = [name for event in updates for name in sources.optimizers[event.optimizer].scalar_names(event.time)]
+    return inputs + [Input(name, "scalar", TensorType("float32", ())) for name in (*scalars, *sources.scalars.values())]
+
+
+class _Again:
+    """What a step did, as a function of its inputs."""
+
+    def __init__(
+        self, tape: Tape, numbers: Mapping[int, float], sources: Sources, inputs: Sequence[Input], location: Location
+    ) -> None:
+        self._tape = tape
+        self._numbers = numbers
+        self._sources = sources
+        self._inputs = inputs
+        self._location = location
+        self._values: dict[Geometry, Tensor] = {}
+        self._scalars: dict[str, Tensor] = {}
+
+    def __call__(self, *values: Tensor) -> list[Tensor]:
+        """Return the loss, and the new state."""
+        given = {(item.kind, item.name): value for item, value in zip(self._inputs, values, strict=True)}
+        sources = self._sources
+        self._scalars = {name: value for (kind, name), value in given.items() if kind == "scalar"}
+        self._values = {place: given["state", name] for name, place in sources.state.items()}
+        self._values |= {place: item.cut(given["batch", item.name]) for place, item in sources.batch.items()}
+        self._values |= sources.constants
+        for event in self._tape.events:
+            self._location.at(event.place)
+            if isinstance(event, Update):
+                self._update(event)
+            else:
+                self._operate(event)
+        loss = self._loss()
+        return [loss, *(self._values[sources.state[name]] for name in self._tape.written)]
+
+    def _loss(self) -> Tensor:
+        losses = [self._values[place].reshape(()) for place in self._tape.losses]
+        loss = sum(losses[1:], losses[0])
+        for place in self._tape.truths:
+            loss = torch.where(self._values[place].reshape(()), loss, torch.full((), torch.inf))
+        return loss
+
+    def _operate(self, event: Operation) -> None:
+        if event.function.namespace == "counterfoil":
+            result = getattr(random, event.function.__name__.partition(".")[0])(event.args[0])
+        else:
+            args, kwargs = self._filled(event.args), self._filled(event.kwargs)
+            result = with_tensors(event.function, args, kwargs)
+        self._bind(event.results, result)
+
+    def _filled(self, item: Any) -> Any:
+        if isinstance(item, Geometry):
+            return self._value(item)
+        if isinstance(item, Number):
+            name = self._sources.scalars.get(item.index)
+            return self._numbers[item.index] if name is None else self._scalars[name]
+        if isinstance(item, (tuple, list)):
+            return type(item)(self._filled(part) for part in item)
+        if isinstance(item, dict):
+            return {name: self._filled(part) for name, part in item.items()}
+        return item
+
+    def _value(self, place: Geometry) -> Tensor:
+        if place not in self._values:
+            whole = next((tensor for known, tensor in self._values.items() if known.memory == place.memory), None)
+            self._values[place] = (
+                torch.zeros(place.shape, dtype=getattr(torch, place.dtype.removeprefix("torch.")))
+                if whole is None
+                else whole.as_strided(place.shape, place.stride, place.offset)
+            )
+        return self._values[place]
+
+    def _bind(self, places: Any, result: Any) -> None:
+        if isinstance(places, Geometry):
+            self._values[places] = result
+        elif isinstance(places, (tuple, list)):
+            for place, part in zip(places, result, strict=True):
+                self._bind(place, part)
+
+    def _update(self, event: Update) -> None:
+        """Put new parameters and slots in the place of the old ones."""
+        own = self._sources.optimizers[event.optimizer]
+        state = {name: self._values[place] for name, place in self._sources.state.items()}
+        names = own.scalar_names(event.time)
+        scalars = dict(zip(own.rule.scalar_names, (self._scalars[name] for name in names), strict=True))
+        gradients = {name: self._value(place) for name, place in event.gradients.items()}
+        new = own.rule.update(
+            {name: state[name] for name in gradients},
+            gradients,
+            {name: state[name] for name in own.slots},
+            scalars,
+            self._location.at_slot,
+        )
+        for name, value in new.items():
+            state[name].copy_(value)

@@ -1,0 +1,276 @@
+"""What a script did in one step of its loop: operators in order, and what of them counts.
+
+A step ends in new values of the state and a loss. Whatever leads to neither, such as an evaluation or what is logged,
+is no part of it. Two steps are of one program if what is left is the same but for the values of tensors that the script
+brought along, and for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+Place = tuple[str, str, str]
+"""Pass, module, and file and line."""
+Memory = int
+"""The memory of a tensor without values, which views share."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Which tensor: its memory, and how it lies in it. Two of the same geometry are the same."""
+
+    memory: Memory
+    offset: int
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: str
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Geometry:
+        """Return the geometry of a tensor; holds as long as its memory lives."""
+        storage = tensor.untyped_storage()
+        return cls(
+            storage._cdata, int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype)
+        )
+
+
+@dataclass(frozen=True)
+class Number:
+    """A floating-point argument of an operator: which of its step."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator that a script called.
+
+    Attributes:
+        function: The operator.
+        args: Its arguments: a geometry for each tensor, a Number for each floating-point number.
+        kwargs: Its keyword arguments, likewise.
+        results: Its results, likewise.
+        changes: Memory that it changes in place.
+        place: Where it was called.
+    """
+
+    function: Any
+    args: Any
+    kwargs: Any
+    results: Any
+    changes: frozenset[Memory]
+    place: Place
+
+    @property
+    def given(self) -> list[Geometry]:
+        """The tensors that it reads, in order."""
+        return [*geometries(self.args), *geometries(self.kwargs)]
+
+    @property
+    def made(self) -> list[Geometry]:
+        """Its results, in order."""
+        return geometries(self.results)
+
+
+@dataclass(frozen=True)
+class Update:
+    """A call of ``optimizer.step()``.
+
+    Attributes:
+        optimizer: Which optimizer.
+        time: Which of its calls within the step, from 0.
+        gradients: The gradients by parameter.
+        state: What stands for the state that it reads and writes.
+        rates: The learning rate of each of its parameter groups.
+        place: Where it was called.
+    """
+
+    optimizer: int
+    time: int
+    gradients: Mapping[str, Geometry]
+    state: tuple[Geometry, ...]
+    rates: tuple[float, ...]
+    place: Place
+
+    @property
+    def given(self) -> list[Geometry]:
+        """The tensors that it reads, in order."""
+        return [*self.gradients.values(), *self.state]
+
+    @property
+    def made(self) -> list[Geometry]:
+        """None: it changes what there is."""
+        return []
+
+    @property
+    def changes(self) -> frozenset[Memory]:
+        """Memory that it changes in place."""
+        return frozenset(geometry.memory for geometry in self.state)
+
+
+Event = Operation | Update
+
+
+@dataclass
+class Step:
+    """One step while a script makes it.
+
+    Attributes:
+        events: What happened, in order.
+        numbers: The floating-point arguments, in order.
+        met: Tensors with values that the script brought along, each with what stands for it, by the memory of that.
+        losses: What ``backward`` was called on.
+        truths: What must be true, or the loss is infinite.
+        written: Names of the state that was changed.
+        carried: Memory of an earlier step that was used in this one, and where.
+        asked: Memory of numbers that were taken out of tensors and came back, and where they were taken out.
+        known: Memory that the step made, or met.
+        alive: Keeps what stands for tensors alive, so that memory tells them apart.
+        updates: How often each optimizer has made its step.
+        updated: Whether a parameter was changed.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+    met: dict[Memory, tuple[Geometry, Tensor]] = field(default_factory=dict)
+    losses: list[Geometry] = field(default_factory=list)
+    truths: list[Geometry] = field(default_factory=list)
+    written: dict[str, None] = field(default_factory=dict)
+    carried: dict[Memory, Place] = field(default_factory=dict)
+    asked: dict[Memory, str] = field(default_factory=dict)
+    known: set[Memory] = field(default_factory=set)
+    alive: list[Any] = field(default_factory=list)
+    updates: dict[int, int] = field(default_factory=dict)
+    updated: bool = False
+
+
+@dataclass(frozen=True)
+class Tape:
+    """What counts of a step.
+
+    Attributes:
+        events: The events that count.
+        met: What stands for the tensors that were brought along, in the order of their use.
+        losses: What ``backward`` was called on.
+        truths: What must be true, or the loss is infinite.
+        written: Names of the state that it gives, sorted.
+        read: Names of the state that it reads.
+        carried: Memory of an earlier step that it reads.
+        asked: Where numbers were taken out of tensors that came back.
+        used: Which of the step's numbers count, in the order of their use.
+        key: Tells whether two steps are of one program.
+    """
+
+    events: tuple[Event, ...]
+    met: tuple[Geometry, ...]
+    losses: tuple[Geometry, ...]
+    truths: tuple[Geometry, ...]
+    written: tuple[str, ...]
+    read: frozenset[str]
+    carried: tuple[Memory, ...]
+    asked: tuple[str, ...]
+    used: tuple[int, ...]
+    key: str
+
+
+def tape_of(step: Step, state: Mapping[Memory, str], kept: Iterable[str]) -> Tape:
+    """Return what counts of a step.
+
+    Args:
+        step: The step.
+        state: Names of the state, by the memory of what stands for it.
+        kept: Names of the state whose new value counts.
+    """
+    memory_of = {name: memory for memory, name in state.items()}
+    wanted, ends = set(kept), (*step.losses, *step.truths)
+    while True:
+        results = sorted(name for name in step.written if name in wanted)
+        live, needed = _live(step.events, {memory_of[name] for name in results}, ends)
+        read = {state[memory] for memory in needed if memory in state}
+        # What the next step will read of it is a result, too.
+        more = (read & step.written.keys()) - wanted
+        if not more:
+            break
+        wanted |= more
+    labels = {memory: f"={name}" for memory, name in state.items()}
+    met: list[Geometry] = []
+    used: list[int] = []
+    lines = []
+    for event in live:
+        for geometry in (*event.given, *event.made):
+            _label(geometry.memory, step, labels, met, len(state))
+        lines.append(_text(event, labels, used))
+    lines += [_geometry(end, labels) for end in ends]
+    carried = tuple(memory for memory in step.carried if memory in needed)
+    asked = tuple(place for memory, place in step.asked.items() if memory in needed)
+    key = "\n".join([*lines, *results])
+    losses, truths = tuple(step.losses), tuple(step.truths)
+    return Tape(
+        tuple(live), tuple(met), losses, truths, tuple(results), frozenset(read), carried, asked, tuple(used), key
+    )
+
+
+def geometries(item: Any) -> list[Geometry]:
+    """Return the tensors of an argument, in order."""
+    if isinstance(item, Geometry):
+        return [item]
+    if isinstance(item, dict):
+        item = tuple(item.values())
+    return [found for part in item for found in geometries(part)] if isinstance(item, (tuple, list)) else []
+
+
+def _live(events: Sequence[Event], results: set[Memory], losses: Iterable[Geometry]) -> tuple[list[Event], set[Memory]]:
+    """Return the events that lead to the results or the losses, and all memory that these need."""
+    tensors = set(losses)
+    needed = results | {loss.memory for loss in tensors}
+    live = []
+    for event in reversed(events):
+        given = event.given
+        # What gives a tensor as it was given makes nothing.
+        made = set(event.made).difference(given)
+        if event.changes & needed or not tensors.isdisjoint(made):
+            # Whatever else made the same view of the same memory before is not needed.
+            tensors -= made
+            tensors.update(given)
+            needed.update(geometry.memory for geometry in given)
+            live.append(event)
+    return live[::-1], needed
+
+
+def _label(memory: Memory, step: Step, labels: dict[Memory, str], met: list[Geometry], named: int) -> None:
+    if memory in labels:
+        return
+    if memory in step.met:
+        labels[memory] = f"?{len(met)}"
+        met.append(step.met[memory][0])
+    else:
+        labels[memory] = f"%{len(labels) - named}"
+
+
+def _text(event: Event, labels: Mapping[Memory, str], used: list[int]) -> str:
+    if isinstance(event, Update):
+        given = ", ".join(f"{name} {_geometry(item, labels)}" for name, item in event.gradients.items())
+        return f"update {event.optimizer}: {given}"
+    parts = [_item(part, labels, used) for part in (event.args, event.kwargs, event.results)]
+    return f"{event.function} {' '.join(parts)}"
+
+
+def _item(item: Any, labels: Mapping[Memory, str], used: list[int]) -> str:
+    if isinstance(item, Geometry):
+        return _geometry(item, labels)
+    if isinstance(item, Number):
+        used.append(item.index)
+        return "#"
+    if isinstance(item, (tuple, list)):
+        return f"[{', '.join(_item(part, labels, used) for part in item)}]"
+    if isinstance(item, dict):
+        return f"{{{', '.join(f'{name}: {_item(part, labels, used)}' for name, part in item.items())}}}"
+    return repr(item)
+
+
+def _geometry(item: Geometry, labels: Mapping[Memory, str]) -> str:
+    return f"{labels[item.memory]}+{item.offset}{item.shape}{item.stride}{item.dtype}"

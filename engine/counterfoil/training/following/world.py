@@ -1,0 +1,225 @@
+"""Tensors without values that stand for a script's state, while the script itself runs as it is.
+
+An operator whose arguments all have values is computed. One that reads the state, or what was made of it, is noted
+instead: its results have shapes and no values. So a script loads, shuffles and augments as ever, and of what reaches
+its models, the values are known; what its models make of them is a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from counterfoil.program.asked.numbers import Asked, kind_of
+from counterfoil.program.attribution import Location
+from counterfoil.program.whereabouts import client_line
+from counterfoil.training.following.steps import Geometry, Memory, Number, Operation, Place, Step
+
+_FILLING = frozenset({"aten::zero_", "aten::fill_"})
+"""Operators after which it does not matter what a tensor held."""
+_OWN_DRAWS = "counterfoil"
+"""Namespace of the draws, which have no arguments that are tensors."""
+
+
+class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes what a script does to its state; active while its steps are followed.
+
+    Args:
+        state: The tensors of the state by name. They keep the values that they have.
+        location: Knows the place that is being computed.
+    """
+
+    def __init__(self, state: Mapping[str, Tensor], location: Location) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._fake = FakeTensorMode(allow_non_fake_inputs=True)
+        self._location = location
+        self._by_geometry: dict[Geometry, FakeTensor] = {}
+        self._by_memory: dict[Memory, tuple[Tensor, FakeTensor]] = {}
+        self._met: dict[tuple[Geometry, int], tuple[Tensor, FakeTensor]] = {}
+        self.real: dict[str, Tensor] = {}
+        """The state, by name."""
+        self.stands: dict[str, FakeTensor] = {}
+        """What stands for it."""
+        self.names: dict[Memory, str] = {}
+        """The names of the state, by the memory of what stands for it."""
+        self.found: dict[str, Place] = {}
+        """State that is no module's and was met when it was changed, and where."""
+        self.step = Step()
+        for name, tensor in state.items():
+            self.hold(name, tensor)
+
+    def hold(self, name: str, tensor: Tensor) -> FakeTensor:
+        """Let a tensor without values stand for a tensor of the state from now on."""
+        stand = self._fake.from_tensor(tensor.detach())
+        self.real[name], self.stands[name] = tensor, stand
+        self._by_geometry[Geometry.of(tensor)] = stand
+        self._by_memory[tensor.untyped_storage()._cdata] = tensor, stand
+        self.names[stand.untyped_storage()._cdata] = name
+        return stand
+
+    def begin(self) -> None:
+        """Begin with the next step."""
+        self._met.clear()
+        self.step = Step()
+
+    def is_noted(self, tensor: Tensor) -> bool:
+        """Whether a tensor has no values, or is of the state."""
+        return isinstance(tensor, FakeTensor) or tensor.untyped_storage()._cdata in self._by_memory
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Compute an operator on values; note any other."""
+        kwargs = dict(kwargs or {})
+        tensors: list[Tensor] = []
+        _tensors_of(args, tensors)
+        _tensors_of(kwargs, tensors)
+        if func.namespace != _OWN_DRAWS and not any(map(self.is_noted, tensors)):
+            return func(*args, **kwargs)
+        return self._note(func, args, kwargs)
+
+    def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._location.at_line(client_line())
+        place = self._location.place
+        written = _written(func, args, kwargs)
+        given: dict[int, Tensor] = {}
+        back: dict[int, Tensor] = {}
+
+        def stand_in(item: Any) -> Any:
+            if not isinstance(item, Tensor):
+                return item
+            stand = item if isinstance(item, FakeTensor) else self._stand_in(item, id(item) in written, place)
+            if stand is not item:
+                back[id(stand)] = item
+            given[id(stand)] = stand
+            return stand
+
+        args, kwargs = _mapped(args, stand_in), _mapped(kwargs, stand_in)
+        with self._fake:
+            results = func(*args, **kwargs)
+        changed = [stand for stand in given.values() if id(back.get(id(stand), stand)) in written]
+        self._record(func, args, kwargs, results, list(given.values()), changed, place)
+        return _mapped(results, lambda item: back.get(id(item), item))
+
+    def _stand_in(self, tensor: Tensor, changed: bool, place: Place) -> FakeTensor:
+        """Return what stands for a tensor with values in the step."""
+        geometry = Geometry.of(tensor)
+        if changed and geometry.memory not in self._by_memory:
+            name = f"kept.{len(self.found) + 1}"
+            self.found[name] = place
+            # The whole of its memory: what it is a view of is changed, too.
+            self.hold(name, torch.empty((), dtype=tensor.dtype).set_(tensor.untyped_storage()))
+        if geometry in self._by_geometry:
+            return self._by_geometry[geometry]
+        if geometry.memory in self._by_memory:
+            whole, stand = self._by_memory[geometry.memory]
+            view = (geometry.shape, geometry.stride, geometry.offset - whole.storage_offset())
+            made: FakeTensor = self._note(torch.ops.aten.as_strided.default, (stand, *view), {})
+            return made
+        version = (geometry, tensor._version)
+        if version not in self._met:
+            copy = tensor.detach().clone(memory_format=torch.contiguous_format)
+            stand = self._fake.from_tensor(copy)
+            # The tensor is kept too: another one must not get its memory.
+            self._met[version] = (tensor, stand)
+            self.step.met[stand.untyped_storage()._cdata] = (Geometry.of(stand), copy)
+            self.step.alive.append(stand)
+        return self._met[version][1]
+
+    def _record(
+        self, func: Any, args: Any, kwargs: Any, results: Any, given: list[Tensor], changed: list[Tensor], place: Place
+    ) -> None:
+        step = self.step
+        made: list[Tensor] = []
+        _tensors_of(results, made)
+        step.alive += [*given, *made]
+        changes = frozenset(tensor.untyped_storage()._cdata for tensor in changed)
+        for tensor in given:
+            self._check_known(func, tensor.untyped_storage()._cdata, place)
+        step.known.update(tensor.untyped_storage()._cdata for tensor in made)
+        for memory in changes & self.names.keys():
+            self.note_change(self.names[memory])
+
+        def described(item: Any) -> Any:
+            if isinstance(item, Tensor):
+                return Geometry.of(item)
+            if isinstance(item, float):
+                step.numbers.append(item)
+                return Number(len(step.numbers) - 1)
+            return item
+
+        if func.namespace == _OWN_DRAWS:
+            # Which draw of the step it is shows when the step is written down.
+            args = (args[0],)
+        told = (_mapped(args, described), _mapped(kwargs, described), _mapped(results, described))
+        step.events.append(Operation(func, *told, changes, place))
+
+    def unknown(self, asked: Asked) -> Tensor:
+        """Return a tensor for a number that was taken out of one and comes back: of its value, where that can be."""
+        if asked.tensor is not None:
+            return asked.tensor()
+        dtype = {float: torch.float32, int: torch.int64, bool: torch.bool}[kind_of(asked)]
+        with self._fake:
+            made = torch.empty((), dtype=dtype)
+        memory = made.untyped_storage()._cdata
+        self.step.asked[memory] = asked.place
+        self.step.known.add(memory)
+        self.step.alive.append(made)
+        return made
+
+    def note_change(self, name: str) -> None:
+        """Note that a tensor of the state is changed."""
+        self.step.written[name] = None
+        self.step.updated = self.step.updated or self.real[name].requires_grad
+
+    def _check_known(self, func: Any, memory: Memory, place: Place) -> None:
+        step = self.step
+        if memory in self.names or memory in step.known or memory in step.met:
+            return
+        if func._schema.name in _FILLING:
+            step.known.add(memory)
+        else:
+            step.carried.setdefault(memory, place)
+
+
+def _tensors_of(item: Any, found: list[Tensor]) -> None:
+    """Collect the tensors of an operator's arguments, in order."""
+    if isinstance(item, Tensor):
+        found.append(item)
+    elif isinstance(item, (tuple, list)):
+        for part in item:
+            _tensors_of(part, found)
+    elif isinstance(item, dict):
+        for part in item.values():
+            _tensors_of(part, found)
+
+
+def _mapped(item: Any, change: Callable[[Any], Any]) -> Any:
+    """Return an operator's arguments with each part changed."""
+    if isinstance(item, (tuple, list)):
+        return type(item)(_mapped(part, change) for part in item)
+    if isinstance(item, dict):
+        return {name: _mapped(part, change) for name, part in item.items()}
+    return change(item)
+
+
+def _written(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> set[int]:
+    """Return the identities of the tensors that an operator changes in place."""
+    found: list[Tensor] = []
+    if func._schema.name == "aten::native_batch_norm":
+        # It changes its running statistics and does not say so.
+        found += [item for item in args[3:5] if args[5] and item is not None]
+    if func._schema.is_mutable:
+        declared = func._schema.arguments
+        for argument, given in zip(declared, args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                _tensors_of(given, found)
+        for argument in declared:
+            if argument.name in kwargs and argument.alias_info is not None and argument.alias_info.is_write:
+                _tensors_of(kwargs[argument.name], found)
+    return {id(tensor) for tensor in found}
