@@ -258,6 +258,8 @@ def write_order(
         _try_order(draft, console)
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
+    for note in draft.notes:
+        console.print(shown(note), soft_wrap=True)
     for name, rates in draft.rates.items():
         console.print(rates_in_words(rates, name))
     console.print(f"Order digest {manifest.digest.hex}")

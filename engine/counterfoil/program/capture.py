@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -42,6 +43,8 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], Any]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``.
 
 Weighed by tokens it returns a sum and a count."""
+Parts = Callable[[Mapping[str, Tensor], int], Mapping[str, Tensor]]
+"""Returns the rows of a part of a batch by name, from those of the batch and the number of the part."""
 Weigh = Literal["parts", "tokens"]
 """How the parts of a batch are weighed in the loss of a step: alike, or by what they count."""
 
@@ -78,6 +81,7 @@ def capture(
     batch: Mapping[str, TensorType],
     *,
     micro_batches: int = 1,
+    parts: Parts | None = None,
     weigh: Weigh = "parts",
     exact: bool = False,
     ignore_autocast: bool = False,
@@ -93,6 +97,7 @@ def capture(
         micro_batches: Into how many equal parts a step splits its batch. Each has a forward and a backward pass of its
             own, in order; the loss is the mean of theirs, and the gradients of ``loss / micro_batches`` are added one
             after the other, as torch accumulates them.
+        parts: Says what each of them has; equal parts of the rows unless given.
         weigh: ``parts`` as just said; with ``tokens`` the objective returns a sum and how many numbers it is of, both
             zero-dimensional, and loss and gradients are those of all sums divided by all numbers.
         exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
@@ -105,7 +110,9 @@ def capture(
         DataError: The model's tensors have a dtype that a bundle cannot hold, or the batch cannot be split.
     """
     held = _hold(model, rule)
-    _check_split(batch, micro_batches)
+    if parts is None:
+        _check_split(batch, micro_batches)
+        parts = partial(_equal_part, parts=micro_batches)
     inputs = held.inputs()
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
@@ -124,7 +131,7 @@ def capture(
             lambda place: answers.decide(place, location.sentence), names, known=decisions.knows, hold=decisions.hold
         )
         step = _Step(
-            model, objective, rule, held, inputs, tuple(batch), micro_batches, weigh, location, decisions, asked
+            model, objective, rule, held, inputs, tuple(batch), parts, micro_batches, weigh, location, decisions, asked
         )
         try:
             return _trace(
@@ -214,6 +221,7 @@ class _Step:
         held: What it starts from, for its names.
         inputs: Its inputs, in the order of the arguments.
         arrays: Names of the arrays of a batch.
+        parts: Says what each part has of its rows.
         location: Is told what is computed, and where.
         decisions: Notes what the step decides by values.
         asked: Answers what it asks of values that are not known.
@@ -225,6 +233,7 @@ class _Step:
     held: _Held
     inputs: list[Input]
     arrays: tuple[str, ...]
+    parts: Parts
     micro_batches: int
     weigh: Weigh
     location: Location
@@ -241,7 +250,7 @@ class _Step:
         counts: list[Tensor] = []
         summed: dict[str, Tensor] = {}
         for part in range(self.micro_batches):
-            rows = {name: _part(named["batch", name], part, self.micro_batches) for name in self.arrays}
+            rows = self.parts({name: named["batch", name] for name in self.arrays}, part)
             loss, count, buffers = self._forward({**weights, **fixed}, buffers, rows)
             losses.append(self.decisions.stopping(loss.detach()))
             if count is not None:
@@ -342,11 +351,14 @@ def _check_split(batch: Mapping[str, TensorType], micro_batches: int) -> None:
             )
 
 
-def _part(rows: Tensor, part: int, parts: int) -> Tensor:
+def _equal_part(batch: Mapping[str, Tensor], part: int, parts: int) -> Mapping[str, Tensor]:
     if parts == 1:
-        return rows
-    length = rows.shape[0] // parts
-    return rows[part * length : (part + 1) * length]
+        return batch
+    found = {}
+    for name, rows in batch.items():
+        length = rows.shape[0] // parts
+        found[name] = rows[part * length : (part + 1) * length]
+    return found
 
 
 def _sum_and_count(given: Any) -> tuple[Any, Tensor]:

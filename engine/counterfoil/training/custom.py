@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,17 +35,21 @@ from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.base.raised import theirs
 from counterfoil.bundle.schema import check_name
-from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import Objective, Weigh, capture
+from counterfoil.program.capture import CapturedStep, Objective, Weigh
 from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
+from counterfoil.training.batches import Batches, Last
+from counterfoil.training.capturing import capture_form, capture_forms
 from counterfoil.training.clientcode import place_failed, what_failed
+from counterfoil.training.forms import Combination
+from counterfoil.training.leaves import check_dtype
 from counterfoil.training.order import OrderDraft, draft_order
-from counterfoil.training.preparing import CAPTURING, Preparing
-from counterfoil.training.rows import Batches, Keep, Rows, check_dtype, read_rows
+from counterfoil.training.padding import fitted
+from counterfoil.training.preparing import Preparing
+from counterfoil.training.rows import Keep, Rows, read_rows
 from counterfoil.training.schedules import (
     Every,
     Pace,
@@ -57,8 +61,6 @@ from counterfoil.training.schedules import (
 )
 
 RECIPE = "custom"
-Last = Literal["error", "drop"]
-"""What becomes of what is left at the end of an epoch."""
 
 
 class ClientJob(ABC):
@@ -120,9 +122,13 @@ class CustomJob(ClientJob):
         accumulate: Batches of the DataLoader that make a step, whose gradients are accumulated.
         weigh: How the parts of a step are weighed: ``parts`` alike; with ``tokens`` the objective returns a sum and how
             many numbers it is of, and the loss is that of all sums divided by all numbers.
-        last: What becomes of batches at the end of an epoch that are shorter, or make no step: ``error`` or ``drop``.
+        last: What becomes of a shorter batch at the end of an epoch, and of batches too few for a step: ``keep``, where
+            the latter make a step of their own, or ``drop``. By default a shorter batch is kept, and the job must say
+            what becomes of too few.
         keep: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in
             each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
+        pad: What the rows of a batch are padded with, by the name of the array, where batches have more shapes than an
+            order has programs; by default what ``collate_fn`` pads with, if that changes no loss.
     """
 
     title: str
@@ -145,7 +151,8 @@ class CustomJob(ClientJob):
     keep: Keep | None = None
     accumulate: int = 1
     weigh: Weigh = "parts"
-    last: Last = "error"
+    last: Last | None = None
+    pad: Mapping[str, float] | None = None
 
     def drafting(
         self,
@@ -188,20 +195,25 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     )
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
-    yield CAPTURING
-    batch_size = schedule.shape[1]
-    batch = {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()}
-    with only_training(job.model, optimizer.trained):
-        captured = capture(
-            job.model,
-            lambda model, given: job.objective(model, rows.batch(given)),
-            optimizer.rule,
-            batch,
-            micro_batches=int(job.micro_batches) * int(job.accumulate),
-            weigh=job.weigh,
-            exact=is_exact(job.precision),
-            ignore_autocast=job.precision is not None,
-        )
+    rows, notes = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
+
+    def capture_one(form: Combination | None) -> CapturedStep:
+        with only_training(job.model, optimizer.trained):
+            return capture_form(
+                job.model,
+                job.objective,
+                optimizer.rule,
+                rows,
+                schedule,
+                form,
+                micro_batches=int(job.micro_batches),
+                accumulate=int(job.accumulate),
+                weigh=job.weigh,
+                exact=is_exact(job.precision),
+                ignore_autocast=job.precision is not None,
+            )
+
+    captured = yield from capture_forms(rows, capture_one, cancel)
     draft = draft_order(
         title=job.title,
         recipe=RECIPE,
@@ -214,6 +226,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
         precision=job.precision,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
+        notes=notes,
     )
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 
@@ -252,8 +265,8 @@ def optimizer_of(job: CustomJob, pace: Pace) -> JobOptimizer:
 
 def batches_of(job: CustomJob) -> Batches:
     """Return how the batches of a job's DataLoader become those of steps; raises DataError."""
-    if job.last not in ("error", "drop"):
-        raise DataError(f"The job's last is {job.last!r}.", remedy="Say 'error' or 'drop'.")
+    if job.last not in (None, "keep", "drop"):
+        raise DataError(f"The job's last is {job.last!r}.", remedy="Say 'keep' or 'drop'.")
     if job.weigh not in ("parts", "tokens"):
         raise DataError(f"The job's weigh is {job.weigh!r}.", remedy="Say 'parts' or 'tokens'.")
     if job.accumulate > 1 and not isinstance(job.data, DataLoader):
@@ -261,7 +274,7 @@ def batches_of(job: CustomJob) -> Batches:
             f"The job accumulates {job.accumulate} batches, and its data is no DataLoader.",
             remedy="Say micro_batches, and the batch_size of the whole step.",
         )
-    return Batches(int(job.accumulate), job.last == "drop")
+    return Batches(int(job.accumulate), job.last)
 
 
 def steps_per_epoch(job: CustomJob) -> int | None:
@@ -271,7 +284,7 @@ def steps_per_epoch(job: CustomJob) -> int | None:
             return None
         whole = job.last == "drop" and job.data.batch_size
         batches = len(job.data.sampler) // whole if whole else len(job.data)  # type: ignore[arg-type]
-        return batches // job.accumulate or None
+        return -(-batches // job.accumulate) if job.last == "keep" else batches // job.accumulate or None
     arrays = list(job.data.values()) if isinstance(job.data, Mapping) else [job.data]
     single = not arrays or getattr(arrays[0], "shape", None) == () or not hasattr(arrays[0], "__len__")
     if job.schedule is not None or not job.batch_size or single:

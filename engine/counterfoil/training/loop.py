@@ -7,6 +7,7 @@ recording, and evaluation, logging and printing stay the caller's.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,7 +28,8 @@ from counterfoil.program.capture import Weigh
 from counterfoil.program.update import ClipByNorm, WeightAverage
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, write_back
 from counterfoil.signing.keys import SigningKey, load_private_key
-from counterfoil.training.custom import CustomJob, Last, batches_of, order_custom, steps_per_epoch
+from counterfoil.training.batches import Last, left_over
+from counterfoil.training.custom import CustomJob, batches_of, order_custom, steps_per_epoch
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
@@ -70,7 +72,8 @@ def loop(
     clip_norm: float | None = None,
     average: float | None = None,
     data: Keep | None = None,
-    last: Last = "error",
+    last: Last | None = None,
+    pad: Mapping[str, float] | None = None,
     seed: int = 0,
     precision: AnyPrecision | None = None,
     checkpoint_every: int = 10,
@@ -96,7 +99,10 @@ def loop(
         clip_norm: Largest joint norm of the gradients.
         average: Decay of an average of the weights, which is kept beside them.
         data: Of a Dataset ``rows``, each once, or ``batches`` as they are drawn.
-        last: What becomes of batches at the end of an epoch that are shorter, or make no step: ``error`` or ``drop``.
+        last: What becomes of a shorter batch at the end of an epoch, and of batches too few for a step: ``keep``, where
+            the latter make a step of their own, or ``drop``. Unless given a shorter batch is kept, and too few are an
+            error.
+        pad: What is padded with, by the name of the array, where batches have more shapes than an order has programs.
         seed: Seed of the random draws of a step.
         precision: The precision profile.
         checkpoint_every: The state is stored every so many steps.
@@ -132,6 +138,7 @@ def loop(
         accumulate=accumulate,
         weigh=weigh,
         last=last,
+        pad=pad,
     )
     return Loop(wanted, epochs, Path(job), None if out is None else Path(out), key, device)
 
@@ -156,6 +163,9 @@ class Loop:
                     "The length of an epoch is not known, as the loader has none.",
                     remedy="Say steps in the place of epochs.",
                 )
+            left = len(job.data) % job.accumulate
+            if left and job.last is None:
+                raise left_over(left, job.accumulate)
             job = replace(job, steps=epochs * self._epoch)
         self._job, self._order, self._out, self._key, self._device = job, order, out, key, device
         self._last: StepRecorded | None = None
@@ -168,6 +178,8 @@ class Loop:
     def __iter__(self) -> Iterator[LoopStep]:
         """Write the order; record its steps, and yield each."""
         draft = order_custom(self._job)
+        for note in draft.notes:
+            print(note, file=sys.stderr)
         self._rates = list(draft.rates[""])
         _write_once(draft, self._order)
         if self._out is None:

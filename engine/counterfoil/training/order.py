@@ -36,6 +36,7 @@ from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import check_inputs, step_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
+from counterfoil.training.united import united
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class OrderDraft:
         data: The data arrays by name.
         initial: The initial state by name.
         rates: The learning rate of each step of an optimizer, by the name of its turn, or by none.
+        notes: Sentences on what was made of the job, for the user.
         recomputation: What it brought to recompute activations; None where the programs are as they were captured.
     """
 
@@ -68,6 +70,7 @@ class OrderDraft:
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
     rates: Mapping[str, Sequence[float]]
+    notes: tuple[str, ...] = ()
     recomputation: Recomputation | None = None
 
     @property
@@ -236,7 +239,7 @@ def draft_order(
     *,
     title: str,
     recipe: str,
-    captured: CapturedStep,
+    captured: CapturedStep | Turns[CapturedStep],
     rule: UpdateRule,
     learning_rates: Sequence[float],
     schedule: npt.NDArray[np.int64],
@@ -245,13 +248,14 @@ def draft_order(
     precision: AnyPrecision | None = None,
     commit_every: int = 1,
     checkpoint_every: int = 10,
+    notes: Sequence[str] = (),
 ) -> OrderDraft:
     """Put an order together.
 
     Args:
         title: The client's name for the job.
         recipe: Name of the recipe.
-        captured: The captured step.
+        captured: The captured step, or those that take turns.
         rule: The optimizer's update rule that was captured with it.
         learning_rates: One for each step.
         schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
@@ -260,21 +264,24 @@ def draft_order(
         precision: The precision profile; float64 to 24 significand bits by default.
         commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
         checkpoint_every: See the same.
+        notes: See :class:`OrderDraft`.
 
     Raises:
         DataError: The schedule, the data and the program do not fit together.
         ProgramError: The profile is exact, and an operator has no exact result.
     """
     scalars = np.array([rule.scalars(step, lr) for step, lr in enumerate(learning_rates, start=1)], np.float64)
+    turns = captured if isinstance(captured, Turns) else Turns.alone(captured)
+    programs, state, module = united(turns.parts)
     return assemble_order(
         title=title,
         recipe=recipe,
-        optimizer=describe_optimizer(captured, rule),
-        programs=Turns.alone(captured.program),
+        optimizer=describe_optimizer(turns.of(1), rule),
+        programs=Turns(programs, turns.pattern),
         scalar_names=rule.scalar_names,
         scalars=scalars.reshape(len(learning_rates), len(rule.scalar_names)),
-        state=captured.initial_state,
-        module=module_names(captured.tied, captured.unsaved),
+        state=state,
+        module=module,
         schedule=schedule,
         data=data,
         seed=seed,
@@ -282,17 +289,13 @@ def draft_order(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
         rates={"": learning_rates},
+        notes=notes,
     )
 
 
 def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:
     """Return an optimizer in words, for people."""
     return rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1))
-
-
-def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames | None:
-    """Return how files of a module name its tensors; None where that goes without saying."""
-    return ModuleNames(tied, tuple(sorted(unsaved))) if tied or unsaved else None
 
 
 def assemble_order(
@@ -312,6 +315,7 @@ def assemble_order(
     commit_every: int,
     checkpoint_every: int,
     rates: Mapping[str, Sequence[float]],
+    notes: Sequence[str] = (),
 ) -> OrderDraft:
     """Put an order together from what its steps were turned into.
 
@@ -331,6 +335,7 @@ def assemble_order(
         commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
         checkpoint_every: See the same.
         rates: See :class:`OrderDraft`.
+        notes: See the same.
 
     Raises:
         DataError: The schedule, the data and the programs do not fit together.
@@ -367,7 +372,7 @@ def assemble_order(
         initial_root=state_root(initial),
         module=module,
     )
-    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial, rates)
+    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial, rates, tuple(notes))
     try:
         check_inputs(manifest, programs, initial)
     except ProgramError as error:

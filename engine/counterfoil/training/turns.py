@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor, nn
+from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
 
 from counterfoil.base.cancel import CancelToken
@@ -22,14 +22,12 @@ from counterfoil.base.errors import BundleError, DataError, ProgramError
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.pattern import MAX_PATTERN
-from counterfoil.bundle.schema import MAX_PROGRAMS, ModuleNames, check_name
-from counterfoil.commit.state import tensor_digest
-from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import CapturedStep, Objective, capture
-from counterfoil.program.graph import Input, Program
+from counterfoil.bundle.schema import MAX_PROGRAMS, check_name
+from counterfoil.program.capture import CapturedStep, Objective
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names
+from counterfoil.training.capturing import capture_form
 from counterfoil.training.custom import (
     RECIPE,
     ClientJob,
@@ -45,10 +43,12 @@ from counterfoil.training.custom import (
     schedule_of,
     steps_per_epoch,
 )
-from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
+from counterfoil.training.forms import Combination, pattern_of
+from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer
 from counterfoil.training.preparing import CAPTURING, Preparing
-from counterfoil.training.rows import Keep, Rows, read_rows
+from counterfoil.training.rows import Keep, Rows, Schedule, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
+from counterfoil.training.united import united
 
 _SHOWN = 8
 """Names of parameters that a sentence lists."""
@@ -172,7 +172,6 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
     _check_turns(job, turns)
     check_model(job.model)
     optimizers: dict[str, JobOptimizer] = {}
-    captured: dict[str, CapturedStep] = {}
     for name, turn in turns.parts.items():
         with _about(turn):
             own = [step - 1 for step in range(1, job.steps + 1) if turns.name(step) == name]
@@ -182,17 +181,17 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
     rows = yield from read_rows(job.data, job.steps, lambda count: chosen_rows(whole, count), job.keep, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
     yield CAPTURING
-    for name, turn in turns.parts.items():
-        with _about(turn):
-            captured[name] = _capture(job, turn, optimizers[name].rule, rows, schedule.shape[1])
-    programs, state, module = united(captured)
+    captured = _programs(job, turns, optimizers, rows, schedule)
+    programs, state, module = united(captured.parts)
     names, scalars = _scalars(job.steps, turns, optimizers)
-    described = (f"{name}: {describe_optimizer(captured[name], optimizers[name].rule)}" for name in turns.parts)
+    described = (
+        f"{name}: {describe_optimizer(captured.of(turns.first(name)), optimizers[name].rule)}" for name in turns.parts
+    )
     draft = assemble_order(
         title=job.title,
         recipe=RECIPE,
         optimizer=f"{'; '.join(described)}; in turns: {_in_words(turns.pattern)}",
-        programs=Turns(programs, turns.pattern),
+        programs=Turns(programs, captured.pattern),
         scalar_names=names,
         scalars=scalars,
         state=state,
@@ -285,17 +284,45 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
     )
 
 
-def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size: int) -> CapturedStep:
-    with only_training(job.model, _trained(job.model, turn)):
-        return capture(
+def _capture(
+    job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, schedule: Schedule, form: Combination | None
+) -> CapturedStep:
+    with _about(turn), only_training(job.model, _trained(job.model, turn)):
+        return capture_form(
             job.model,
-            lambda model, given: turn.objective(model, rows.batch(given)),
+            turn.objective,
             rule,
-            {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()},
+            rows,
+            schedule,
+            form,
             micro_batches=int(turn.micro_batches),
             exact=is_exact(job.precision),
             ignore_autocast=job.precision is not None,
         )
+
+
+def _programs(
+    job: TurnsJob, turns: Turns[Turn], optimizers: Mapping[str, JobOptimizer], rows: Rows, schedule: Schedule
+) -> Turns[CapturedStep]:
+    """Capture the step of each turn, and of each form that the batches of its steps have."""
+
+    def captured(step: int, form: Combination | None) -> CapturedStep:
+        turn = turns.of(step)
+        return _capture(job, turn, optimizers[turn.name].rule, rows, schedule, form)
+
+    if rows.forms is None:
+        return Turns({name: captured(turns.first(name), None) for name in turns.parts}, turns.pattern)
+    forms = rows.forms
+    names = [f"{turns.name(step)}.{forms.names[form]}" for step, form in enumerate(forms.steps, start=1)]
+    firsts = {name: names.index(name) + 1 for name in dict.fromkeys(names)}
+    if len(firsts) > MAX_PROGRAMS:
+        raise DataError(
+            f"The turns of the job have batches of so many shapes that they needed {len(firsts)} programs; an order "
+            f"has at most {MAX_PROGRAMS}.",
+            remedy="Pad all batches to one length, and give the DataLoader drop_last=True.",
+        )
+    parts = {name: captured(step, forms.steps[step - 1]) for name, step in firsts.items()}
+    return Turns(parts, pattern_of(names))
 
 
 def _trained(model: nn.Module, turn: Turn) -> set[str]:
@@ -318,45 +345,6 @@ def _about(turn: Turn) -> Iterator[None]:
     except (DataError, ProgramError) as error:
         sentence = f"In the turn {turn.name!r}: {error.sentence}"
         raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
-
-
-def united(
-    captured: Mapping[str, CapturedStep],
-) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
-    """Return the programs, the state of all of them, and how files of the module name its tensors.
-
-    Constants that a program met have names by number (``constant.1``): where another program's of that name is
-    another, it is called after its turn.
-    """
-    programs: dict[str, Program] = {}
-    state: dict[str, Tensor] = {}
-    tied: dict[str, str] = {}
-    unsaved: set[str] = set()
-    for turn, step in captured.items():
-        names = {
-            name: f"{turn}.{name}" for name, tensor in step.initial_state.items() if not _same(state.get(name), tensor)
-        }
-        programs[turn] = _renamed(step.program, names)
-        state |= {names.get(name, name): tensor for name, tensor in step.initial_state.items()}
-        tied |= step.tied
-        unsaved |= {names.get(name, name) for name in step.unsaved}
-    return programs, state, module_names(tied, tuple(unsaved))
-
-
-def _same(known: Tensor | None, tensor: Tensor) -> bool:
-    """Whether a state tensor is not known under its name, or is known to be this one."""
-    if known is None:
-        return True
-    same_type = (known.dtype, known.shape) == (tensor.dtype, tensor.shape)
-    return same_type and tensor_digest("", known.numpy()) == tensor_digest("", tensor.numpy())
-
-
-def _renamed(program: Program, names: Mapping[str, str]) -> Program:
-    def new(item: Input) -> Input:
-        return replace(item, name=names[item.name]) if item.kind == "state" and item.name in names else item
-
-    updates = {names.get(name, name): value for name, value in program.updates.items()}
-    return replace(program, inputs=tuple(map(new, program.inputs)), updates=updates) if names else program
 
 
 def _scalars(

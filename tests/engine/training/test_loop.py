@@ -165,7 +165,8 @@ def test_another_order_is_not_replaced(places: dict[str, Path]) -> None:
         ({}, "either epochs or steps"),
         ({"epochs": 1, "steps": 2}, "either epochs or steps"),
         ({"epochs": 1, "out": "run.cfoil"}, "both out and key"),
-        ({"epochs": 1, "last": "keep"}, "last is 'keep'"),
+        ({"epochs": 1, "last": "error"}, "last is 'error'"),
+        ({"epochs": 1, "accumulate": 4}, "ends with 2 of the 4 batches of a step"),
         ({"epochs": 1, "weigh": "rows"}, "weigh is 'rows'"),
     ],
 )

@@ -387,13 +387,6 @@ def broken(x: Tensor, y: Tensor) -> Any:
     raise OSError("no such picture")
 
 
-def short(rows: list[Any]) -> Tensor:
-    return torch.zeros(max(int(x[0] * 10) % 3 for x, _ in rows) + 1, 2)
-
-
-LOADER = DataLoader(TensorDataset(X, Y), 5)
-
-
 @pytest.mark.parametrize(
     ("settings", "words", "remedy"),
     [
@@ -410,18 +403,16 @@ LOADER = DataLoader(TensorDataset(X, Y), 5)
         ),
         ({"data": Items(lambda x, y: (x, "a text"))}, "'item.1' in the job's data is of the type str", "numbers"),
         ({"data": Items(lambda x, y: x.double())}, "'item' is float64", "float()"),
-        ({"data": Items(lambda x, y: x[: 1 + int(x[0] > 0)])}, "of the job's data has float32 of shape (", "padding"),
         (
-            {"data": LOADER, "batch_size": None},
-            "Batch 4 of the job's DataLoader has 4 rows, batch 0 has 5",
-            "drop_last",
+            {"data": Items(lambda x, y: x[: 1 + int(x[0] > 0)])},
+            "are in one batch, and 'item' has the shapes",
+            "padding",
         ),
         (
             {"data": DataLoader(TensorDataset(X, Y), 6)},
             "gives batches of 6 rows, and the job says which rows as well",
             "Leave",
         ),
-        ({"data": DataLoader(TensorDataset(X, Y), 5, collate_fn=short), "batch_size": None}, "of shape", "padding"),
         ({"batch_size": None}, "no batch_size", "rows"),
         ({"batch_size": "4"}, "batch_size is of the type str", "whole number"),
         ({"steps": 2.5}, "steps is of the type float", "whole number"),

@@ -26,7 +26,7 @@ from counterfoil.training.following.rows import Pool
 from counterfoil.training.following.steps import Geometry, Tape, Update
 from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.preparing import Preparing
-from counterfoil.training.turns import united
+from counterfoil.training.united import united
 
 RECIPE = "script"
 

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil.base.arrays import Array
-from counterfoil.training.rows import check_dtype, numbers_of
+from counterfoil.training.leaves import check_dtype, numbers_of
 
 _MOST_ROWS = 4096
 """A tensor with more rows is kept whole."""
