@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-# `python -m counterfoil.cli` looks into the folder that one is in before any other, and files of strangers lie there:
+# `python -m counterfoil` looks into the folder that one is in before any other, and files of strangers lie there:
 # one called lazy_loader.py would be what is imported next. The command `counterfoil` does not look there.
 if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and "counterfoil" in sys.orig_argv[-len(sys.argv)]:
     del sys.path[0]

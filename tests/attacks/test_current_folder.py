@@ -136,7 +136,8 @@ def test_the_commands_do_not(digits_job: Job, folder: Folder, capsys: pytest.Cap
 def test_the_command_itself_does_not(folder: Folder) -> None:
     script = Path(sys.executable).with_name("counterfoil")
     by_name = [[str(script)]] if script.exists() else []
-    for number, begun in enumerate([[sys.executable, "-m", "counterfoil.cli"], *by_name]):
+    modules = [[sys.executable, "-m", name] for name in ("counterfoil", "counterfoil.cli")]
+    for number, begun in enumerate([*modules, *by_name]):
         done = ended([*begun, "keygen", f"{number}.pem", "--no-passphrase"])
         assert done.returncode == 0, done.stderr
         assert folder.taken() == set(), begun

@@ -472,6 +472,16 @@ def test_the_version_is_shown_without_a_command(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == f"counterfoil {__version__}\n"
 
 
+def test_the_package_run_as_a_program_is_the_command(tmp_path: Path) -> None:
+    def ended(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "counterfoil", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+        return done.returncode, done.stdout
+
+    assert ended("--version") == (0, f"counterfoil {__version__}\n")
+    assert ended("inspect", "nothing.cfoil")[0] == 4
+
+
 def test_help_lists_the_commands_in_the_order_in_which_people_meet_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     lines = [line.strip("│ ").split(" ")[0] for line in capsys.readouterr().out.split("Commands")[1].splitlines()[1:]]
