@@ -55,6 +55,7 @@ NOT_SHOWN = (
     "counterfoil/program/torchdraws.py",
     "counterfoil/program/tracing.py",
     "counterfoil/program/update/",
+    "counterfoil/signing/note.py",
     "counterfoil/training/",
     "counterfoil_app/demo.py",
 )

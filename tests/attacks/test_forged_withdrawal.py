@@ -7,7 +7,6 @@ import json
 import pytest
 
 from counterfoil.audit.statement.afterwards import (
-    MAX_TEXT,
     open_reply,
     open_withdrawal,
     sign_reply,
@@ -21,6 +20,7 @@ from counterfoil.cli import main
 from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
 from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.predicates import MAX_TEXT
 from support.expectations import verified
 
 

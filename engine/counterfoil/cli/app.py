@@ -28,6 +28,7 @@ from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.exporting import export_app
 from counterfoil.cli.inspection import inspect, plan
+from counterfoil.cli.notes import note, verify_note
 from counterfoil.cli.orders import order_app, sign_order
 from counterfoil.cli.places import guarded
 from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
@@ -45,6 +46,7 @@ _TYPER_STOPPED = (1, 130)
 _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "order": order_app,
     "sign-order": sign_order,
+    "note": note,
     "calibrate": calibrate,
     "train": train,
     "inspect": inspect,
@@ -60,13 +62,15 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "reply": reply,
     "export": export_app,
     "verify-weights": verify_weights,
+    "verify-note": verify_note,
     "sign": sign,
     "keygen": keygen,
     "gui": gui,
     "demo": demo,
 }
 _WITH_KEY = (
-    "order", "sign-order", "train", "audit", "merge", "adjudicate", "export", "withdraw", "reply", "sign", "keygen",
+    "order", "sign-order", "note", "train", "audit", "merge", "adjudicate", "export", "withdraw", "reply", "sign",
+    "keygen",
 )  # fmt: skip
 """Commands that may need a passphrase."""
 

@@ -495,17 +495,17 @@ def show_afterwards(out: Console, said: Afterwards) -> None:
         out.print(
             f"[bold magenta]WITHDRAWN[/]  by its auditor, {one.signed_at} by the auditor's clock. The auditor's reason:"
         )
-        _quote(out, one.reason)
+        show_quoted(out, one.reason)
         if one.superseded_by is not None:
             out.print(f"The auditor puts another verdict in its place: SHA-256 of its payload {one.superseded_by}.")
     for reply in said.replies:
         out.print(f"[bold]REPLY[/]  of the trainer whose key signed the run, {reply.signed_at} by the trainer's clock:")
-        _quote(out, reply.text)
+        show_quoted(out, reply.text)
     for sentence in said.ignored:
         out.print(f"[yellow]{shown(sentence)}[/]", soft_wrap=True)
 
 
-def _quote(out: Console, text: str) -> None:
+def show_quoted(out: Console, text: str) -> None:
     """A text of somebody else's: each line behind a mark, so that none looks like ours."""
     for line in text.splitlines()[:MAX_QUOTED_LINES]:
         out.print(f"  [dim]|[/] {shown(one_line(line, QUOTED_CHARACTERS))}", soft_wrap=True)

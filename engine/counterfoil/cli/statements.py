@@ -79,8 +79,9 @@ def verify(
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
-    from counterfoil.audit.statement.afterwards import MAX_BYTES, afterwards, verdict_digest
+    from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
     from counterfoil.audit.statement.verdict import check_bundle_file, verify_signed
+    from counterfoil.signing.predicates import MAX_BYTES
 
     envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
     checked = verify_signed(envelope, load_public_key(key))
@@ -221,8 +222,9 @@ def reply(
         raise typer.BadParameter("Give either --text or --file.")
     check_writable(out, force)
     with open_key(key, "reply") as signer:
-        from counterfoil.audit.statement.afterwards import MAX_BYTES, sign_reply, verdict_digest
+        from counterfoil.audit.statement.afterwards import sign_reply, verdict_digest
         from counterfoil.audit.statement.verdict import trainer_of
+        from counterfoil.signing.predicates import MAX_BYTES
 
         envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
         if trainer_of(envelope) != signer.public.key_id:

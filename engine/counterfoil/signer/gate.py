@@ -16,6 +16,7 @@ from counterfoil.signing.envelope import parse_statement
 from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
+    NOTE_PREDICATE,
     ORDER_PREDICATE,
     REPLY_PREDICATE,
     RUN_PREDICATE,
@@ -43,6 +44,8 @@ class Purpose(Enum):
     """The withdrawal of one verdict."""
     REPLY = "reply"
     """One reply to a verdict."""
+    NOTE = "note"
+    """One note about data."""
 
 
 _PREDICATES = {
@@ -56,10 +59,11 @@ _PREDICATES = {
     Purpose.ORDER: {ORDER_PREDICATE: say("an order")},
     Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
     Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
+    Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
 }
 _MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE)
 """What a trainer's signer signs before the claim, which is the last."""
-_NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY)
+_NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY, Purpose.NOTE)
 """Purposes whose statements name the key that signs them."""
 
 

@@ -14,10 +14,11 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.base.timestamps import timestamp
 from counterfoil.signing.envelope import open_named, sign_statement
 from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
 from counterfoil.signing.keys import PublicKey, SigningKey
+from counterfoil.signing.predicates import take_time
 
 _ORDER = say("client's signature on the order")
 _ACCEPTANCE = say("trainer's acceptance of the order")
@@ -79,7 +80,7 @@ def open_signed_order(envelope: bytes, order: Digest) -> SignedOrder:
     """
     statement, key = open_named(envelope, ORDER_PREDICATE, _ORDER)
     fields = _fields(statement, order, _ORDER)
-    signed_at = _time(fields, "signed_at", _ORDER)
+    signed_at = take_time(fields, "signed_at", _ORDER)
     fields.end()
     return SignedOrder(order, signed_at, key.key_id)
 
@@ -118,7 +119,7 @@ def open_acceptance(envelope: bytes, order: Digest, key: PublicKey) -> Acceptanc
     client = fields.take("client_key", str, type(None))
     if client is not None:
         client = fields.as_digest(client, say("field {0} of the {1}", "'client_key'", _ACCEPTANCE)).hex
-    accepted_at = _time(fields, "accepted_at", _ACCEPTANCE)
+    accepted_at = take_time(fields, "accepted_at", _ACCEPTANCE)
     fields.end()
     return Acceptance(order, client, accepted_at, key.key_id)
 
@@ -162,12 +163,3 @@ def _fields(statement: dict[str, Any], order: Digest, what: str) -> Fields:
             say("The {0} is about the order {1}, but the file holds the order {2}.", what, found.short, order.short)
         )
     return fields
-
-
-def _time(fields: Fields, name: str, what: str) -> str:
-    try:
-        text: str = fields.take(name, str)
-        read_timestamp(text)
-    except ValueError as error:
-        raise SignatureError(say("The field {0} of the {1} is not a time.", repr(name), what)) from error
-    return text

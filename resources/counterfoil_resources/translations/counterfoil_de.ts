@@ -6527,6 +6527,10 @@ Lauf zu finden</translation>
             <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
         </message>
         <message>
+            <source>a note about data</source>
+            <translation>eine Notiz zu Daten</translation>
+        </message>
+        <message>
             <source>a part of an audit</source>
             <translation>ein Teil einer Prüfung</translation>
         </message>

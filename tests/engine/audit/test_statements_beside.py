@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.statement import afterwards as module
-from counterfoil.audit.statement.afterwards import MAX_BYTES, sign_reply, sign_withdrawal, statements_beside
+from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, statements_beside
 from counterfoil.base.digest import Digest
 from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.predicates import MAX_BYTES
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
 

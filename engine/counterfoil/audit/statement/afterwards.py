@@ -18,15 +18,12 @@ from counterfoil.base.errors import CounterfoilError, DataError, SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.base.timestamps import timestamp
 from counterfoil.signing.envelope import open_named, payload_of, sign_statement
 from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
 from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.predicates import MAX_BYTES, check_text, take_time
 
-MAX_TEXT = 20_000
-"""Characters of a reason or a reply."""
-MAX_BYTES = 2**18
-"""Bytes of the file of such a statement; twenty thousand characters have at most four bytes each, in base64."""
 MAX_BESIDE = 500
 """Files in the folder of a verdict that are looked at for statements about it."""
 ENDING = ".json"
@@ -62,7 +59,7 @@ def sign_withdrawal(
     """
     predicate = {
         "verdict": verdict.hex,
-        "reason": _text(reason, _WITHDRAWAL),
+        "reason": check_text(reason, _WITHDRAWAL),
         "superseded_by": None if superseded_by is None else superseded_by.hex,
         "signed_at": timestamp(when),
         "public_key": key.public.pem,
@@ -78,7 +75,11 @@ def open_withdrawal(envelope: bytes) -> Withdrawal:
     if successor is not None:
         successor = fields.as_digest(successor, say("field {0} of the {1}", "'superseded_by'", _WITHDRAWAL))
     found = Withdrawal(
-        verdict, _text(fields.take("reason", str), _WITHDRAWAL), successor, _time(fields, _WITHDRAWAL), key_id
+        verdict,
+        check_text(fields.take("reason", str), _WITHDRAWAL),
+        successor,
+        take_time(fields, "signed_at", _WITHDRAWAL),
+        key_id,
     )
     fields.end()
     _check_successor(found.verdict, found.superseded_by)
@@ -99,7 +100,7 @@ def sign_reply(verdict: Digest, text: str, key: SigningKey, when: datetime | Non
     """
     predicate = {
         "verdict": verdict.hex,
-        "text": _text(text, _REPLY),
+        "text": check_text(text, _REPLY),
         "signed_at": timestamp(when),
         "public_key": key.public.pem,
     }
@@ -109,7 +110,7 @@ def sign_reply(verdict: Digest, text: str, key: SigningKey, when: datetime | Non
 def open_reply(envelope: bytes) -> Reply:
     """Check a reply by the key that it names; raises SignatureError."""
     fields, verdict, key_id = _opened(envelope, REPLY_PREDICATE, _REPLY)
-    found = Reply(verdict, _text(fields.take("text", str), _REPLY), _time(fields, _REPLY), key_id)
+    found = Reply(verdict, check_text(fields.take("text", str), _REPLY), take_time(fields, "signed_at", _REPLY), key_id)
     fields.end()
     return found
 
@@ -224,21 +225,6 @@ def _opened(envelope: bytes, kind: str, what: str) -> tuple[Fields, Digest, str]
 
 def _subjects(verdict: Digest) -> list[dict[str, Any]]:
     return [{"name": "verdict", "digest": {"sha256": verdict.hex}}]
-
-
-def _text(text: str, what: str) -> str:
-    if not 1 <= len(text) <= MAX_TEXT or not text.strip():
-        raise SignatureError(say("The text of the {0} must have 1 to {1} characters.", what, MAX_TEXT))
-    return text
-
-
-def _time(fields: Fields, what: str) -> str:
-    try:
-        text: str = fields.take("signed_at", str)
-        read_timestamp(text)
-    except ValueError as error:
-        raise SignatureError(say("The field {0} of the {1} is not a time.", "'signed_at'", what)) from error
-    return text
 
 
 def _check_successor(verdict: Digest, successor: Digest | None) -> None:

@@ -1,0 +1,124 @@
+"""Notes about the data of an order: who made them signs how, and anybody checks who said it and of which data."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import DataError, GivenFileError
+from counterfoil.base.inputs import open_input, read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import DataOption, ForceOption, KeyOption, OutOption
+from counterfoil.cli.places import READS
+from counterfoil.cli.targets import check_writable
+from counterfoil.cli.terminal import shown
+from counterfoil.signing.keys import load_public_key
+
+OrderArgument = Annotated[Path, READS, typer.Argument(help="The order, or a run of it: a .cfoil file.")]
+WeightsOption = Annotated[
+    Path | None,
+    READS,
+    typer.Option(help="The file of weights with which the data were made; its SHA-256 is named.", show_default=False),
+]
+
+
+def note(
+    order: OrderArgument,
+    says: Annotated[str, typer.Option(help="How the data were made, in a sentence or more.", show_default=False)],
+    out: OutOption,
+    key: KeyOption,
+    weights: WeightsOption = None,
+    data: DataOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Whoever made an order's data: sign a note that says how, for instance which model sampled them.
+
+    The data are hashed first. The note is about these arrays, in whatever order they stand. It proves who said it, and
+    nothing of what is said.
+
+    Example: counterfoil note round.cfoil --says "one round" --weights m.safetensors --key sampler.pem --out note.json
+    """
+    check_writable(out, force)
+    with open_key(key, "note") as signer, cancel_on_interrupt() as cancel:
+        from counterfoil.signing.note import sign_note
+
+        root = _checked_data(order, data, cancel)
+        envelope = sign_note(root, says, _digest(weights, cancel), signer)
+        write_whole(out, envelope, what="the note")
+        key_id = signer.public.key_id
+    console = terminal.console()
+    console.print(f"Data root {root.hex}")
+    console.print(f"Wrote {shown(str(out))}, signed with the key {key_id}.", soft_wrap=True)
+
+
+def verify_note(
+    path: Annotated[Path, READS, typer.Argument(metavar="NOTE", help="The note, a .json file.", show_default=False)],
+    order: OrderArgument,
+    key: Annotated[
+        Path, READS, typer.Option(help="The public key of whoever made the data, a .pub.pem file.", show_default=False)
+    ],
+    weights: WeightsOption = None,
+) -> None:
+    """Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.
+
+    Exit code 0 if it holds, is about these data, and names the weights that are given; 3 (REFUSED) if not.
+
+    Example: counterfoil verify-note note.json round.cfoil --key sampler.pub.pem --weights model.safetensors
+    """
+    from counterfoil.bundle.reader import BundleReader
+    from counterfoil.signing.note import check_note, open_note
+    from counterfoil.signing.predicates import MAX_BYTES
+
+    said = open_note(read_input(path, "a note", DataError, most=MAX_BYTES), load_public_key(key))
+    with cancel_on_interrupt() as cancel, BundleReader.open(order) as reader:
+        manifest = reader.manifest
+        check_note(said, manifest.data_root, _digest(weights, cancel))
+    from counterfoil.cli.reports import show_facts, show_quoted
+
+    console = terminal.console()
+    facts = {
+        "order": manifest.digest.hex,
+        "data": f"root {said.data_root.hex}",
+        "weights": "" if said.weights is None else f"SHA-256 {said.weights.hex}",
+        "signed": f"{said.signed_at}, with the key {said.key_id}",
+    }
+    show_facts(console, {name: text for name, text in facts.items() if text})
+    console.print("Whoever has that key says:")
+    show_quoted(console, said.says)
+    given = ", and names these weights" if weights is not None else ""
+    console.print(
+        f"The note's signature holds. It is about the data of {shown(order.name)}{given}. Whether it is true it does "
+        "not prove.",
+        soft_wrap=True,
+    )
+
+
+def _checked_data(order: Path, data: Path | None, cancel: CancelToken) -> Digest:
+    """Hash the data of an order, also those that lie in a data file, and return their root."""
+    from counterfoil.base.generators import finish
+    from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
+    from counterfoil.bundle.reader import BundleReader
+
+    with ExitStack() as stack:
+        reader = stack.enter_context(BundleReader.open(order))
+        reader.check_order_contents(cancel)
+        with a_slip_of_the_giver():
+            file = open_data_file(reader.manifest, data, stack)
+            if file is not None:
+                finish(file.check(reader.manifest, cancel))
+        return reader.manifest.data_root
+
+
+def _digest(weights: Path | None, cancel: CancelToken) -> Digest | None:
+    if weights is None:
+        return None
+    open_input(weights, "a file of weights", GivenFileError).close()
+    return Digest.of_file(weights, cancel)

@@ -1,0 +1,112 @@
+"""A note about data proves who said what of which arrays; whatever is changed of it, or about it, it does not hold."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.signing.consent import sign_order
+from counterfoil.signing.envelope import sign_statement
+from counterfoil.signing.intoto import NOTE_PREDICATE, make_statement
+from counterfoil.signing.keys import PrivateKey, generate_key, load_private_key
+from counterfoil.signing.note import check_note, open_note, sign_note
+from counterfoil.signing.predicates import MAX_BYTES, MAX_TEXT
+
+DATA, OTHER, WEIGHTS = (Digest.of(text) for text in (b"data", b"other", b"weights"))
+WORDS = "Sampled by the policy of round 3.\nRewards: exact match."
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[PrivateKey, PrivateKey]:
+    """The sampler's, and another one."""
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("sampler", "other"):
+        generate_key(folder / f"{name}.pem", None)
+    return load_private_key(folder / "sampler.pem", None), load_private_key(folder / "other.pem", None)
+
+
+def made(key: PrivateKey, subject: Digest = DATA, **changes: Any) -> bytes:
+    """A note whose fields somebody chose himself; a field that is None is left out."""
+    predicate = {
+        "data_root": DATA.hex, "says": WORDS, "weights": WEIGHTS.hex, "signed_at": "2026-01-01T00:00:00Z",
+        "public_key": key.public.pem,
+    } | changes  # fmt: skip
+    subjects = [{"name": "data", "digest": {"counterfoilStateRoot": subject.hex}}]
+    kept = {name: value for name, value in predicate.items() if value != "left out"}
+    return sign_statement(make_statement(subjects, NOTE_PREDICATE, kept), key)
+
+
+def test_what_was_signed_is_read(keys: tuple[PrivateKey, PrivateKey]) -> None:
+    key, _ = keys
+    when = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    note = open_note(sign_note(DATA, WORDS, WEIGHTS, key, when), key.public)
+    assert (note.data_root, note.says, note.weights, note.key_id) == (DATA, WORDS, WEIGHTS, key.public.key_id)
+    assert note.signed_at == "2026-01-31T12:00:00Z"
+    check_note(note, DATA, None)
+    check_note(note, DATA, WEIGHTS)
+    assert open_note(sign_note(DATA, WORDS, None, key), key.public).weights is None
+    assert open_note(made(key), key.public).says == WORDS, "the control of the test below"
+
+
+def test_a_note_about_other_data_or_weights_is_refused(keys: tuple[PrivateKey, PrivateKey]) -> None:
+    key, _ = keys
+    note = open_note(sign_note(DATA, WORDS, WEIGHTS, key), key.public)
+    with pytest.raises(SignatureError, match="about other data"):
+        check_note(note, OTHER, WEIGHTS)
+    with pytest.raises(SignatureError, match="names other weights"):
+        check_note(note, DATA, OTHER)
+    with pytest.raises(SignatureError, match="names no weights"):
+        check_note(open_note(sign_note(DATA, WORDS, None, key), key.public), DATA, WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"subject": OTHER}, "subject of the note"),
+        ({"data_root": OTHER.hex}, "subject of the note"),
+        ({"data_root": "ab"}, "data_root"),
+        ({"says": ""}, "must have 1 to"),
+        ({"says": " \n"}, "must have 1 to"),
+        ({"says": "a" * (MAX_TEXT + 1)}, "must have 1 to"),
+        ({"says": 3}, "says"),
+        ({"weights": "left out"}, "weights"),
+        ({"weights": "AB" * 32}, "weights"),
+        ({"signed_at": "yesterday"}, "not a time"),
+        ({"who": "a professor"}, "who"),
+        ({"public_key": "no key"}, "another public key"),
+    ],
+)
+def test_a_note_that_contradicts_itself_is_refused(
+    changes: dict[str, Any], said: str, keys: tuple[PrivateKey, PrivateKey]
+) -> None:
+    with pytest.raises(SignatureError, match=said):
+        open_note(made(keys[0], **changes), keys[0].public)
+
+
+def test_only_the_key_that_is_given_counts(keys: tuple[PrivateKey, PrivateKey]) -> None:
+    key, other = keys
+    envelope = sign_note(DATA, WORDS, WEIGHTS, key)
+    with pytest.raises(SignatureError, match="does not hold"):
+        open_note(envelope, other.public)
+    fields = json.loads(envelope)
+    forged = json.loads(sign_note(OTHER, WORDS, WEIGHTS, other))
+    with pytest.raises(SignatureError, match="does not hold"):
+        open_note(json.dumps({**fields, "payload": forged["payload"]}).encode(), key.public)
+    with pytest.raises(SignatureError, match="not the note"):
+        open_note(sign_order(DATA, key), key.public)
+    with pytest.raises(SignatureError, match="longer than"):
+        open_note(b" " * (MAX_BYTES + 1), key.public)
+    with pytest.raises(SignatureError, match="malformed"):
+        open_note(b"junk", key.public)
+
+
+def test_words_that_say_nothing_are_not_signed(keys: tuple[PrivateKey, PrivateKey], tmp_path: Path) -> None:
+    for words in ("", "\n", "a" * (MAX_TEXT + 1)):
+        with pytest.raises(SignatureError, match="must have 1 to"):
+            sign_note(DATA, words, None, keys[0])
