@@ -15,7 +15,14 @@ from counterfoil.base.programs import DESCRIPTOR_VARIABLE
 from counterfoil.signer import server
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE, make_statement
+from counterfoil.signing.intoto import (
+    NOTE_PREDICATE,
+    ORDER_PREDICATE,
+    RUN_PREDICATE,
+    TREE_HEAD_PREDICATE,
+    VERDICT_PREDICATE,
+    make_statement,
+)
 from counterfoil.signing.keys import SigningKey
 
 posix = pytest.mark.skipif(os.name != "posix", reason="descriptors and terminals of POSIX")
@@ -49,6 +56,18 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
     gate.check(statement(*ORDER, RUN_PREDICATE, named))
     with pytest.raises(SignatureError, match="already signed"):
         gate.check(statement(*ORDER, RUN_PREDICATE, named))
+
+
+def test_a_signer_of_notes_signs_one_note(trainer_key: SigningKey) -> None:
+    public = trainer_key.public
+    gate, named = Gate(Purpose.NOTE, public), {"public_key": public.pem}
+    with pytest.raises(SignatureError, match="signs a note about data, and nothing else"):
+        gate.check(statement(*ORDER, ORDER_PREDICATE, named))
+    with pytest.raises(SignatureError, match="another public key"):
+        gate.check(statement(*ORDER, NOTE_PREDICATE, {"public_key": "other"}))
+    gate.check(statement(*ORDER, NOTE_PREDICATE, named))
+    with pytest.raises(SignatureError, match="already signed"):
+        gate.check(statement(*ORDER, NOTE_PREDICATE, named))
 
 
 @posix
