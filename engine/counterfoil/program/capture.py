@@ -27,7 +27,7 @@ from counterfoil.program.branches import Answers, check_branches
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.lowering import lower
-from counterfoil.program.restoring import Snapshot
+from counterfoil.program.restoring import Reached, Snapshot
 from counterfoil.program.steadiness import (
     at_another_moment,
     check_drew_nothing,
@@ -118,12 +118,9 @@ def capture(
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
     steady = {*held.frozen, *held.buffers}
 
-    kept = Snapshot(model)
-    names = PlainNames()
+    kept, reached, names = Snapshot(model), Reached(objective, model), PlainNames()
 
     def trace(answers: Answers | None = None, *, again: bool = True) -> _Traced:
-        # What an earlier run left behind is fake; but who counts its calls must not be at the same count again.
-        kept.restore(counts=not again)
         location = Location()
         decisions = Decisions(location.at_line, held.storages)
         answers = answers or Answers()
@@ -148,6 +145,10 @@ def capture(
             )
         except Again:
             return trace(answers, again=again)
+        finally:
+            # What a run left behind is fake; but whether it is read by the next one must be seen there.
+            kept.settle(decisions.knows)
+            reached.settle()
 
     with generators_kept():
         try:
@@ -159,6 +160,7 @@ def capture(
             check_branches(traced.written, traced.answers.places, lambda answers: trace(answers).written)
         finally:
             kept.restore()
+            reached.restore()
     decisions = traced.decisions
     assert traced.pure is not None
     program, constants = lower(

@@ -41,6 +41,7 @@ from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.torchdraws import REPLACED, TRACED
+from counterfoil.program.unread import without_unread_changes
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def written(run: Callable[..., Any], examples: Sequence[Tensor], *, exact: bool)
     """
     table = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
     with fx_traceback.preserve_node_meta():
-        return make_fx(run, decomposition_table=table)(*examples)
+        return without_unread_changes(make_fx(run, decomposition_table=table)(*examples))
 
 
 def without_mutations(traced: torch.fx.GraphModule, examples: Sequence[Tensor], *, exact: bool) -> torch.fx.Graph:
