@@ -150,8 +150,10 @@ def _same(
 
 
 def _same_bits(one: Tensor, other: Tensor) -> bool:
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
+    if (one.dtype, one.shape, one.layout) != (other.dtype, other.shape, other.layout):
         return False
+    if one.layout is not torch.strided:
+        return _same_bits(one.to_dense(), other.to_dense())
     return one.detach().cpu().numpy().tobytes() == other.detach().cpu().numpy().tobytes()
 
 
