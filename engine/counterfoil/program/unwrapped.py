@@ -91,7 +91,7 @@ def model_within(model: nn.Module, notes: Notes) -> nn.Module:
         _check_whole(model)
         if isinstance(model, _AROUND):
             notes.add(taken_off(model))
-            model = model.module
+            model = cast(nn.Module, model.module)
         elif isinstance(getattr(model, "_orig_mod", None), nn.Module):
             notes.add(_COMPILED)
             model = cast(nn.Module, model._orig_mod)
