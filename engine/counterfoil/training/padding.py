@@ -198,6 +198,8 @@ def _rows_of(forms: Forms, schedule: npt.NDArray[np.int64], number: int) -> Iter
 
 def _collated_pads(data: Any) -> dict[str, Pad]:
     """What the collation of a loader pads each array with, as far as that shows; nothing for other data."""
+    # Of batches that another loader gave, its rows and its collation show it.
+    data = getattr(data, "drawn_from", data)
     if not isinstance(data, DataLoader) or not hasattr(data.dataset, "__getitem__") or data.collate_fn is None:
         return {}
     collate, dataset = data.collate_fn, cast(Sequence[Any], data.dataset)

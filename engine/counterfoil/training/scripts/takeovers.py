@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
+from typing import Any
 
+from counterfoil.training.scripts import trainers
 from counterfoil.training.scripts.handing import Wanted
 from counterfoil.training.scripts.patches import Patches
 
@@ -20,7 +21,10 @@ class Takeover:
     """
 
     module: str
-    patch: Callable[[ModuleType, Wanted, Patches], None]
+    patch: Callable[[Any, Wanted, Patches], None]
 
 
-TAKEOVERS: tuple[Takeover, ...] = ()
+TAKEOVERS = (
+    Takeover(trainers.ARGUMENTS_MODULE, trainers.stay_on_the_processor),
+    Takeover(trainers.MODULE, trainers.take_over),
+)
