@@ -25,9 +25,12 @@ from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.attribution import META_KEY, Location, label_line
 from counterfoil.program.branches import Answers, check_branches
 from counterfoil.program.decisions import Decisions
+from counterfoil.program.devices import OneDevice
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.lowering import lower
-from counterfoil.program.restoring import Snapshot
+from counterfoil.program.notes import Notes
+from counterfoil.program.restoring import Reached, Snapshot
+from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.steadiness import (
     at_another_moment,
     check_drew_nothing,
@@ -64,6 +67,7 @@ class CapturedStep:
         tied: Second names that the model has for tensors of the state, each with the name in the state.
         unsaved: State tensors that a file of the model does not hold, sorted: buffers that are not persistent, and
             the constants.
+        notes: What was left out of the client's code, in sentences.
     """
 
     program: Program
@@ -72,6 +76,7 @@ class CapturedStep:
     micro_batches: int = 1
     tied: Mapping[str, str] = field(default_factory=dict)
     unsaved: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def capture(
@@ -118,12 +123,9 @@ def capture(
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
     steady = {*held.frozen, *held.buffers}
 
-    kept = Snapshot(model)
-    names = PlainNames()
+    kept, reached, names, notes = Snapshot(model), Reached(objective, model), PlainNames(), Notes()
 
     def trace(answers: Answers | None = None, *, again: bool = True) -> _Traced:
-        # What an earlier run left behind is fake; but who counts its calls must not be at the same count again.
-        kept.restore(counts=not again)
         location = Location()
         decisions = Decisions(location.at_line, held.storages)
         answers = answers or Answers()
@@ -131,7 +133,19 @@ def capture(
             lambda place: answers.decide(place, location.sentence), names, known=decisions.knows, hold=decisions.hold
         )
         step = _Step(
-            model, objective, rule, held, inputs, tuple(batch), parts, micro_batches, weigh, location, decisions, asked
+            model,
+            objective,
+            rule,
+            held,
+            inputs,
+            tuple(batch),
+            parts,
+            micro_batches,
+            weigh,
+            location,
+            decisions,
+            asked,
+            notes,
         )
         try:
             return _trace(
@@ -148,6 +162,10 @@ def capture(
             )
         except Again:
             return trace(answers, again=again)
+        finally:
+            # What a run left behind is fake; but whether it is read by the next one must be seen there.
+            kept.settle(decisions.knows)
+            reached.settle()
 
     with generators_kept():
         try:
@@ -159,6 +177,7 @@ def capture(
             check_branches(traced.written, traced.answers.places, lambda answers: trace(answers).written)
         finally:
             kept.restore()
+            reached.restore()
     decisions = traced.decisions
     assert traced.pure is not None
     program, constants = lower(
@@ -171,7 +190,7 @@ def capture(
         )
     unsaved = tuple(sorted(unsaved_names(model) & set(held.buffers) | set(constants)))
     initial, tied = {**held.state, **constants}, tied_names(model, held.state)
-    return CapturedStep(program, initial, tuple(held.parameters), micro_batches, tied, unsaved)
+    return CapturedStep(program, initial, tuple(held.parameters), micro_batches, tied, unsaved, notes.sentences)
 
 
 @dataclass(frozen=True)
@@ -208,6 +227,12 @@ def _hold(model: nn.Module, rule: UpdateRule) -> _Held:
             "The model has no parameter that requires a gradient, so there is nothing to train.",
             remedy="Register its weights as nn.Parameter with requires_grad=True.",
         )
+    for name, buffer in model.named_buffers():
+        if buffer.layout is not torch.strided:
+            raise DataError(
+                f"The buffer {name!r} of the model is sparse, and an order holds dense tensors.",
+                remedy="Register it as it is dense, to_dense(), or let the model refer to it without registering it.",
+            )
     frozen = {name: p.detach() for name, p in model.named_parameters() if not p.requires_grad}
     buffers = {name: b.detach() for name, b in model.named_buffers()}
     return _Held(parameters, frozen, buffers, dict(rule.slots(parameters)))
@@ -225,6 +250,7 @@ class _Step:
         location: Is told what is computed, and where.
         decisions: Notes what the step decides by values.
         asked: Answers what it asks of values that are not known.
+        notes: Is told what was left out.
     """
 
     model: nn.Module
@@ -239,6 +265,7 @@ class _Step:
     location: Location
     decisions: Decisions
     asked: AskedValues
+    notes: Notes
 
     def __call__(self, values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the loss, and the new state by name: buffers, and what the optimizer updates."""
@@ -295,8 +322,8 @@ class _Step:
 
         replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
         attributed = self.location.attribute_forward(model)
-        labelled = whereabouts.LineLabels(label_line)
-        with attributed, labelled, PhiloxDropout(), self.asked, Substitutes(self.decisions):
+        labelled, dense, here = whereabouts.LineLabels(label_line), DenseConstants(self.notes), OneDevice(self.notes)
+        with attributed, labelled, PhiloxDropout(), dense, here, self.asked, Substitutes(self.decisions):
             loss, after = functional_call(Step(), replaced, ())
         count = None
         if self.weigh == "tokens":
@@ -410,7 +437,7 @@ class _Traced:
 
 
 def _trace(
-    step: Callable[[list[Tensor]], tuple[Tensor, dict[str, Tensor]]],
+    step: _Step,
     inputs: list[Input],
     state: Mapping[str, Tensor],
     steady: Collection[str],
@@ -433,7 +460,7 @@ def _trace(
         names[:] = list(new)
         return [loss, *new.values()]
 
-    with tracing.explained(location), tracing.without_values(ignore_autocast=ignore_autocast) as mode:
+    with tracing.explained(location), tracing.without_values(ignore_autocast=ignore_autocast, notes=step.notes) as mode:
         examples = [
             mode.from_tensor(state[item.name])
             if item.kind == "state"

@@ -24,6 +24,11 @@ def in_float32(dtype: torch.dtype) -> str:
             "Write the model in float32 (model.float()). The profile float32-bfloat16 computes with bfloat16's 8 bits: "
             "--precision float32-bfloat16, or precision=counterfoil.PROFILES['float32-bfloat16']."
         )
+    if dtype is torch.float64:
+        return (
+            "Write the model in float32 (model.float()), and cast a table where it comes in, for instance "
+            "torch.from_numpy(table).float(); the order's profile says how it is computed (docs/profiles.md)."
+        )
     return "Write the model in float32 (model.float()); the order's profile says how it is computed (docs/profiles.md)."
 
 

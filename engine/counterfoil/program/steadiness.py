@@ -25,6 +25,7 @@ from torch.fx.node import map_arg
 
 from counterfoil.base.errors import ProgramError
 from counterfoil.program import whereabouts
+from counterfoil.program.unread import read_nodes
 from counterfoil.program.whereabouts import in_brackets
 
 _SEED = 0x5EED
@@ -119,15 +120,15 @@ def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str) -> None:
     line = (node.meta.get(key) or ("",))[-1]
     raise ProgramError(
         f"The step is another one when it is captured a second time{in_brackets(line)}: it hangs on a clock, on random "
-        "numbers of another library than torch, or on how often it ran.",
-        remedy=_REMEDY,
+        "numbers of another library than torch, on how often it ran, or on what an earlier run left behind.",
+        remedy=f"{_REMEDY} What one step leaves to the next belongs into a buffer of the model.",
     )
 
 
 def first_difference(one: fx.GraphModule, other: fx.GraphModule) -> fx.Node | None:
-    """Return the first node of a traced step that the other does not have in its place; None where all are the same."""
+    """Return the first node of a traced step that is read, and that the other does not have; None for none."""
     theirs: dict[fx.Node, fx.Node] = {}
-    for node, second in zip_longest(one.graph.nodes, other.graph.nodes):
+    for node, second in zip_longest(read_nodes(one.graph), read_nodes(other.graph)):
         if node is None:
             return cast(fx.Node, second)
         if second is None or not _same(node, second, theirs, one, other):
@@ -149,8 +150,10 @@ def _same(
 
 
 def _same_bits(one: Tensor, other: Tensor) -> bool:
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
+    if (one.dtype, one.shape, one.layout) != (other.dtype, other.shape, other.layout):
         return False
+    if one.layout is not torch.strided:
+        return _same_bits(one.to_dense(), other.to_dense())
     return one.detach().cpu().numpy().tobytes() == other.detach().cpu().numpy().tobytes()
 
 

@@ -261,6 +261,10 @@ def _without_range(x: Tensor, **_: Any) -> Any:
 
 _RANGE = "Give it a range of at most 2^40 numbers: x.random_(low, high)."
 _OUTSIDE = "Draw outside the step, and hand the numbers to it as data."
+_AS_DATA = (
+    "Draw it with the data: a Dataset or a collate_fn that gives each row its number, with keep='batches', may draw "
+    "with anything. Inside a step it is tried until a draw fits, and a program has no such loop."
+)
 _IN_PLACE = (
     _aten.uniform_.default, _aten.normal_.default, _aten.log_normal_.default, _aten.exponential_.default,
     _aten.random_.to, _aten.bernoulli_.float, _aten.bernoulli_.Tensor,
@@ -273,8 +277,8 @@ TRACED: Mapping[Any, Callable[..., Any]] = {
     getattr(_aten.random_, "from"): _random_from_in_place,
     _aten.poisson.default: _undefined("poisson", _OUTSIDE),
     _aten.binomial.default: _undefined("binomial", _OUTSIDE),
-    _aten._standard_gamma.default: _undefined("standard_gamma", _OUTSIDE),
-    _aten._sample_dirichlet.default: _undefined("sample_dirichlet", _OUTSIDE),
+    _aten._standard_gamma.default: _undefined("standard_gamma, as Gamma and StudentT do", _AS_DATA),
+    _aten._sample_dirichlet.default: _undefined("sample_dirichlet, as Beta and Dirichlet do", _AS_DATA),
     _aten.cauchy_.default: _undefined("cauchy", "Write torch.tan((torch.rand_like(x) - 0.5) * math.pi)."),
     _aten.geometric_.default: _undefined(
         "geometric", "Write torch.ceil(torch.empty_like(x).exponential_(-math.log1p(-p)))."

@@ -35,20 +35,25 @@ from counterfoil.program.attribution import Location
 from counterfoil.program.checkpointed import called_directly
 from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
+from counterfoil.program.doubles import fold_doubles
 from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.lowering import changes_a_constant
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
+from counterfoil.program.notes import Notes
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.torchdraws import REPLACED, TRACED
+from counterfoil.program.unread import without_unread_changes
+from counterfoil.program.unwrapped import left_out
 
 
 @contextmanager
-def plainly(*, ignore_autocast: bool) -> Iterator[None]:
+def plainly(*, ignore_autocast: bool, notes: Notes | None = None) -> Iterator[None]:
     """Let torch compute in the operators that a program can hold.
 
     Args:
         ignore_autocast: Whether ``torch.autocast`` is without effect; else it is refused.
+        notes: Is told which wrappers were left out.
     """
     with (
         sdpa_kernel(SDPBackend.MATH),
@@ -56,21 +61,24 @@ def plainly(*, ignore_autocast: bool) -> Iterator[None]:
         _without_validation(),
         mixed.without_mixed_precision(autocast_too=ignore_autocast),
         called_directly(),
+        left_out(notes or Notes()),
     ):
         yield
 
 
 @contextmanager
-def without_values(*, ignore_autocast: bool) -> Iterator[FakeTensorMode]:
+def without_values(*, ignore_autocast: bool, notes: Notes | None = None) -> Iterator[FakeTensorMode]:
     """Let torch compute shapes alone, :func:`plainly`.
 
     Args:
         ignore_autocast: As there.
+        notes: As there.
 
     Yields:
         The mode, for tensors that have values.
     """
-    with FakeTensorMode(allow_non_fake_inputs=True) as mode, plainly(ignore_autocast=ignore_autocast), counting_draws():
+    surroundings = plainly(ignore_autocast=ignore_autocast, notes=notes)
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode, surroundings, counting_draws():
         yield mode
 
 
@@ -84,7 +92,7 @@ def written(run: Callable[..., Any], examples: Sequence[Tensor], *, exact: bool)
     """
     table = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
     with fx_traceback.preserve_node_meta():
-        return make_fx(run, decomposition_table=table)(*examples)
+        return fold_doubles(without_unread_changes(make_fx(run, decomposition_table=table)(*examples)))
 
 
 def without_mutations(traced: torch.fx.GraphModule, examples: Sequence[Tensor], *, exact: bool) -> torch.fx.Graph:

@@ -37,6 +37,7 @@ from counterfoil.base.raised import theirs
 from counterfoil.bundle.schema import check_name
 from counterfoil.program.capture import CapturedStep, Objective, Weigh
 from counterfoil.program.mixed import NO_SCALING
+from counterfoil.program.notes import Notes
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
@@ -59,6 +60,7 @@ from counterfoil.training.schedules import (
     rates_of_groups,
     shuffled_epochs,
 )
+from counterfoil.training.wrapped import taken_off
 
 RECIPE = "custom"
 
@@ -186,6 +188,8 @@ def order_custom(job: CustomJob) -> OrderDraft:
 
 
 def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
+    notes = Notes()
+    job = taken_off(job, notes)
     check_kinds(job)
     check_counts(job)
     check_model(job.model)
@@ -195,7 +199,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     )
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
-    rows, notes = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
+    rows, padded = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
 
     def capture_one(form: Combination | None) -> CapturedStep:
         with only_training(job.model, optimizer.trained):
@@ -226,7 +230,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
         precision=job.precision,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
-        notes=notes,
+        notes=(*notes.sentences, *padded),
     )
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 

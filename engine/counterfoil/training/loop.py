@@ -19,12 +19,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
+from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DataLoader
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.capture import Weigh
+from counterfoil.program.notes import Notes
 from counterfoil.program.update import ClipByNorm, WeightAverage
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, write_back
 from counterfoil.signing.keys import SigningKey, load_private_key
@@ -36,6 +38,7 @@ from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from counterfoil.training.recordingfolder import is_unfinished
 from counterfoil.training.rows import Keep
 from counterfoil.training.schedules import Every, SchedulerFactory
+from counterfoil.training.wrapped import STARTS, decay_of, taken_off
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def loop(
     accumulate: int = 1,
     weigh: Weigh = "parts",
     clip_norm: float | None = None,
-    average: float | None = None,
+    average: float | AveragedModel | None = None,
     data: Keep | None = None,
     last: Last | None = None,
     pad: Mapping[str, float] | None = None,
@@ -97,7 +100,7 @@ def loop(
         accumulate: Batches of a step, whose gradients are accumulated.
         weigh: How these are weighed, ``parts`` alike or by what they count, ``tokens``.
         clip_norm: Largest joint norm of the gradients.
-        average: Decay of an average of the weights, which is kept beside them.
+        average: Decay of an average of the weights, which is kept beside them; or torch's AveragedModel that has one.
         data: Of a Dataset ``rows``, each once, or ``batches`` as they are drawn.
         last: What becomes of a shorter batch at the end of an epoch, and of batches too few for a step: ``keep``, where
             the latter make a step of their own, or ``drop``. Unless given a shorter batch is kept, and too few are an
@@ -121,7 +124,7 @@ def loop(
     if (out is None) != (key is None):
         raise DataError("A recording needs both out and key.", remedy="Give both; neither writes the order alone.")
     rule = optimizer if clip_norm is None else ClipByNorm(optimizer, clip_norm)
-    rule = rule if average is None else WeightAverage(rule, average)
+    rule = rule if average is None else WeightAverage(rule, decay_of(average))
     wanted = CustomJob(
         title,
         model,
@@ -140,7 +143,7 @@ def loop(
         last=last,
         pad=pad,
     )
-    return Loop(wanted, epochs, Path(job), None if out is None else Path(out), key, device)
+    return Loop(wanted, epochs, Path(job), None if out is None else Path(out), key, device, average)
 
 
 class Loop:
@@ -154,7 +157,10 @@ class Loop:
         out: Path | None,
         key: str | os.PathLike[str] | SigningKey | None,
         device: str,
+        average: float | AveragedModel | None = None,
     ) -> None:
+        self._notes = Notes()
+        job = taken_off(job, self._notes)
         batches_of(job)
         self._epoch = steps_per_epoch(job)
         if epochs is not None:
@@ -168,6 +174,9 @@ class Loop:
                 raise left_over(left, job.accumulate)
             job = replace(job, steps=epochs * self._epoch)
         self._job, self._order, self._out, self._key, self._device = job, order, out, key, device
+        self._average = average if isinstance(average, AveragedModel) else None
+        if self._average is not None and not int(self._average.n_averaged):
+            self._notes.add(STARTS)
         self._last: StepRecorded | None = None
         self._rates: list[float] = []
 
@@ -181,6 +190,8 @@ class Loop:
         for note in draft.notes:
             print(note, file=sys.stderr)
         self._rates = list(draft.rates[""])
+        for note in (*self._notes.sentences, *draft.notes):
+            Console(stderr=True).print(note, markup=False, highlight=False, soft_wrap=True)
         _write_once(draft, self._order)
         if self._out is None:
             return
@@ -204,7 +215,7 @@ class Loop:
         return LoopStep(index, index // epoch, event.loss, self._rates[index], ends)
 
     def sync(self) -> None:
-        """Write the state after the last step into the caller's model, and into an optimizer of torch.
+        """Write the state after the last step into the caller's model, its AveragedModel, and an optimizer of torch.
 
         Raises:
             DataError: No step was recorded yet.
@@ -216,6 +227,10 @@ class Loop:
             for name, tensor in _tensors(self._job.model):
                 if name in state:
                     tensor.copy_(state[name].to(tensor.dtype))
+            if self._average is not None:
+                self._average.n_averaged.fill_(self._last.step)
+                for name, tensor in self._average.module.named_parameters():
+                    tensor.copy_(state[f"average:{name}"].to(tensor.dtype))
         optimizer = optimizer_within(self._job.rule)
         if optimizer is not None:
             write_back(optimizer, self._job.model, state, self._last.step, rate=self._rates[self._last.step - 1])

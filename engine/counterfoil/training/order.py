@@ -289,8 +289,13 @@ def draft_order(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
         rates={"": learning_rates},
-        notes=notes,
+        notes=notes_of(turns, notes),
     )
+
+
+def notes_of(captured: Turns[CapturedStep], notes: Sequence[str]) -> tuple[str, ...]:
+    """Return sentences for the user, each once: some, and those of steps that were captured."""
+    return tuple(dict.fromkeys((*notes, *(note for step in captured.all for note in step.notes))))
 
 
 def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:

@@ -24,6 +24,7 @@ from counterfoil.base.turns import Turns
 from counterfoil.bundle.pattern import MAX_PATTERN
 from counterfoil.bundle.schema import MAX_PROGRAMS, check_name
 from counterfoil.program.capture import CapturedStep, Objective
+from counterfoil.program.notes import Notes
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names
@@ -44,11 +45,12 @@ from counterfoil.training.custom import (
     steps_per_epoch,
 )
 from counterfoil.training.forms import Combination, pattern_of
-from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer
+from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, notes_of
 from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Keep, Rows, Schedule, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 from counterfoil.training.united import united
+from counterfoil.training.wrapped import taken_off
 
 _SHOWN = 8
 """Names of parameters that a sentence lists."""
@@ -160,6 +162,8 @@ def order_turns(job: TurnsJob) -> OrderDraft:
 
 
 def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
+    notes = Notes()
+    job = taken_off(job, notes)
     check_kinds(job)
     for turn in job.turns:
         check_kinds(turn)
@@ -203,6 +207,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
         rates={name: optimizer.rates for name, optimizer in optimizers.items()},
+        notes=notes_of(captured, notes.sentences),
     )
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 

@@ -224,7 +224,7 @@ LANGUAGE = (
         k: v for k, v in _DECODER.items() if k != "max_position_embeddings"}, **_SPECIAL, num_mel_bins=8,
         max_source_positions=20, max_target_positions=16, decoder_start_token_id=1)),
     Entry("wav2vec 2.0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2), dict.fromkeys(
-        KINDS, "decides control flow or a shape by the values of a tensor"),
+        KINDS, "draws random numbers from numpy's generator"),
         "its default `layerdrop=0.1` skips whole layers by a random number in Python, and SpecAugment draws its masks "
         "by numpy; with `layerdrop=0` and `apply_spec_augment=False` it is VERIFIED."),
     Entry("wav2vec 2.0 with layerdrop=0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2,
