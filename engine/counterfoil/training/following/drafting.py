@@ -21,9 +21,9 @@ from counterfoil.program.recompute import Segments
 from counterfoil.training.custom import ClientJob
 from counterfoil.training.following.layout import Layout, Made, Plan, period, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
-from counterfoil.training.following.retracing import BatchInput, Sources, retrace
-from counterfoil.training.following.rows import Pool
-from counterfoil.training.following.steps import Geometry, Tape, Update
+from counterfoil.training.following.retracing import BatchInput, Sources, carried, retrace
+from counterfoil.training.following.steps import Geometry, Update
+from counterfoil.training.following.taken import TakenSteps, Variant
 from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.united import united
@@ -32,29 +32,12 @@ RECIPE = "script"
 
 
 @dataclass(frozen=True)
-class Variant:
-    """One of a script's different steps.
-
-    Attributes:
-        tape: What the first such step did.
-        dtypes: The dtypes of the tensors that it brought along.
-        kept: Keeps what stood for its tensors, as memory tells them apart.
-    """
-
-    tape: Tape
-    dtypes: tuple[torch.dtype, ...]
-    kept: object
-
-
-@dataclass(frozen=True)
 class Followed(ClientJob):
     """The training that a script's own loop did while it was followed.
 
     Attributes:
         title: The name of the job.
-        steps: Its steps.
-        variants: Its different steps.
-        pool: The rows that they brought along.
+        taken: Its steps.
         optimizers: The optimizers.
         state: The initial state by name.
         stands: What stood for it.
@@ -65,9 +48,7 @@ class Followed(ClientJob):
     """
 
     title: str
-    steps: Sequence[Made]
-    variants: Sequence[Variant]
-    pool: Pool
+    taken: TakenSteps
     optimizers: Sequence[FollowedOptimizer]
     state: Mapping[str, Tensor]
     stands: Mapping[str, Geometry]
@@ -83,28 +64,29 @@ class Followed(ClientJob):
         cancel: CancelToken | None = None,
     ) -> Generator[Preparing, None, OrderDraft]:
         """Draft the order; see :meth:`ClientJob.drafting`."""
-        by_variant = [[step for step in self.steps if step.variant == number] for number in range(len(self.variants))]
-        plans = [plan_of(steps) for steps in by_variant]
+        steps, variants = self.taken.made, list(self.taken.variants.values())
+        by_variant = [[step for step in steps if step.variant == number] for number in range(len(variants))]
+        plans = [plan_of(alike) for alike in by_variant]
         layout = Layout.of(plans)
         captured: dict[str, CapturedStep] = {}
-        for number, (plan, steps) in enumerate(zip(plans, by_variant, strict=True)):
+        for number, (plan, alike) in enumerate(zip(plans, by_variant, strict=True)):
             yield Preparing("Writing down steps", "programs", number, len(plans))
             if cancel is not None:
                 cancel.check()
             program, constants = retrace(
-                self.variants[number].tape,
-                dict(zip(self.variants[number].tape.used, steps[0].numbers, strict=True)),
-                self._sources(number, plan, layout, steps[0]),
+                variants[number].tape,
+                dict(zip(variants[number].tape.used, alike[0].numbers, strict=True)),
+                self._sources(variants[number], plan, layout, alike[0]),
                 exact=is_exact(precision),
                 ignore_autocast=precision is not None,
             )
-            unsaved = tuple(sorted({*self.unsaved, *constants}))
+            unsaved = tuple(sorted({*self.unsaved, *self._carried, *constants}))
             captured[_name(number, len(plans))] = CapturedStep(
-                program, {**self.state, **constants}, (), 1, self.tied, unsaved
+                program, {**self.state, **self._carried, **constants}, (), 1, self.tied, unsaved
             )
         programs, state, module = united(captured)
         names, scalars = self._scalars(plans)
-        schedule, data = layout.scheduled(self.steps, plans, self.pool)
+        schedule, data = layout.scheduled(steps, plans, self.taken.pool)
         draft = assemble_order(
             title=self.title,
             recipe=RECIPE,
@@ -124,25 +106,30 @@ class Followed(ClientJob):
         )
         return (yield from draft.recomputing_in_stages(recompute_activations, cancel))
 
-    def _sources(self, variant: int, plan: Plan, layout: Layout, step: Made) -> Sources:
+    @property
+    def _carried(self) -> dict[str, Tensor]:
+        """What steps hand to the next that is no state of the script's."""
+        return {carried(number): zeros for number, zeros in enumerate(self.taken.carried)}
+
+    def _sources(self, variant: Variant, plan: Plan, layout: Layout, step: Made) -> Sources:
         """Where the values of a variant come from."""
-        tape, dtypes = self.variants[variant].tape, self.variants[variant].dtypes
+        tape, dtypes = variant.tape, variant.dtypes
         batch = {
             tape.met[place]: BatchInput(name, TensorType(kind[0], (layout.width, *kind[1])), plan.rows, dtypes[place])
             for place, name, kind in zip(plan.varying, layout.names[plan.kinds], plan.kinds, strict=True)
         }
         constants = {
-            geometry: torch.from_numpy(self.pool.tensor(step.brought[place])).to(dtypes[place])
+            geometry: torch.from_numpy(self.taken.pool.tensor(step.brought[place])).to(dtypes[place])
             for place, geometry in enumerate(tape.met)
             if place not in plan.varying
         }
         scalars = {tape.used[place]: name for place, name in plan.numbered.items()}
-        return Sources(self.stands, self.state, self.optimizers, batch, constants, scalars)
+        return Sources(self.stands, self.state, self.optimizers, batch, constants, scalars, self._carried)
 
     def _pattern(self, variants: int) -> tuple[str, ...]:
         """The shortest pattern that gives every step its program."""
-        names = tuple(_name(step.variant, variants) for step in self.steps)
-        length = period([step.variant for step in self.steps])
+        names = tuple(_name(step.variant, variants) for step in self.taken.made)
+        length = period([step.variant for step in self.taken.made])
         if length > MAX_PATTERN:
             raise DataError(
                 f"The script's steps follow no pattern of at most {MAX_PATTERN} steps.",
@@ -153,10 +140,11 @@ class Followed(ClientJob):
     def _scalars(self, plans: Sequence[Plan]) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
         """Return the names of the per-step scalars, and float64 ``[steps, scalars]``."""
         values = [own.scalars() for own in self.optimizers]
+        variants = list(self.taken.variants.values())
         rows: list[dict[str, float]] = []
-        for step in self.steps:
+        for step in self.taken.made:
             row = {name: step.numbers[place] for place, name in plans[step.variant].numbered.items()}
-            updates = [event for event in self.variants[step.variant].tape.events if isinstance(event, Update)]
+            updates = [event for event in variants[step.variant].tape.events if isinstance(event, Update)]
             for update, call in zip(updates, step.calls, strict=True):
                 own = self.optimizers[update.optimizer]
                 row.update(zip(own.scalar_names(update.time), values[update.optimizer][call], strict=True))

@@ -11,23 +11,20 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.bundle.schema import MAX_PROGRAMS
+from counterfoil.base.errors import DataError
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
-from counterfoil.program.asked.numbers import REMEDY
 from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.capture import tied_names, unsaved_names
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import watched
-from counterfoil.training.following.drafting import Followed, Variant
-from counterfoil.training.following.layout import Made
+from counterfoil.training.following.drafting import Followed
 from counterfoil.training.following.models import Models, find_models
 from counterfoil.training.following.optimizers import FollowedOptimizer
-from counterfoil.training.following.rows import Pool
-from counterfoil.training.following.steps import Geometry, Update, tape_of
+from counterfoil.training.following.steps import Geometry, Update
+from counterfoil.training.following.taken import TakenSteps
 from counterfoil.training.following.world import World
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
@@ -77,15 +74,13 @@ class Follower:
         self._location = Location()
         self._stack = ExitStack()
         self._world: World | None = None
+        self._taken: TakenSteps
         self._models: Models | None = None
         self._roots: set[int] = set()
         self._made: list[Optimizer] = []
         self._optimizers: dict[int, FollowedOptimizer] = {}
         self._from_loader = False
         self._names = names
-        self._pool = Pool()
-        self._steps: list[Made] = []
-        self._variants: dict[str, Variant] = {}
         self._calls: list[int] = []
         self._notes: dict[str, None] = {}
         self._handing = False
@@ -216,7 +211,7 @@ class Follower:
             AskedValues(self._decide, self._names, known=aside.knows, hold=aside.hold, stand_in=world.unknown)
         )
         stack.enter_context(world)
-        self._world = world
+        self._world, self._taken = world, TakenSteps(world.names)
 
     def _optimizer(self, optimizer: Optimizer, world: World) -> FollowedOptimizer:
         if id(optimizer) not in self._optimizers:
@@ -235,61 +230,29 @@ class Follower:
 
     def _finish(self, world: World) -> None:
         """Take the step that the script has made."""
-        assert self._models is not None
-        kept = {*self._models.kept, *(name for own in self._optimizers.values() for name in own.slots)}
-        step, tape = world.step, tape_of(world.step, world.names, kept)
-        if not tape.losses:
-            raise ProgramError(
-                "A step of the script changes parameters, and calls backward() nowhere.",
-                remedy="Compute gradients with loss.backward().",
-            )
-        if tape.asked:
-            raise ProgramError(
-                "A step of the script takes a number out of a tensor and computes with it, which a program cannot: it "
-                f"was asked for at {tape.asked[0]}, and reaches the loss.",
-                remedy=REMEDY,
-            )
-        if tape.carried:
-            place = step.carried[tape.carried[0]][2]
-            raise ProgramError(
-                f"A step of the script uses what an earlier step computed{whereabouts.in_brackets(place)}.",
-                remedy="Keep it as a buffer of a module (register_buffer), or compute it again.",
-            )
-        with _disable_current_modes():
-            brought = tuple(self._pool.put(step.met[item.memory][1], "a tensor of the script") for item in tape.met)
-        known = self._variants.get(tape.key)
-        if known is None:
-            dtypes = tuple(step.met[item.memory][1].dtype for item in tape.met)
-            known = self._variants[tape.key] = Variant(tape, dtypes, step)
-            self._check_variants()
-        variant = list(self._variants).index(tape.key)
-        numbers = tuple(step.numbers[index] for index in tape.used)
-        self._steps.append(Made(variant, brought, numbers, tuple(self._calls)))
+        taken = self._taken
+        taken.take(world.step, tuple(self._calls), self._kept)
         self._calls = []
         world.begin()
-        self._wanted.tell(Preparing(_FOLLOWING, "steps", len(self._steps), self._wanted.max_steps or 0))
-        if len(self._steps) == self._wanted.max_steps:
+        self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or 0))
+        if len(taken) == self._wanted.max_steps:
+            taken.end(self._kept)
             self.close()
             self._wanted.hand_over(self._job(), tuple(self._notes))
 
-    def _check_variants(self) -> None:
-        if len(self._variants) <= MAX_PROGRAMS:
-            return
-        first, *_, last = (key.splitlines() for key in self._variants)
-        tape = list(self._variants.values())[-1].tape
-        number = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
-        place = tape.events[min(number, len(tape.events) - 1)].place[2]
-        raise ProgramError(
-            f"The script's steps are of more than {MAX_PROGRAMS} kinds: they differ in shapes, whole numbers or "
-            f"operators{whereabouts.in_brackets(place)}.",
-            remedy="Bring all batches to a few shapes, for instance by padding to one length, or order fewer steps "
-            "(--max-steps).",
-        )
+    @property
+    def _kept(self) -> frozenset[str]:
+        """Names of the state whose new value counts: of modules, and of optimizers."""
+        assert self._models is not None
+        return self._models.kept.union(*(own.slots for own in self._optimizers.values()))
 
     def end(self) -> None:
         """Take the last step, where the script has ended."""
-        if self._world is not None and self._world.step.updated:
-            self._finish(self._world)
+        if self._world is None:
+            return
+        if self._world.step.updated:
+            self._taken.take(self._world.step, tuple(self._calls), self._kept)
+        self._taken.end(self._kept)
 
     def close(self) -> None:
         """Let torch compute as ever."""
@@ -298,15 +261,15 @@ class Follower:
 
     def ordered(self) -> ScriptOrder | None:
         """Return the order of all steps; None where there was none."""
-        if not self._steps:
+        if self._world is None or not self._taken.made:
             return None
         return ScriptOrder(self._wanted.draft(self._job(), self._wanted.precision), tuple(self._notes))
 
     def _job(self) -> Followed:
-        world, models = self._world, self._models
+        world, models, taken = self._world, self._models, self._taken
         assert world is not None
         assert models is not None
-        used = {name for variant in self._variants.values() for name in (*variant.tape.read, *variant.tape.written)}
+        used = {name for variant in taken.variants.values() for name in (*variant.tape.read, *variant.tape.written)}
         tied: dict[str, str] = {}
         unsaved: list[str] = []
         for name in models.trained:
@@ -319,9 +282,7 @@ class Follower:
         state = {name: tensor.detach() for name, tensor in world.real.items() if name in used}
         return Followed(
             self._title,
-            self._steps,
-            tuple(self._variants.values()),
-            self._pool,
+            taken,
             tuple(self._optimizers.values()),
             state,
             {name: Geometry.of(world.stands[name]) for name in state},

@@ -62,6 +62,7 @@ class Sources:
         batch: The tensors that are read from the data, by what stands for them.
         constants: Those that are the same in every step.
         scalars: Names of the per-step scalars that stand for numbers, by the number.
+        carried: What steps hand to the next that is no state of the script's: zeros of its shape, by name.
     """
 
     state: Mapping[str, Geometry]
@@ -70,6 +71,7 @@ class Sources:
     batch: Mapping[Geometry, BatchInput]
     constants: Mapping[Geometry, Tensor]
     scalars: Mapping[int, str]
+    carried: Mapping[str, Tensor]
 
 
 def retrace(
@@ -92,20 +94,26 @@ def retrace(
     again = _Again(tape, numbers, sources, inputs, location)
     with tracing.explained(location), tracing.without_values(ignore_autocast=ignore_autocast) as mode, torch.no_grad():
         examples = [
-            mode.from_tensor(sources.types[item.name].detach())
+            mode.from_tensor(({**sources.types, **sources.carried})[item.name].detach())
             if item.kind == "state"
             else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
             for item in inputs
         ]
         traced = tracing.written(again, examples, exact=exact)
         pure = tracing.without_mutations(traced, examples, exact=exact)
-    return lower(pure, tuple(inputs), list(tape.written), META_KEY, _DTYPE_NAMES, (), single=exact)
+    results = [*tape.written, *map(carried, range(len(tape.handed)))]
+    return lower(pure, tuple(inputs), results, META_KEY, _DTYPE_NAMES, (), single=exact)
+
+
+def carried(number: int) -> str:
+    """Return the name of what a step hands to the next, from 0."""
+    return f"carried.{number + 1}"
 
 
 def _inputs(tape: Tape, sources: Sources) -> list[Input]:
     inputs = [
         Input(name, "state", TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape)))
-        for name, tensor in sorted(sources.types.items())
+        for name, tensor in sorted({**sources.types, **sources.carried}.items())
     ]
     batch = {item.name: item.type for item in sources.batch.values()}
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
@@ -136,6 +144,7 @@ class _Again:
         self._values = {place: given["state", name] for name, place in sources.state.items()}
         self._values |= {place: item.cut(given["batch", item.name]) for place, item in sources.batch.items()}
         self._values |= sources.constants
+        self._values |= {place: given["state", carried(number)] for number, place in enumerate(self._tape.carried)}
         for event in self._tape.events:
             self._location.at(event.place)
             if isinstance(event, Update):
@@ -143,7 +152,8 @@ class _Again:
             else:
                 self._operate(event)
         loss = self._loss()
-        return [loss, *(self._values[sources.state[name]] for name in self._tape.written)]
+        new = [self._values[sources.state[name]] for name in self._tape.written]
+        return [loss, *new, *map(self._value, self._tape.handed)]
 
     def _loss(self) -> Tensor:
         losses = [self._values[place].reshape(()) for place in self._tape.losses]

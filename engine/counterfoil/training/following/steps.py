@@ -159,7 +159,8 @@ class Tape:
         truths: What must be true, or the loss is infinite.
         written: Names of the state that it gives, sorted.
         read: Names of the state that it reads.
-        carried: Memory of an earlier step that it reads.
+        carried: What it reads of the step before that is no state, in the order of its use.
+        handed: What it hands to the next step likewise.
         asked: Where numbers were taken out of tensors that came back.
         used: Which of the step's numbers count, in the order of their use.
         key: Tells whether two steps are of one program.
@@ -171,22 +172,24 @@ class Tape:
     truths: tuple[Geometry, ...]
     written: tuple[str, ...]
     read: frozenset[str]
-    carried: tuple[Memory, ...]
+    carried: tuple[Geometry, ...]
+    handed: tuple[Geometry, ...]
     asked: tuple[str, ...]
     used: tuple[int, ...]
     key: str
 
 
-def tape_of(step: Step, state: Mapping[Memory, str], kept: Iterable[str]) -> Tape:
+def tape_of(step: Step, state: Mapping[Memory, str], kept: Iterable[str], handed: tuple[Geometry, ...] = ()) -> Tape:
     """Return what counts of a step.
 
     Args:
         step: The step.
         state: Names of the state, by the memory of what stands for it.
         kept: Names of the state whose new value counts.
+        handed: What the next step reads of this one that is no state.
     """
     memory_of = {name: memory for memory, name in state.items()}
-    wanted, ends = set(kept), (*step.losses, *step.truths)
+    wanted, ends = set(kept), (*step.losses, *step.truths, *handed)
     while True:
         results = sorted(name for name in step.written if name in wanted)
         live, needed = _live(step.events, {memory_of[name] for name in results}, ends)
@@ -196,21 +199,21 @@ def tape_of(step: Step, state: Mapping[Memory, str], kept: Iterable[str]) -> Tap
         if not more:
             break
         wanted |= more
-    labels = {memory: f"={name}" for memory, name in state.items()}
-    met: list[Geometry] = []
-    used: list[int] = []
-    lines = []
-    for event in live:
-        for geometry in (*event.given, *event.made):
-            _label(geometry.memory, step, labels, met, len(state))
-        lines.append(_text(event, labels, used))
-    lines += [_geometry(end, labels) for end in ends]
-    carried = tuple(memory for memory in step.carried if memory in needed)
-    asked = tuple(place for memory, place in step.asked.items() if memory in needed)
-    key = "\n".join([*lines, *results])
-    losses, truths = tuple(step.losses), tuple(step.truths)
+    labels = _Labels(step, state)
+    lines = [labels.text(event) for event in live]
+    lines += [labels.geometry(end) for end in ends]
     return Tape(
-        tuple(live), tuple(met), losses, truths, tuple(results), frozenset(read), carried, asked, tuple(used), key
+        events=tuple(live),
+        met=tuple(labels.met),
+        losses=tuple(step.losses),
+        truths=tuple(step.truths),
+        written=tuple(results),
+        read=frozenset(read),
+        carried=tuple(labels.carried),
+        handed=handed,
+        asked=tuple(place for memory, place in step.asked.items() if memory in needed),
+        used=tuple(labels.used),
+        key="\n".join([*lines, *results]),
     )
 
 
@@ -241,36 +244,55 @@ def _live(events: Sequence[Event], results: set[Memory], losses: Iterable[Geomet
     return live[::-1], needed
 
 
-def _label(memory: Memory, step: Step, labels: dict[Memory, str], met: list[Geometry], named: int) -> None:
-    if memory in labels:
-        return
-    if memory in step.met:
-        labels[memory] = f"?{len(met)}"
-        met.append(step.met[memory][0])
-    else:
-        labels[memory] = f"%{len(labels) - named}"
+class _Labels:
+    """Names for memory by its first use, so that equal steps read alike.
 
+    Attributes:
+        met: What stands for the tensors that were brought along, in the order of their use.
+        carried: What the step before made, likewise.
+        used: The numbers, likewise.
+    """
 
-def _text(event: Event, labels: Mapping[Memory, str], used: list[int]) -> str:
-    if isinstance(event, Update):
-        given = ", ".join(f"{name} {_geometry(item, labels)}" for name, item in event.gradients.items())
-        return f"update {event.optimizer}: {given}"
-    parts = [_item(part, labels, used) for part in (event.args, event.kwargs, event.results)]
-    return f"{event.function} {' '.join(parts)}"
+    def __init__(self, step: Step, state: Mapping[Memory, str]) -> None:
+        self._step = step
+        self._labels = {memory: f"={name}" for memory, name in state.items()}
+        self._made = 0
+        self.met: list[Geometry] = []
+        self.carried: list[Geometry] = []
+        self.used: list[int] = []
 
+    def text(self, event: Event) -> str:
+        """Return an event as a line."""
+        if isinstance(event, Update):
+            given = ", ".join(f"{name} {self.geometry(item)}" for name, item in event.gradients.items())
+            return f"update {event.optimizer}: {given}"
+        return f"{event.function} {' '.join(map(self._item, (event.args, event.kwargs, event.results)))}"
 
-def _item(item: Any, labels: Mapping[Memory, str], used: list[int]) -> str:
-    if isinstance(item, Geometry):
-        return _geometry(item, labels)
-    if isinstance(item, Number):
-        used.append(item.index)
-        return "#"
-    if isinstance(item, (tuple, list)):
-        return f"[{', '.join(_item(part, labels, used) for part in item)}]"
-    if isinstance(item, dict):
-        return f"{{{', '.join(f'{name}: {_item(part, labels, used)}' for name, part in item.items())}}}"
-    return repr(item)
+    def geometry(self, item: Geometry) -> str:
+        """Return a tensor as a part of a line."""
+        label = self._labels.get(item.memory)
+        if label is None:
+            label = self._labels[item.memory] = self._new(item)
+        return f"{label}+{item.offset}{item.shape}{item.stride}{item.dtype}"
 
+    def _new(self, item: Geometry) -> str:
+        if item.memory in self._step.met:
+            self.met.append(self._step.met[item.memory][0])
+            return f"?{len(self.met)}"
+        if item.memory in self._step.carried:
+            self.carried.append(item)
+            return f"~{len(self.carried)}"
+        self._made += 1
+        return f"%{self._made}"
 
-def _geometry(item: Geometry, labels: Mapping[Memory, str]) -> str:
-    return f"{labels[item.memory]}+{item.offset}{item.shape}{item.stride}{item.dtype}"
+    def _item(self, item: Any) -> str:
+        if isinstance(item, Geometry):
+            return self.geometry(item)
+        if isinstance(item, Number):
+            self.used.append(item.index)
+            return "#"
+        if isinstance(item, (tuple, list)):
+            return f"[{', '.join(map(self._item, item))}]"
+        if isinstance(item, dict):
+            return f"{{{', '.join(f'{name}: {self._item(part)}' for name, part in item.items())}}}"
+        return repr(item)

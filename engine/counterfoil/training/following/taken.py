@@ -1,0 +1,150 @@
+"""The steps that a script has made so far: what counts of each, and what they brought along."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
+
+from counterfoil.base.errors import ProgramError
+from counterfoil.bundle.schema import MAX_PROGRAMS
+from counterfoil.program import whereabouts
+from counterfoil.program.asked.numbers import REMEDY
+from counterfoil.training.following.layout import Made
+from counterfoil.training.following.rows import Pool
+from counterfoil.training.following.steps import Geometry, Memory, Step, Tape, tape_of
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of a script's different steps.
+
+    Attributes:
+        tape: What the first such step did.
+        dtypes: The dtypes of the tensors that it brought along.
+        kept: Keeps what stood for its tensors, as memory tells them apart.
+    """
+
+    tape: Tape
+    dtypes: tuple[torch.dtype, ...]
+    kept: Step
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """The last step, of which the next may still read something."""
+
+    step: Step
+    tape: Tape
+    calls: tuple[int, ...]
+
+
+class TakenSteps:
+    """The steps that a script has made.
+
+    Args:
+        state: Names of the state, by the memory of what stands for it; grows while the script is followed.
+
+    Attributes:
+        made: The steps whose program is known.
+        variants: The different steps by what tells them apart.
+        pool: What they brought along.
+        carried: What steps hand to the next that is no state: zeros of its shape, in order.
+    """
+
+    def __init__(self, state: Mapping[Memory, str]) -> None:
+        self._state = state
+        self._waiting: _Waiting | None = None
+        self.made: list[Made] = []
+        self.variants: dict[str, Variant] = {}
+        self.pool = Pool()
+        self.carried: list[Tensor] = []
+
+    def __len__(self) -> int:
+        """How many steps were made."""
+        return len(self.made) + (self._waiting is not None)
+
+    def take(self, step: Step, calls: tuple[int, ...], kept: Collection[str]) -> None:
+        """Take a step that the script has made.
+
+        Args:
+            step: The step.
+            calls: Which call of each optimizer each update is.
+            kept: Names of the state whose new value counts.
+
+        Raises:
+            ProgramError: It does what a program cannot.
+        """
+        tape = tape_of(step, self._state, kept)
+        _check(tape)
+        if tape.carried:
+            self._check_carried(step, tape)
+        self._settle(tape.carried, kept)
+        self._waiting = _Waiting(step, tape, calls)
+
+    def end(self, kept: Collection[str]) -> None:
+        """Settle the last step: there is none that reads of it."""
+        self._settle((), kept)
+
+    def _check_carried(self, step: Step, tape: Tape) -> None:
+        before = self._waiting
+        lost = [item for item in tape.carried if before is None or item.memory not in before.step.known]
+        shapes = [(item.shape, item.dtype) for item in tape.carried]
+        known = [(tuple(zeros.shape), str(zeros.dtype)) for zeros in self.carried]
+        if lost or any(one != other for one, other in zip(shapes, known, strict=False)):
+            place = step.carried[(lost or tape.carried)[0].memory][2]
+            raise ProgramError(
+                "A step of the script uses what an earlier step than the last computed, or something of another shape "
+                f"each time{whereabouts.in_brackets(place)}.",
+                remedy="Keep it as a buffer of a module (register_buffer), or compute it again.",
+            )
+        with _disable_current_modes():
+            for shape, dtype in shapes[len(known) :]:
+                self.carried.append(torch.zeros(shape, dtype=getattr(torch, dtype.removeprefix("torch."))))
+
+    def _settle(self, handed: tuple[Geometry, ...], kept: Collection[str]) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return
+        step = waiting.step
+        tape = tape_of(step, self._state, kept, handed) if handed else waiting.tape
+        with _disable_current_modes():
+            brought = tuple(self.pool.put(step.met[item.memory][1], "a tensor of the script") for item in tape.met)
+        if tape.key not in self.variants:
+            dtypes = tuple(step.met[item.memory][1].dtype for item in tape.met)
+            self.variants[tape.key] = Variant(tape, dtypes, step)
+            self._check_variants()
+        variant = list(self.variants).index(tape.key)
+        numbers = tuple(step.numbers[index] for index in tape.used)
+        self.made.append(Made(variant, brought, numbers, waiting.calls))
+
+    def _check_variants(self) -> None:
+        if len(self.variants) <= MAX_PROGRAMS:
+            return
+        first, *_, last = (key.splitlines() for key in self.variants)
+        tape = list(self.variants.values())[-1].tape
+        number = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
+        place = tape.events[min(number, len(tape.events) - 1)].place[2]
+        raise ProgramError(
+            f"The script's steps are of more than {MAX_PROGRAMS} kinds: they differ in shapes, whole numbers or "
+            f"operators{whereabouts.in_brackets(place)}.",
+            remedy="Bring all batches to a few shapes, for instance by padding to one length, or order fewer steps "
+            "(--max-steps).",
+        )
+
+
+def _check(tape: Tape) -> None:
+    if not tape.losses:
+        raise ProgramError(
+            "A step of the script changes parameters, and calls backward() nowhere.",
+            remedy="Compute gradients with loss.backward().",
+        )
+    if tape.asked:
+        raise ProgramError(
+            "A step of the script takes a number out of a tensor and computes with it, which a program cannot: it "
+            f"was asked for at {tape.asked[0]}, and reaches the loss.",
+            remedy=REMEDY,
+        )
