@@ -160,7 +160,7 @@ def rates_of_groups(
         DataError: As :func:`from_scheduler`; or the scheduler is that of another optimizer.
     """
     if isinstance(scheduler, ReduceLROnPlateau):
-        raise _waiting(scheduler)
+        raise waiting(scheduler)
     # Copies, in which a number stands for each parameter.
     known: dict[int, Any] = {id(p): nn.Parameter(torch.zeros(())) for g in optimizer.param_groups for p in g["params"]}
     known[id(optimizer.state)] = defaultdict(dict)
@@ -194,7 +194,7 @@ def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:
             "rule is no optimizer of torch.",
         ) from error
     if isinstance(scheduler, ReduceLROnPlateau):
-        raise _waiting(scheduler)
+        raise waiting(scheduler)
     if not isinstance(scheduler, LRScheduler):
         raise DataError(
             f"The scheduler's factory returned {type(scheduler).__name__}, which is not a scheduler of "
@@ -204,7 +204,8 @@ def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:
     return scheduler
 
 
-def _waiting(scheduler: ReduceLROnPlateau) -> DataError:
+def waiting(scheduler: ReduceLROnPlateau) -> DataError:
+    """Return the error for a scheduler that waits for a metric."""
     return DataError(
         f"The scheduler {type(scheduler).__name__} sets the learning rate from the losses of the training, but an "
         "order lists the learning rates beforehand.",

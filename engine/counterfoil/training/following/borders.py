@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
 
@@ -39,6 +40,9 @@ class Watcher(Protocol):
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """It calls ``backward``."""
+
+    def waits(self, scheduler: ReduceLROnPlateau) -> None:
+        """It gives a scheduler a metric."""
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None) -> Any:
         """It calls an optimizer's ``step()``; returns what that returns."""
@@ -71,6 +75,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optimizer]]) -> None:
     init, clear, clear_module = Optimizer.__init__, Optimizer.zero_grad, nn.Module.zero_grad
+    move = ReduceLROnPlateau.step
 
     def begun(self: Optimizer, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
@@ -91,6 +96,11 @@ def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optim
         watcher.clears(self)
         clear_module(self, *args, **kwargs)
 
+    def moved(self: ReduceLROnPlateau, *args: Any, **kwargs: Any) -> None:
+        watcher.waits(self)
+        move(self, *args, **kwargs)
+
+    patches.put(ReduceLROnPlateau, "step", moved)
     patches.put(Optimizer, "__init__", begun)
     patches.put(Optimizer, "zero_grad", cleared)
     patches.put(nn.Module, "zero_grad", cleared_module)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.errors import DataError
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
@@ -20,6 +22,7 @@ from counterfoil.program.capture import tied_names, unsaved_names
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import watched
+from counterfoil.training.following.branches import STEPS, Copy, Inside, digest, fork
 from counterfoil.training.following.drafting import Followed
 from counterfoil.training.following.models import Models, find_models
 from counterfoil.training.following.optimizers import FollowedOptimizer
@@ -27,9 +30,12 @@ from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.taken import TakenSteps
 from counterfoil.training.following.world import World
 from counterfoil.training.preparing import Preparing
+from counterfoil.training.schedules import waiting
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 
 _FOLLOWING = "Following the script"
+_MOST_ASKED = 100_000
+"""So often one line may ask for a value: a loop that waits for a yes would not end."""
 
 
 def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder | None:
@@ -47,11 +53,15 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder |
     names = PlainNames()
     while True:
         follower = Follower(wanted, title, names)
+        wanted.before = follower.close
         try:
             with generators_kept(), watched(follower):
                 run()
                 follower.end()
-        except Again:
+        except BaseException as error:
+            follower.failed(error)
+            if not isinstance(error, Again):
+                raise
             # One more module makes plain numbers of values: now that it is known, the script begins anew.
             continue
         finally:
@@ -82,6 +92,10 @@ class Follower:
         self._from_loader = False
         self._names = names
         self._calls: list[int] = []
+        self._asked: Counter[str] = Counter()
+        self._yes = ""
+        self._copies: list[Copy] = []
+        self._inside: Inside | None = None
         self._notes: dict[str, None] = {}
         self._handing = False
 
@@ -135,6 +149,11 @@ class Follower:
                 with torch.no_grad():
                     world.step.losses.append(Geometry.of(loss.detach()))
 
+    def waits(self, scheduler: ReduceLROnPlateau) -> None:
+        """Refuse a scheduler that waits for a value of the training."""
+        if self._world is not None:
+            raise waiting(scheduler)
+
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None) -> Any:
         """Note an optimizer's step."""
         result = None
@@ -176,11 +195,50 @@ class Follower:
         return False
 
     def _decide(self, place: str) -> bool:
-        """Answer a question for a value that nobody knows."""
-        self._notes[f"The script decides by a value of the training{whereabouts.in_brackets(place)}: taken as no."] = (
-            None
-        )
-        return False
+        """Answer a question for a value that nobody knows: no, and in a copy of the script yes."""
+        self._asked[place] += 1
+        if self._asked[place] > _MOST_ASKED:
+            raise ProgramError(
+                f"The script decides by a value of the training{whereabouts.in_brackets(place)} again and again.",
+                remedy="Repeat a known number of times.",
+            )
+        if self._asked[place] == 1:
+            copy = None if self._inside is not None else fork(place, len(self._taken))
+            if isinstance(copy, Inside):
+                self._inside, self._copies = copy, []
+                self._yes = place
+            elif copy is not None:
+                self._copies.append(copy)
+        return place == self._yes
+
+    def _compare(self, *, ended: bool) -> None:
+        """Compare with copies of the script that have made as many steps since as are compared."""
+        made, keys = self._taken.made, list(self._taken.variants)
+        if self._inside is not None:
+            self._inside.tell(made, keys, "ended" if ended else "")
+        for copy in list(self._copies):
+            own = [digest(step, keys) for step in made[copy.begins : copy.begins + STEPS]]
+            if len(own) == STEPS or ended:
+                self._copies.remove(copy)
+                self._judge(copy, own)
+
+    def _judge(self, copy: Copy, own: Sequence[str]) -> None:
+        told, where = copy.told(), whereabouts.in_brackets(copy.place)
+        same = told is not None and all(one == other for one, other in zip(told.steps, own, strict=False))
+        if told is None:
+            note = "what a yes would change could not be told"
+        elif same and (len(told.steps) >= len(own)):
+            note = "the steps are the same with a yes"
+        elif same and self._wanted.max_steps is not None:
+            note = "a yes would end the training, which is ordered to its last step"
+        else:
+            raise ProgramError(
+                f"The script decides by a value of the training{where}, and "
+                + ("ends with a yes." if same else "does something else with a yes."),
+                remedy="An order says beforehand what is done: order the steps before with --max-steps, or decide by "
+                "what is known, such as the number of the step.",
+            )
+        self._notes[f"The script decides by a value of the training{where}: {note}; answered no."] = None
 
     # Steps.
 
@@ -232,11 +290,13 @@ class Follower:
         """Take the step that the script has made."""
         taken = self._taken
         taken.take(world.step, tuple(self._calls), self._kept)
+        self._compare(ended=False)
         self._calls = []
         world.begin()
         self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or 0))
         if len(taken) == self._wanted.max_steps:
             taken.end(self._kept)
+            self._compare(ended=True)
             self.close()
             self._wanted.hand_over(self._job(), tuple(self._notes))
 
@@ -253,11 +313,19 @@ class Follower:
         if self._world.step.updated:
             self._taken.take(self._world.step, tuple(self._calls), self._kept)
         self._taken.end(self._kept)
+        self._compare(ended=True)
+
+    def failed(self, error: BaseException) -> None:
+        """End a copy of the script that failed, or was handed over."""
+        if self._inside is not None:
+            self._inside.tell(self._taken.made, list(self._taken.variants), type(error).__name__)
 
     def close(self) -> None:
         """Let torch compute as ever."""
         self._handing = True
         self._stack.close()
+        while self._copies:
+            self._copies.pop().end()
 
     def ordered(self) -> ScriptOrder | None:
         """Return the order of all steps; None where there was none."""

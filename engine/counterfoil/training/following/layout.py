@@ -24,12 +24,14 @@ class Made:
         brought: The tensors that it brought along.
         numbers: The numbers that it used.
         calls: Which call of each optimizer each update is, from 0, in order.
+        rates: The learning rates of each update.
     """
 
     variant: int
     brought: tuple[Brought, ...]
     numbers: tuple[float, ...]
     calls: tuple[int, ...]
+    rates: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)

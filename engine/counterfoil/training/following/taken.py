@@ -15,7 +15,7 @@ from counterfoil.program import whereabouts
 from counterfoil.program.asked.numbers import REMEDY
 from counterfoil.training.following.layout import Made
 from counterfoil.training.following.rows import Pool
-from counterfoil.training.following.steps import Geometry, Memory, Step, Tape, tape_of
+from counterfoil.training.following.steps import Geometry, Memory, Step, Tape, Update, tape_of
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ class TakenSteps:
             self._check_variants()
         variant = list(self.variants).index(tape.key)
         numbers = tuple(step.numbers[index] for index in tape.used)
-        self.made.append(Made(variant, brought, numbers, waiting.calls))
+        rates = tuple(event.rates for event in tape.events if isinstance(event, Update))
+        self.made.append(Made(variant, brought, numbers, waiting.calls, rates))
 
     def _check_variants(self) -> None:
         if len(self.variants) <= MAX_PROGRAMS:
