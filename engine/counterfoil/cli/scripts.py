@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer.core
+from rich.console import Console
 from rich.prompt import Prompt
 
 from counterfoil.base.interrupt import cancel_on_interrupt
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from counterfoil.program.recompute import Segments
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
+    from counterfoil.training.preparing import Preparing
 
 
 class OrderCommands(typer.core.TyperGroup):
@@ -56,15 +59,34 @@ def order_script(
     from counterfoil.training.scripts.handing import Wanted
     from counterfoil.training.scripts.run import run_script
 
-    def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
-        return drafted(job, profile, segments)
-
-    wanted = Wanted(precision, steps, _choose_profile, draft)
-    made = run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
     console = terminal.console()
+    with _following(console) as (tell, done):
+
+        def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
+            done()
+            return drafted(job, profile, segments)
+
+        wanted = Wanted(precision, steps, _choose_profile, draft, tell)
+        made = run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
     for note in made.notes:
         console.print(shown(note), soft_wrap=True)
     return made.draft
+
+
+@contextmanager
+def _following(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
+    """Show how many steps of a script were followed, from the first one on; yields what tells so, and what ends it."""
+    with ExitStack() as bars:
+        bar: list[terminal.StepProgress] = []
+
+        def tell(event: Preparing) -> None:
+            if not bar:
+                bar.append(bars.enter_context(terminal.progress(event.stage, console, unit=event.unit)))
+                if event.total:
+                    bar[0].start(event.total)
+            bar[0].update(event.done)
+
+        yield tell, bars.close
 
 
 def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,12 +33,12 @@ def in_float32(dtype: torch.dtype) -> str:
 
 
 @contextmanager
-def without_mixed_precision(*, autocast_too: bool) -> Iterator[None]:
+def without_mixed_precision(*, autocast_too: bool | Callable[[torch.dtype], bool]) -> Iterator[None]:
     """Keep torch's mixed precision out of a step that is being captured.
 
     Args:
         autocast_too: Whether ``torch.autocast`` is without effect, because the order names a profile; else it is
-            refused.
+            refused. Or what says so of a dtype.
 
     Raises:
         ProgramError: The step runs under ``torch.autocast``, or scales its loss.
@@ -49,7 +49,7 @@ def without_mixed_precision(*, autocast_too: bool) -> Iterator[None]:
     def entered(self: autocast) -> Any:
         if not self._enabled:
             return enter(self)  # type: ignore[no-untyped-call]
-        if not autocast_too:
+        if not (autocast_too(self.fast_dtype) if callable(autocast_too) else autocast_too):
             raise _refused(self.fast_dtype)
         ignored.append(self)
         return self

@@ -48,11 +48,13 @@ from counterfoil.program.unwrapped import left_out
 
 
 @contextmanager
-def plainly(*, ignore_autocast: bool, notes: Notes | None = None) -> Iterator[None]:
+def plainly(
+    *, ignore_autocast: bool | Callable[[torch.dtype], bool], notes: Notes | None = None
+) -> Iterator[None]:
     """Let torch compute in the operators that a program can hold.
 
     Args:
-        ignore_autocast: Whether ``torch.autocast`` is without effect; else it is refused.
+        ignore_autocast: Whether ``torch.autocast`` is without effect, or what says so of a dtype; else it is refused.
         notes: Is told which wrappers were left out.
     """
     with (

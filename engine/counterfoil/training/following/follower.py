@@ -194,6 +194,14 @@ class Follower:
         self._notes[f"{what} was not written: the weights come with the run (counterfoil export)."] = None
         return False
 
+    def _casts(self, dtype: torch.dtype) -> bool:
+        """Ask for a profile where the script computes in mixed precision."""
+        name = str(dtype).removeprefix("torch.")
+        near = ("float32-bfloat16",) if dtype is torch.bfloat16 else ()
+        question = f"The script computes in mixed precision, {name}; an order's profile says how it is computed."
+        self._wanted.profile(question, (*near, "float64-24", "exact-20"))
+        return True
+
     def _decide(self, place: str) -> bool:
         """Answer a question for a value that nobody knows: no, and in a copy of the script yes."""
         self._asked[place] += 1
@@ -258,7 +266,7 @@ class Follower:
         self._roots = {id(models.modules[name]) for name in models.trained}
         world = World(models.tensors, self._location)
         stack = self._stack
-        stack.enter_context(tracing.plainly(ignore_autocast=self._wanted.precision is not None))
+        stack.enter_context(tracing.plainly(ignore_autocast=self._casts))
         stack.enter_context(counting_draws())
         for name in models.trained:
             stack.enter_context(self._location.attribute_forward(models.modules[name]))
@@ -293,7 +301,8 @@ class Follower:
         self._compare(ended=False)
         self._calls = []
         world.begin()
-        self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or 0))
+        if self._inside is None:
+            self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or 0))
         if len(taken) == self._wanted.max_steps:
             taken.end(self._kept)
             self._compare(ended=True)

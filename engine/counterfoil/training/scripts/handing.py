@@ -66,6 +66,7 @@ class Wanted:
             nobody can be asked.
         draft: Drafts the order of a job, as the command shows it.
         tell: Is told how far a script is followed.
+        before: Is called before an order is drafted: whoever follows the script lets go of torch.
         found: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
     """
 
@@ -74,6 +75,7 @@ class Wanted:
     choose: Callable[[str, Sequence[str]], AnyPrecision] = refuse_to_choose
     draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
     tell: Callable[[Preparing], None] = lambda _: None
+    before: Callable[[], None] = lambda: None
     found: ScriptOrder | None = field(default=None, init=False)
 
     def steps(self, planned: int) -> int:
@@ -104,5 +106,6 @@ class Wanted:
         Raises:
             HandedOver: Always, unless the job cannot be ordered: whatever the draft raises then.
         """
+        self.before()
         self.found = ScriptOrder(self.draft(job, self.precision), tuple(notes))
         raise HandedOver(self.found)
