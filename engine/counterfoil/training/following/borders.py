@@ -47,6 +47,9 @@ class Watcher(Protocol):
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None) -> Any:
         """It calls an optimizer's ``step()``; returns what that returns."""
 
+    def compiles(self) -> None:
+        """It has something compiled, which stays as it is written."""
+
     def saves(self, what: str) -> bool:
         """It saves something; returns whether that is done."""
 
@@ -134,5 +137,11 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
         if watcher.saves(str(f)):
             save(obj, f, *args, **kwargs)
 
+    def compiled(model: Any = None, **_: Any) -> Any:
+        watcher.compiles()
+        return (lambda function: function) if model is None else model
+
+    patches.put(torch, "compile", compiled)
+    patches.put(nn.Module, "compile", lambda self, *args, **kwargs: watcher.compiles())
     patches.put(torch.autograd, "backward", gone_back)
     patches.put(torch, "save", saved)

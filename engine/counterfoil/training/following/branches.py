@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 
 from counterfoil.training.following.layout import Made
 
@@ -122,9 +121,11 @@ def fork(place: str, begins: int) -> Copy | Inside | None:
         os.close(writes)
         return Copy(place, begins, process, reads)
     os.close(reads)
-    with Path(os.devnull).open("w") as nothing:
-        os.dup2(nothing.fileno(), 1)
-        os.dup2(nothing.fileno(), 2)
+    # Nothing of it is shown, whatever stands for its output.
+    nothing = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stdout = sys.stderr = nothing
+    os.dup2(nothing.fileno(), 1)
+    os.dup2(nothing.fileno(), 2)
     return Inside(writes, begins)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -13,7 +14,8 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.errors import DataError, ProgramError
+from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.base.raised import told
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
@@ -56,7 +58,7 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder |
         wanted.before = follower.close
         try:
             with generators_kept(), watched(follower):
-                run()
+                _run_to_its_end(run, follower)
                 follower.end()
         except BaseException as error:
             follower.failed(error)
@@ -67,6 +69,29 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder |
         finally:
             follower.close()
         return follower.ordered()
+
+
+def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
+    """Run a script; raises DataError where it fails after it has begun to train."""
+    try:
+        run()
+    except CounterfoilError:
+        raise
+    except SystemExit as ended:
+        if ended.code not in (None, 0) or not follower.steps:
+            raise
+    except Exception as error:
+        if not follower.steps:
+            raise
+        if follower.complete:
+            return
+        raise DataError(
+            f"The script failed after {follower.steps} steps: {told(error)}"
+            f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
+            remedy=f"Nothing is trained or saved while it is followed. If its training had ended, say --max-steps "
+            f"{follower.steps}.",
+            detail=traceback.format_exc(),
+        ) from error
 
 
 class Follower:
@@ -92,8 +117,8 @@ class Follower:
         self._from_loader = False
         self._names = names
         self._calls: list[int] = []
-        self._asked: Counter[str] = Counter()
-        self._yes = ""
+        self._asked: Counter[tuple[str, int]] = Counter()
+        self._yes: tuple[str, int] | None = None
         self._copies: list[Copy] = []
         self._inside: Inside | None = None
         self._notes: dict[str, None] = {}
@@ -187,6 +212,10 @@ class Follower:
         self._calls.append(len(own.rates) - 1)
         return result
 
+    def compiles(self) -> None:
+        """Note that nothing is compiled."""
+        self._notes["torch.compile is left out: an order says what is computed, not by which kernels."] = None
+
     def saves(self, what: str) -> bool:
         """Keep a script from saving what was not trained."""
         if self._world is None:
@@ -204,20 +233,23 @@ class Follower:
 
     def _decide(self, place: str) -> bool:
         """Answer a question for a value that nobody knows: no, and in a copy of the script yes."""
-        self._asked[place] += 1
-        if self._asked[place] > _MOST_ASKED:
+        frame = whereabouts.client_frame()
+        # A line may ask several times.
+        question = (place, -1 if frame is None else frame.f_lasti)
+        self._asked[question] += 1
+        if self._asked[question] > _MOST_ASKED:
             raise ProgramError(
                 f"The script decides by a value of the training{whereabouts.in_brackets(place)} again and again.",
                 remedy="Repeat a known number of times.",
             )
-        if self._asked[place] == 1:
+        if self._asked[question] == 1:
             copy = None if self._inside is not None else fork(place, len(self._taken))
             if isinstance(copy, Inside):
                 self._inside, self._copies = copy, []
-                self._yes = place
+                self._yes = question
             elif copy is not None:
                 self._copies.append(copy)
-        return place == self._yes
+        return question == self._yes
 
     def _compare(self, *, ended: bool) -> None:
         """Compare with copies of the script that have made as many steps since as are compared."""
@@ -314,6 +346,16 @@ class Follower:
         """Names of the state whose new value counts: of modules, and of optimizers."""
         assert self._models is not None
         return self._models.kept.union(*(own.slots for own in self._optimizers.values()))
+
+    @property
+    def steps(self) -> int:
+        """How many steps the script has made, the one that it is in counted if it has changed a parameter."""
+        return 0 if self._world is None else len(self._taken) + self._world.step.updated
+
+    @property
+    def complete(self) -> bool:
+        """Whether as many steps were made as are wanted."""
+        return self.steps == self._wanted.max_steps
 
     def end(self) -> None:
         """Take the last step, where the script has ended."""
