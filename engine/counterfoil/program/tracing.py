@@ -48,9 +48,7 @@ from counterfoil.program.unwrapped import left_out
 
 
 @contextmanager
-def plainly(
-    *, ignore_autocast: bool | Callable[[torch.dtype], bool], notes: Notes | None = None
-) -> Iterator[None]:
+def plainly(*, ignore_autocast: bool | Callable[[torch.dtype], bool], notes: Notes | None = None) -> Iterator[None]:
     """Let torch compute in the operators that a program can hold.
 
     Args:
