@@ -60,6 +60,7 @@ from counterfoil.training.schedules import (
     rates_of_groups,
     shuffled_epochs,
 )
+from counterfoil.training.windows import windowed
 from counterfoil.training.wrapped import taken_off
 
 RECIPE = "custom"
@@ -199,6 +200,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     )
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
+    rows, stored = windowed(rows, job.steps // job.checkpoint_every + 1)
     rows, padded = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
 
     def capture_one(form: Combination | None) -> CapturedStep:
@@ -230,7 +232,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
         precision=job.precision,
         commit_every=int(job.commit_every),
         checkpoint_every=int(job.checkpoint_every),
-        notes=(*notes.sentences, *padded),
+        notes=(*notes.sentences, *stored, *padded),
     )
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 

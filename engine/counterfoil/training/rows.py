@@ -51,12 +51,15 @@ class Rows:
         schedule: int64 ``[steps, batch_size]``, the rows of each step, numbered as in the arrays; None where the job
             is still to say.
         forms: The shapes of batches; None where all are as long as the arrays' rows, and as many.
+        numbers: The numbers that the arrays' rows have in the client's Dataset; None of other data, and where rows
+            differ in shape.
     """
 
     arrays: Mapping[str, Array]
     batch: Callable[[Mapping[str, Tensor]], Any]
     schedule: Schedule | None = None
     forms: Forms | None = None
+    numbers: npt.NDArray[np.int64] | None = None
 
 
 def read_rows(
@@ -144,11 +147,12 @@ def _read_drawn(
         arrays = {name: numbers_of(tensor[drawn], name) for name, tensor in zip(names, data.tensors, strict=True)}
         bools = {name for name, tensor in zip(names, data.tensors, strict=True) if is_bool(tensor)}
         forms = _forms_of_rows([{n: array.shape[1:] for n, array in arrays.items()}], [0] * len(sizes), sizes, steps)
-        return Rows(arrays, lambda rows: [truth(rows[name], name in bools) for name in names], schedule, forms)
+        return Rows(arrays, lambda rows: [truth(rows[name], name in bools) for name in names], schedule, forms, drawn)
     table = Table(len(drawn))
     yield from _read(table, (_row(data, int(number)) for number in drawn), len(drawn), cancel)
     kinds = _kinds_of_parts(table, _split(places.reshape(-1), sizes), drawn)
-    return Rows(table.arrays, table.batch, schedule, _forms_of_rows(table.kinds, kinds, sizes, steps))
+    known = drawn if len(table.kinds) == 1 else None
+    return Rows(table.arrays, table.batch, schedule, _forms_of_rows(table.kinds, kinds, sizes, steps), known)
 
 
 def _check_there(rows: npt.NDArray[np.int64], length: int) -> None:
