@@ -2,14 +2,15 @@
 
 A Dataset that gives ``text[i:i + block]`` and ``text[i + 1:i + block + 1]`` as its row i has each number of the text
 in twice as many places as a row is long. Where all rows that are drawn are such windows, bit for bit, the order holds
-the sequence as a constant of its state, which no step changes, and of each row where its window begins.
+the sequence as a constant of its state, which no step changes, and of each row where its window begins. Where windows
+do not overlap, or rows have no numbers, an array that equals another, or is one ahead of it, is not stored beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, permutations, product
 from typing import Any
 
 import numpy as np
@@ -56,15 +57,15 @@ def windowed(rows: Rows, checkpoints: int) -> tuple[Rows, tuple[str, ...]]:
     """Return data whose rows may be windows over one sequence with that sequence in their place, and what was done.
 
     Args:
-        rows: The data.
+        rows: The data of a Dataset or a DataLoader.
         checkpoints: How often a run stores its state.
 
     Returns:
         The data, as they were where that would not save half of the room at least; and sentences for the user.
     """
-    if rows.numbers is None or len(rows.numbers) < _SAMPLE or START in rows.arrays:
-        return rows, ()
     for base in filter(lambda name: _may_be_windows(rows.arrays[name]), rows.arrays):
+        if rows.numbers is None or len(rows.numbers) < _SAMPLE or START in rows.arrays:
+            break
         found = _find(base, rows.arrays, rows.numbers, checkpoints)
         if found is not None:
             before = sum(rows.arrays[name].nbytes for name in found.shifts)
@@ -74,7 +75,7 @@ def windowed(rows: Rows, checkpoints: int) -> tuple[Rows, tuple[str, ...]]:
                 f"numbers, which is stored once: {after / 1e6:,.1f} MB in the place of {before / 1e6:,.1f} MB."
             )
             return _in_place(rows, found), (note,)
-    return rows, ()
+    return _once(rows)
 
 
 def _may_be_windows(array: Array) -> bool:
@@ -187,6 +188,38 @@ def _in_place(rows: Rows, found: _Windows) -> Rows:
         batch=gathered,
         forms=None if rows.forms is None else _of_starts(rows.forms, found.shifts),
     )
+
+
+# Arrays that are stored within others.
+
+
+def _once(rows: Rows) -> tuple[Rows, tuple[str, ...]]:
+    """The data, where an array that equals another, or is one ahead of it, is stored with that one."""
+    # Arrays that the client names are held under their names.
+    named = rows.schedule is None
+    names = [] if named or rows.forms else [name for name, array in rows.arrays.items() if _may_be_windows(array)]
+    for (first, other), ahead in product(permutations(names, 2), (0, 1)):
+        one, two = rows.arrays[first], rows.arrays[other]
+        if (one.shape, one.dtype) == (two.shape, two.dtype) and np.array_equal(
+            one[:, ahead:], two[:, : two.shape[1] - ahead]
+        ):
+            note = (
+                f"{other} {'is one ahead of' if ahead else 'equals'} {first} in all rows, and is not stored beside it."
+            )
+            return _within(rows, first, other, ahead), (note,)
+    return rows, ()
+
+
+def _within(rows: Rows, first: str, other: str, ahead: int) -> Rows:
+    one, two = rows.arrays[first], rows.arrays[other]
+    length, batch = one.shape[1], rows.batch
+
+    def apart(given: Mapping[str, Tensor]) -> Any:
+        both = given[first]
+        return batch({**given, first: both[:, :length], other: both[:, ahead : ahead + length]})
+
+    arrays = {name: array for name, array in rows.arrays.items() if name != other}
+    return replace(rows, arrays={**arrays, first: np.concatenate([one, two[:, length - ahead :]], 1)}, batch=apart)
 
 
 def _of_starts(forms: Forms, windows: Mapping[str, int]) -> Forms:

@@ -85,12 +85,12 @@ def test_tensors_that_were_unfolded() -> None:
 
 
 def test_numbers_of_any_size_and_other_arrays() -> None:
-    class Rows(Characters):
+    class Weighed(Characters):
         def __getitem__(self, row: int) -> Any:
             x, y = super().__getitem__(row)
             return {"x": x.int(), "weight": torch.tensor(float(row)), "y": y}
 
-    before, after, _ = read(Rows(TEXT * 1000 - 7))
+    before, after, _ = read(Weighed(TEXT * 1000 - 7))
     assert list(after.arrays) == ["weight", START]
     numbers = {name: torch.from_numpy(array[5:9]) for name, array in after.arrays.items()}
     assert after.batch(numbers)["x"].dtype == torch.int32
@@ -108,9 +108,9 @@ class OneIsOther(Characters):
 
 def test_what_does_not_save_half_or_is_not_so_bit_for_bit_stays_as_it_is() -> None:
     for data, checkpoints in (
-        (OneIsOther(), 1),
-        (Characters(stride=BLOCK), 1),
-        (Characters(), 100),
+        (OneIsOther(ahead=3), 1),
+        (Characters(stride=BLOCK, ahead=3), 1),
+        (Characters(ahead=3), 100),
         (TensorDataset(torch.randint(0, 9, (50, BLOCK), generator=torch.Generator().manual_seed(1))), 1),
         (TensorDataset(torch.ones(50, BLOCK, dtype=torch.int64)), 1),
         (TensorDataset(torch.rand(50, BLOCK)), 1),
@@ -118,6 +118,26 @@ def test_what_does_not_save_half_or_is_not_so_bit_for_bit_stays_as_it_is() -> No
         before, after, notes = read(data, checkpoints=checkpoints)
         assert after is before
         assert notes == ()
+
+
+@pytest.mark.parametrize(("ahead", "said"), [(0, "equals"), (1, "is one ahead of")])
+def test_batches_as_they_come_hold_what_is_twice_in_them_once(ahead: int, said: str) -> None:
+    def collate(rows: Any) -> Any:
+        return {"x": torch.stack([x for x, _ in rows]), "y": torch.stack([y for _, y in rows])}
+
+    data = DataLoader(Characters(stride=BLOCK, ahead=ahead), 5, collate_fn=collate)  # type: ignore[arg-type]
+    before = finish(read_rows(data, 4, lambda count: np.zeros((1, 1), np.int64)))
+    after, (note,) = windowed(before, 1)
+    assert note == f"y {said} x in all rows, and is not stored beside it."
+    assert {name: array.shape for name, array in after.arrays.items()} == {"x": (20, BLOCK + ahead)}
+    given = after.batch({"x": torch.from_numpy(after.arrays["x"])})
+    assert all(np.array_equal(given[name].numpy(), before.arrays[name]) for name in "xy")
+
+
+def test_arrays_that_the_client_names_stay_as_they_are() -> None:
+    rows = np.arange(40).reshape(10, 4)
+    given = finish(read_rows({"x": rows, "y": rows.copy()}, 2, lambda count: np.zeros((1, 1), np.int64)))
+    assert windowed(given, 1) == (given, ())
 
 
 def small_gpt() -> nn.Module:
