@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
@@ -358,6 +359,54 @@ def test_a_configuration_that_is_not_the_runs_is_a_sentence(changes: dict[str, A
     first = {name: shape for name, shape in shapes().items() if name != "lm_head.weight"}
     with pytest.raises(DataError, match=said):
         find_architecture(GPT2 | changes, first, {"lm_head.weight": "transformer.wte.weight"})
+
+
+SMALL = {
+    "vocab_size": 64, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "num_key_value_heads": 2, "max_position_embeddings": 32,
+}  # fmt: skip
+OTHERS: dict[str, dict[str, Any]] = {
+    # Layers that use a window, of which the configuration may name more than there are.
+    "Qwen2ForCausalLM": SMALL,
+    # Experts that are one tensor in the model, and one each in the files that the library writes.
+    "MixtralForCausalLM": {**SMALL, "num_local_experts": 4},
+    # One embedding under three names.
+    "T5ForConditionalGeneration": {
+        "vocab_size": 64, "d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 1, "num_heads": 2,
+    },
+    # Weights that are made of two others.
+    "Wav2Vec2ForCTC": {
+        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "conv_dim": [8],
+        "conv_stride": [2], "conv_kernel": [3], "num_feat_extract_layers": 1, "num_conv_pos_embeddings": 4,
+        "num_conv_pos_embedding_groups": 2,
+    },
+    # Buffers that count.
+    "ResNetForImageClassification": {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_written_loads_for_other_models_too(name: str, tmp_path: Path) -> None:
+    kind = getattr(transformers, name)
+    model = kind(kind.config_class(**OTHERS[name]))
+    model.save_pretrained(tmp_path / "saved")
+    held: dict[int, str] = {}
+    run: dict[str, torch.Tensor] = {}
+    tied: dict[str, str] = {}
+    for key, tensor in model.state_dict(keep_vars=True).items():
+        if held.setdefault(id(tensor), key) == key:
+            run[key] = tensor.detach()
+        else:
+            tied[key] = held[id(tensor)]
+    config = read_source(tmp_path / "saved").config
+    found = find_architecture(config, {key: tuple(tensor.shape) for key, tensor in run.items()}, tied)
+    assert (found.name, found.changes) == (name, ())
+    (tmp_path / "config.json").write_text(json.dumps(found.config))
+    tensors = {key: run[of].contiguous().clone() for key, of in found.names.items()}
+    save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
+    again = loaded(kind, tmp_path).state_dict()
+    for key, tensor in model.state_dict().items():
+        assert torch.equal(again[key], tensor), key
 
 
 @pytest.mark.parametrize("task", ["causal", "labels"])

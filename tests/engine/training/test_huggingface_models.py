@@ -12,6 +12,7 @@ import torch
 
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
+from counterfoil.signing.keys import generate_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
 from support import small_models
 from support.bundles import test_key
@@ -103,11 +104,12 @@ def test_adapters_are_delivered_merged(tmp_path: Path, capsys: pytest.CaptureFix
     data = rows(tmp_path / "train.jsonl", [{"text": text} for text in small_models.SENTENCES])
     order, run, verdict = (str(tmp_path / name) for name in ("job.cfoil", "run.cfoil", "verdict.json"))
     test_key(tmp_path)
-    key, public = str(tmp_path / "trainer.pem"), str(tmp_path / "trainer.pub.pem")
+    generate_key(tmp_path / "auditor.pem", None)
+    key, auditor, public = (str(tmp_path / name) for name in ("trainer.pem", "auditor.pem", "auditor.pub.pem"))
     command = ["order", "hf", str(model), "--data", str(data), "--lora", "r=2,alpha=3", "--lr", "0.05", "--out", order]
     assert main([*command, "--steps", "3", "--batch-size", "2"]) == 0
     assert main(["train", order, "--out", run, "--key", key]) == 0
-    assert main(["audit", run, "--order", order, "--verdict", verdict, "--key", key]) == 0
+    assert main(["audit", run, "--order", order, "--verdict", verdict, "--key", auditor]) == 0
     assert main(["export", run, "--safetensors", str(tmp_path / "delivered")]) == 0
     state = load_file(tmp_path / "delivered" / "model.safetensors")
     check = [run, "--verdict", verdict, "--key", public]

@@ -21,7 +21,9 @@ LEAST_DIMENSION = 2**24
 """What a dimension may be however small the weights: positions without weights, for instance, are counted too."""
 LEAST_COUNT = 4096
 """The same for what is built one by one and may share a tensor, such as experts."""
-_NO_SIZE = re.compile(r"(^|_)(id|ids|token|theta|base|seed|version|max_length|id2label|label2id)$|token_id|theta")
+_NO_SIZE = re.compile(
+    r"(^|_)(id|ids|token|theta|base|seed|version|max_length|id2label|label2id)$|token_id|theta|^max_window_"
+)
 _LAYERS = re.compile(r"(layers?|depths?|blocks?|stages?)$|^(n|num)_(layer|block|stage)")
 _BUILT = re.compile(r"(experts?|heads?|labels?|classes|branches|towers)$|^(n|num)_")
 
