@@ -21,16 +21,18 @@ from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.errors import DataError
+from counterfoil.bundle.layout import checkpoint_path
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.hub.architecture import find_architecture
 from counterfoil.hub.folder import Judged, Wanted, Written, write_folder
 from counterfoil.hub.source import read_source
+from counterfoil.program.update import Sgd, WeightAverage
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
 from counterfoil.training.tamper import LabelFlip
 from support import small_models
-from support.bundles import test_key
+from support.bundles import opened_for_change, test_key
 from support.jobs import audited, draw, own_order, record_job, record_run, replace_bytes
 from support.reports import checks
 
@@ -226,6 +228,18 @@ def test_a_verdict_that_is_not_on_this_run_is_refused(
     assert "names no run" in refused(verdict=signed(place, report, "unread"))
 
 
+def test_a_run_whose_state_is_damaged_leaves_nothing_behind(
+    gpt2: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "damaged.cfoil"
+    damaged.write_bytes(gpt2.run.read_bytes())
+    with opened_for_change(damaged) as file:
+        file[f"{checkpoint_path(2)}/transformer.wte.weight"][0, 0] += 1
+    assert exported(replace(gpt2, run=damaged), tmp_path / "hub") == 3
+    assert "differs from the state root" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["damaged.cfoil"]
+
+
 def test_a_head_of_its_own(classifier: Case, tmp_path: Path) -> None:
     """The folder's configuration is of a language model: the class, the labels and the padding are the run's."""
     assert exported(classifier, tmp_path / "hub") == 0
@@ -300,12 +314,22 @@ def test_a_model_within_a_clients_module(place: Path, tmp_path: Path) -> None:
     folder = small_models.gpt2(place / "models" / "wrapped", resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)
     model = transformers.AutoModelForCausalLM.from_pretrained(str(folder), use_cache=False).train()
     data = {"tokens": (np.abs(draw((8, 6), 1)) * 300).astype(np.int64)}
-    draft = own_order(Wrapped(model), lambda m, b: m(b["tokens"]), data, steps=1, batch_size=4)
+    rule = WeightAverage(Sgd(), decay=0.5)
+    draft = own_order(Wrapped(model), lambda m, b: m(b["tokens"]), data, steps=1, batch_size=4, rule=rule)
     case = judged(place, "wrapped", folder, draft)
     assert exported(case, tmp_path / "hub") == 0
     same_bits(loaded(transformers.AutoModelForCausalLM, tmp_path / "hub"), case.state(), "policy.")
     assert delivered(case, tmp_path / "hub", "--prefix", "policy.") == 0
     assert "--prefix policy.`" in (tmp_path / "hub" / "README.md").read_text()
+    # The average of its weights, where the order asks for one.
+    assert exported(case, tmp_path / "average", "--average") == 0
+    state = case.state()
+    averages = {name.removeprefix("average:"): tensor for name, tensor in state.items() if name.startswith("average:")}
+    same_bits(loaded(transformers.AutoModelForCausalLM, tmp_path / "average"), averages, "policy.")
+    assert not torch.equal(averages["policy.transformer.wte.weight"], state["policy.transformer.wte.weight"])
+    assert delivered(case, tmp_path / "average", "--prefix", "policy.") == 1
+    assert delivered(case, tmp_path / "average", "--prefix", "policy.", "--average") == 0
+    assert "--prefix policy. --average`" in (tmp_path / "average" / "README.md").read_text()
 
 
 GPT2 = {"model_type": "gpt2", "vocab_size": 12, "n_positions": 8, "n_embd": 4, "n_layer": 1, "n_head": 2}
