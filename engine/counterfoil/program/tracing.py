@@ -46,6 +46,10 @@ from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.unread import without_unread_changes
 from counterfoil.program.unwrapped import left_out
 
+_DECIDING = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
+SHAPELESS = (*_DECIDING, UnsupportedOperatorException)
+"""What tensors without values raise where they would need some."""
+
 
 @contextmanager
 def plainly(*, ignore_autocast: bool | Callable[[torch.dtype], bool], notes: Notes | None = None) -> Iterator[None]:
@@ -111,7 +115,7 @@ def explained(location: Location) -> Iterator[None]:
     """
     try:
         yield
-    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
+    except _DECIDING as error:
         raise ProgramError(
             f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",

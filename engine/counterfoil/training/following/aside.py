@@ -10,6 +10,8 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from counterfoil.operators.random import dropout_of
+from counterfoil.program.notes import Notes
+from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.training.following.steps import Geometry
 from counterfoil.training.following.world import World
@@ -23,12 +25,14 @@ class WithoutValues(TorchFunctionMode):
 
     Args:
         world: Knows which have none.
+        notes: Is told of sparse constants that become dense.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, notes: Notes) -> None:
         super().__init__()
         self._world = world
         self._substitutes = Substitutes(self)
+        self._dense = DenseConstants(notes)
 
     def hold(self, truth: Tensor) -> None:
         """Let the loss be infinite where a truth value does not hold."""
@@ -47,6 +51,8 @@ class WithoutValues(TorchFunctionMode):
             return func(*args, **named)
         if func in _MAKERS:
             return _made(args[0], named.get("dtype"))
+        if any(isinstance(item, Tensor) and item.layout is not torch.strided for item in _given((args, named))):
+            return self._dense.__torch_function__(func, types, args, named)
         return self._substitutes.__torch_function__(dropout_of(func), types, args, named)
 
 

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import MethodType
+from contextlib import contextmanager, nullcontext
+from types import MethodType, ModuleType
 from typing import Any, Protocol
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
 
-from counterfoil.training.scripts.patches import Patches
+from counterfoil.training.scripts.patches import Patch, Patches, patched
+
+_SAVING = {"safetensors.torch": ("save_file",), "torchvision.utils": ("save_image",)}
+"""Functions of libraries that write weights, or pictures, to files."""
 
 
 class Watcher(Protocol):
@@ -68,12 +73,28 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _optimizers(patches, watcher, made)
         _loaders(patches, watcher)
         _passes(patches, watcher)
-        yield
+        with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
+            yield
     finally:
         hook.remove()
         patches.undo()
         for optimizer in filter(None, (reference() for reference in made)):
             vars(optimizer).pop("step", None)
+
+
+def _saving(names: Sequence[str], watcher: Watcher) -> Patch:
+    """Return what has a module's functions ask before they write a file."""
+
+    def patch(module: ModuleType, patches: Patches) -> None:
+        for name in names:
+            save = getattr(module, name)
+
+            def saved(what: Any, file: Any, *args: Any, save: Any = save, **kwargs: Any) -> Any:
+                return save(what, file, *args, **kwargs) if watcher.saves(str(file)) else None
+
+            patches.put(module, name, saved)
+
+    return patch
 
 
 def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optimizer]]) -> None:
@@ -137,11 +158,20 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
         if watcher.saves(str(f)):
             save(obj, f, *args, **kwargs)
 
+    def wrapped(self: DistributedDataParallel, module: nn.Module, *_: Any, **__: Any) -> None:
+        # Without its hooks on gradients, which want values; whoever calls it calls the module.
+        nn.Module.__init__(self)
+        self.module = module
+        group = dist.group.WORLD if dist.is_available() and dist.is_initialized() else None
+        self.process_group = group  # type: ignore[assignment]
+
     def compiled(model: Any = None, **_: Any) -> Any:
         watcher.compiles()
         return (lambda function: function) if model is None else model
 
     patches.put(torch, "compile", compiled)
     patches.put(nn.Module, "compile", lambda self, *args, **kwargs: watcher.compiles())
+    patches.put(DistributedDataParallel, "__init__", wrapped)
+    patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
     patches.put(torch.autograd, "backward", gone_back)
     patches.put(torch, "save", saved)

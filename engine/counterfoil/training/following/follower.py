@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -19,8 +19,10 @@ from counterfoil.base.raised import told
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
+from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.capture import tied_names, unsaved_names
+from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import watched
@@ -57,17 +59,12 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder |
         follower = Follower(wanted, title, names)
         wanted.before = follower.close
         try:
-            with generators_kept(), watched(follower):
+            with follower.ended(), generators_kept(), watched(follower):
                 _run_to_its_end(run, follower)
                 follower.end()
-        except BaseException as error:
-            follower.failed(error)
-            if not isinstance(error, Again):
-                raise
+        except Again:
             # One more module makes plain numbers of values: now that it is known, the script begins anew.
             continue
-        finally:
-            follower.close()
         return follower.ordered()
 
 
@@ -77,6 +74,9 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
         run()
     except CounterfoilError:
         raise
+    except tracing.SHAPELESS as error:
+        with tracing.explained(follower.location):
+            raise error
     except SystemExit as ended:
         if ended.code not in (None, 0) or not follower.steps:
             raise
@@ -85,6 +85,12 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
             raise
         if follower.complete:
             return
+        if isinstance(error, KeyError) and any(map(is_asked, error.args)):
+            raise ProgramError(
+                "The script looks something up by a value of the training"
+                f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
+                remedy="Leave that out where nothing is trained, or order the steps before with --max-steps.",
+            ) from error
         raise DataError(
             f"The script failed after {follower.steps} steps: {told(error)}"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
@@ -106,7 +112,7 @@ class Follower:
     def __init__(self, wanted: Wanted, title: str, names: PlainNames) -> None:
         self._wanted = wanted
         self._title = title
-        self._location = Location()
+        self.location = Location()
         self._stack = ExitStack()
         self._world: World | None = None
         self._taken: TakenSteps
@@ -121,7 +127,7 @@ class Follower:
         self._yes: tuple[str, int] | None = None
         self._copies: list[Copy] = []
         self._inside: Inside | None = None
-        self._notes: dict[str, None] = {}
+        self._notes = Notes()
         self._handing = False
 
     # What the script does.
@@ -170,7 +176,7 @@ class Follower:
             return
         for loss in losses:
             if world.is_noted(loss):
-                self._location.attribute_backward(loss)
+                self.location.attribute_backward(loss)
                 with torch.no_grad():
                     world.step.losses.append(Geometry.of(loss.detach()))
 
@@ -207,20 +213,20 @@ class Follower:
         for name in written:
             world.note_change(name)
         state = tuple(Geometry.of(world.stands[name]) for name in written)
-        self._location.at_slot("")
-        world.step.events.append(Update(number, time, gradients, state, rates, self._location.place))
+        self.location.at_slot("")
+        world.step.events.append(Update(number, time, gradients, state, rates, self.location.place))
         self._calls.append(len(own.rates) - 1)
         return result
 
     def compiles(self) -> None:
         """Note that nothing is compiled."""
-        self._notes["torch.compile is left out: an order says what is computed, not by which kernels."] = None
+        self._notes.add("torch.compile is left out: an order says what is computed, not by which kernels.")
 
     def saves(self, what: str) -> bool:
         """Keep a script from saving what was not trained."""
         if self._world is None:
             return True
-        self._notes[f"{what} was not written: the weights come with the run (counterfoil export)."] = None
+        self._notes.add(f"{what} was not written: the weights come with the run (counterfoil export).")
         return False
 
     def _casts(self, dtype: torch.dtype) -> bool:
@@ -278,7 +284,7 @@ class Follower:
                 remedy="An order says beforehand what is done: order the steps before with --max-steps, or decide by "
                 "what is known, such as the number of the step.",
             )
-        self._notes[f"The script decides by a value of the training{where}: {note}; answered no."] = None
+        self._notes.add(f"The script decides by a value of the training{where}: {note}; answered no.")
 
     # Steps.
 
@@ -296,14 +302,14 @@ class Follower:
             self._names.learn_usual(frame)
         self._models = models
         self._roots = {id(models.modules[name]) for name in models.trained}
-        world = World(models.tensors, self._location)
+        world = World(models.tensors, models.others, self.location)
         stack = self._stack
-        stack.enter_context(tracing.plainly(ignore_autocast=self._casts))
+        stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self._notes))
         stack.enter_context(counting_draws())
         for name in models.trained:
-            stack.enter_context(self._location.attribute_forward(models.modules[name]))
+            stack.enter_context(self.location.attribute_forward(models.modules[name]))
         stack.enter_context(whereabouts.LineLabels(label_line))
-        aside = WithoutValues(world)
+        aside = WithoutValues(world, self._notes)
         stack.enter_context(aside)
         stack.enter_context(
             AskedValues(self._decide, self._names, known=aside.knows, hold=aside.hold, stand_in=world.unknown)
@@ -339,7 +345,7 @@ class Follower:
             taken.end(self._kept)
             self._compare(ended=True)
             self.close()
-            self._wanted.hand_over(self._job(), tuple(self._notes))
+            self._wanted.hand_over(self._job(), self._notes.sentences)
 
     @property
     def _kept(self) -> frozenset[str]:
@@ -366,10 +372,17 @@ class Follower:
         self._taken.end(self._kept)
         self._compare(ended=True)
 
-    def failed(self, error: BaseException) -> None:
-        """End a copy of the script that failed, or was handed over."""
-        if self._inside is not None:
-            self._inside.tell(self._taken.made, list(self._taken.variants), type(error).__name__)
+    @contextmanager
+    def ended(self) -> Iterator[None]:
+        """Let go of torch, and of copies of the script, however it ends; a copy tells how."""
+        try:
+            yield
+        except BaseException as error:
+            if self._inside is not None:
+                self._inside.tell(self._taken.made, list(self._taken.variants), type(error).__name__)
+            raise
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Let torch compute as ever."""
@@ -382,7 +395,7 @@ class Follower:
         """Return the order of all steps; None where there was none."""
         if self._world is None or not self._taken.made:
             return None
-        return ScriptOrder(self._wanted.draft(self._job(), self._wanted.precision), tuple(self._notes))
+        return ScriptOrder(self._wanted.draft(self._job(), self._wanted.precision), self._notes.sentences)
 
     def _job(self) -> Followed:
         world, models, taken = self._world, self._models, self._taken

@@ -32,10 +32,20 @@ class Models:
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """Parameters and buffers of all, by name: as the model's file names them where one alone is trained."""
+        """Parameters and buffers of those that are trained, by name: as the model's file names them if it is one."""
+        return self._tensors(self.trained)
+
+    @property
+    def others(self) -> dict[str, Tensor]:
+        """Parameters and buffers of the others, by name."""
+        known = {id(tensor) for tensor in self.tensors.values()}
+        found = self._tensors([name for name in self.modules if name not in self.trained])
+        return {name: tensor for name, tensor in found.items() if id(tensor) not in known}
+
+    def _tensors(self, modules: Iterable[str]) -> dict[str, Tensor]:
         found: dict[str, Tensor] = {}
         seen: set[int] = set()
-        for name in (*self.trained, *(name for name in self.modules if name not in self.trained)):
+        for name in modules:
             for own, tensor in _own(self.modules[name]):
                 if id(tensor) not in seen:
                     seen.add(id(tensor))
@@ -45,7 +55,7 @@ class Models:
     @property
     def kept(self) -> frozenset[str]:
         """Names of the tensors whose new values count: those of every module."""
-        return frozenset(self.tensors)
+        return frozenset({*self.tensors, *self.others})
 
     def own(self, module: str) -> dict[str, str]:
         """Return the names of a module's tensors in the order, by its own for them."""

@@ -22,6 +22,7 @@ from counterfoil.training.following.steps import Geometry, Memory, Number, Opera
 
 _FILLING = frozenset({"aten::zero_", "aten::fill_"})
 """Operators after which it does not matter what a tensor held."""
+_INDEXED = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
 _OWN_DRAWS = "counterfoil"
 """Namespace of the draws, which have no arguments that are tensors."""
 
@@ -31,10 +32,11 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     Args:
         state: The tensors of the state by name. They keep the values that they have.
+        others: Tensors by name that are state from when they are changed by what has no values: those of other modules.
         location: Knows the place that is being computed.
     """
 
-    def __init__(self, state: Mapping[str, Tensor], location: Location) -> None:
+    def __init__(self, state: Mapping[str, Tensor], others: Mapping[str, Tensor], location: Location) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake = FakeTensorMode(allow_non_fake_inputs=True)
         self._location = location
@@ -47,8 +49,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """What stands for it."""
         self.names: dict[Memory, str] = {}
         """The names of the state, by the memory of what stands for it."""
-        self.found: dict[str, Place] = {}
-        """State that is no module's and was met when it was changed, and where."""
+        self._others = {Geometry.of(tensor): (name, tensor) for name, tensor in others.items()}
+        self._found = 0
         self.step = Step()
         for name, tensor in state.items():
             self.hold(name, tensor)
@@ -69,6 +71,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def is_noted(self, tensor: Tensor) -> bool:
         """Whether a tensor has no values, or is of the state."""
+        if tensor.layout is not torch.strided:
+            return False
         return isinstance(tensor, FakeTensor) or tensor.untyped_storage()._cdata in self._by_memory
 
     def __torch_dispatch__(
@@ -86,6 +90,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._location.at_line(client_line())
         place = self._location.place
+        if func._schema.name in _INDEXED:
+            args = (args[0], [part for index in args[1] for part in _places(index)], *args[2:])
         written = _written(func, args, kwargs)
         given: dict[int, Tensor] = {}
         back: dict[int, Tensor] = {}
@@ -93,7 +99,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def stand_in(item: Any) -> Any:
             if not isinstance(item, Tensor):
                 return item
-            stand = item if isinstance(item, FakeTensor) else self._stand_in(item, id(item) in written, place)
+            stand = item if isinstance(item, FakeTensor) else self._stand_in(item, id(item) in written)
             if stand is not item:
                 back[id(stand)] = item
             given[id(stand)] = stand
@@ -106,14 +112,15 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._record(func, args, kwargs, results, list(given.values()), changed, place)
         return _mapped(results, lambda item: back.get(id(item), item))
 
-    def _stand_in(self, tensor: Tensor, changed: bool, place: Place) -> FakeTensor:
+    def _stand_in(self, tensor: Tensor, changed: bool) -> FakeTensor:
         """Return what stands for a tensor with values in the step."""
         geometry = Geometry.of(tensor)
         if changed and geometry.memory not in self._by_memory:
-            name = f"kept.{len(self.found) + 1}"
-            self.found[name] = place
+            if geometry in self._others:
+                return self.hold(*self._others[geometry])
+            self._found += 1
             # The whole of its memory: what it is a view of is changed, too.
-            self.hold(name, torch.empty((), dtype=tensor.dtype).set_(tensor.untyped_storage()))
+            self.hold(f"kept.{self._found}", torch.empty((), dtype=tensor.dtype).set_(tensor.untyped_storage()))
         if geometry in self._by_geometry:
             return self._by_geometry[geometry]
         if geometry.memory in self._by_memory:
@@ -185,6 +192,13 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             step.known.add(memory)
         else:
             step.carried.setdefault(memory, place)
+
+
+def _places(index: Tensor | None) -> Sequence[Tensor | None]:
+    """Return an index, the places of a mask that has values in its stead: how many they are is a shape."""
+    if index is None or isinstance(index, FakeTensor) or index.dtype is not torch.bool:
+        return (index,)
+    return index.nonzero(as_tuple=True)
 
 
 def _tensors_of(item: Any, found: list[Tensor]) -> None:
