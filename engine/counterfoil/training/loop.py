@@ -7,7 +7,6 @@ recording, and evaluation, logging and printing stay the caller's.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -187,8 +186,6 @@ class Loop:
     def __iter__(self) -> Iterator[LoopStep]:
         """Write the order; record its steps, and yield each."""
         draft = order_custom(self._job)
-        for note in draft.notes:
-            print(note, file=sys.stderr)
         self._rates = list(draft.rates[""])
         for note in (*self._notes.sentences, *draft.notes):
             Console(stderr=True).print(note, markup=False, highlight=False, soft_wrap=True)
