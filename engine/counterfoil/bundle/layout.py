@@ -62,6 +62,8 @@ CHUNK_PROOFS = "proofs"
 
 MAX_MANIFEST_BYTES = 16 * 2**20
 MAX_PROGRAM_BYTES = 80 * 2**20
+MAX_PROGRAMS_BYTES = 16 * MAX_PROGRAM_BYTES
+"""All programs of an order; read, they take a multiple of it."""
 MAX_CLAIM_BYTES = 2**20
 MAX_CONSENT_BYTES = 2**14
 """A client's signature or a trainer's acceptance has some 800 bytes."""
@@ -161,6 +163,7 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     if RUN in inventory.groups:
         parts |= _run(inventory, manifest, parts[INITIAL])
     _compare(inventory, parts, BUNDLE)
+    _check_programs(inventory)
 
 
 def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
@@ -198,6 +201,16 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
             CHUNK_PROOFS: _Part("uint8", (None, DIGEST_BYTES)),
         }
     _compare(inventory, parts, CAPSULE_FILE)
+    _check_programs(inventory)
+
+
+def _check_programs(inventory: Inventory) -> None:
+    """Check that several programs are not too large together; raises BundleError."""
+    total = sum(info.shape[0] for info in members(inventory, PROGRAMS).values())
+    if total > MAX_PROGRAMS_BYTES:
+        raise BundleError(
+            say("The programs of the order have {0} bytes together; {1} are allowed.", total, MAX_PROGRAMS_BYTES)
+        )
 
 
 def is_signed(inventory: Inventory) -> bool:

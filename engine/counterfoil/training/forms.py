@@ -166,8 +166,8 @@ def pattern_of(names: Sequence[str]) -> tuple[str, ...]:
     pattern = tuple(names[: len(names) - ends[-1]])
     if len(pattern) > MAX_PATTERN:
         raise DataError(
-            f"The shapes of the batches follow no pattern in {len(pattern):,} steps; an order says which step has "
-            f"which for {MAX_PATTERN:,} at most.",
+            f"The shapes of batches follow no pattern in {len(pattern):,} steps; an order says for {MAX_PATTERN:,} at "
+            "most which step has which.",
             remedy="Pad all batches to one length, or order fewer steps.",
         )
     return pattern

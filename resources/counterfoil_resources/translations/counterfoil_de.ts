@@ -5439,6 +5439,10 @@ Lauf zu finden</translation>
             <translation>Die Programme der Kapsel sind nicht die, die in ihren Schritten an der Reihe sind.</translation>
         </message>
         <message>
+            <source>The programs of the order have {0} bytes together; {1} are allowed.</source>
+            <translation>Die Programme des Auftrags haben zusammen {0} Bytes; {1} sind erlaubt.</translation>
+        </message>
+        <message>
             <source>The progress in {0} cannot be read: {1}.</source>
             <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
         </message>

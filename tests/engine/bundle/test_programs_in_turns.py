@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, CommitmentError
 from counterfoil.base.turns import Turns
+from counterfoil.bundle import layout
 from counterfoil.bundle.pattern import CHARACTERS, MAX_LISTED, MAX_PATTERN
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import MAX_PROGRAMS, OrderManifest
@@ -180,6 +182,15 @@ def test_another_program_under_its_name_is_refused(tmp_path: Path):
     flip_bit(path, "/order/programs/g", 0, 0)
     with BundleReader.open(path) as reader, pytest.raises(CommitmentError, match="The program 'g' in the bundle"):
         reader.check_order_contents()
+
+
+def test_programs_that_are_too_large_together_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, _, _ = written(tmp_path)
+    both = sum(map(len, PROGRAMS.values()))
+    for most in (both, both - 1):
+        monkeypatch.setattr(layout, "MAX_PROGRAMS_BYTES", most)
+        with pytest.raises(BundleError, match="have 11 bytes together; 10 are") if most < both else nullcontext():
+            BundleReader.open(path).close()
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,18 @@ import torch
 from torch import Tensor
 
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.base.turns import ALONE, Turns
-from counterfoil.bundle.pattern import MAX_PATTERN
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.recompute import Segments
 from counterfoil.training.custom import ClientJob
-from counterfoil.training.following.layout import Layout, Made, Plan, period, plan_of
+from counterfoil.training.following.layout import Layout, Made, Plan, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.retracing import BatchInput, Sources, carried, retrace
 from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.taken import TakenSteps, Variant
+from counterfoil.training.forms import pattern_of
 from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.united import united
@@ -128,14 +127,7 @@ class Followed(ClientJob):
 
     def _pattern(self, variants: int) -> tuple[str, ...]:
         """The shortest pattern that gives every step its program."""
-        names = tuple(_name(step.variant, variants) for step in self.taken.made)
-        length = period([step.variant for step in self.taken.made])
-        if length > MAX_PATTERN:
-            raise DataError(
-                f"The script's steps follow no pattern of at most {MAX_PATTERN} steps.",
-                remedy="Order fewer steps with --max-steps.",
-            )
-        return names[:length]
+        return pattern_of([_name(step.variant, variants) for step in self.taken.made])
 
     def _scalars(self, plans: Sequence[Plan]) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
         """Return the names of the per-step scalars, and float64 ``[steps, scalars]``."""

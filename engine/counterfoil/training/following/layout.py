@@ -125,14 +125,3 @@ class Layout:
                         array[place] = pool.tensor(items[column])
                 data[name] = array
         return schedule, data or {_NOTHING: np.zeros(1, np.uint8)}
-
-
-def period(variants: Sequence[int]) -> int:
-    """Return the smallest length whose repetition gives the whole sequence (Knuth, Morris and Pratt 1977)."""
-    borders = [0] * len(variants)
-    for place in range(1, len(variants)):
-        border = borders[place - 1]
-        while border and variants[place] != variants[border]:
-            border = borders[border - 1]
-        borders[place] = border + (variants[place] == variants[border])
-    return len(variants) - borders[-1]
