@@ -38,6 +38,7 @@ _NEEDED = (
 )  # fmt: skip
 """What may be found by ``PYTHONPATH`` alone; whatever these need lies beside them."""
 _USER_BASE = "PYTHONUSERBASE"
+_HASHING = "PYTHONHASHSEED"
 
 
 def program_command(module: str, *arguments: str) -> list[str]:
@@ -57,6 +58,18 @@ def program_command(module: str, *arguments: str) -> list[str]:
     if sys.flags.utf8_mode:  # names of files must be the same texts on both sides
         flags += ["-X", "utf8"]
     return [sys.executable, *flags, os.path.abspath(__file__), os.pathsep.join(_folders()), module, *arguments]
+
+
+def hashing_otherwise(module: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command that starts a process whose texts have other hashes, and variables of its environment.
+
+    Args:
+        module: As for :func:`program_command`.
+    """
+    command = program_command(module)
+    # The one variable of Python's that counts for it; the environment of a process has none else.
+    command = [part for part in command if part != "-E"]
+    return command, {_HASHING: "2" if os.environ.get(_HASHING) == "1" else "1"}
 
 
 def program_environment(**more: str) -> dict[str, str]:

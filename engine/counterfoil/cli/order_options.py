@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from counterfoil.program.recompute import Segments
     from counterfoil.training.order import OrderDraft, Recomputation
+    from counterfoil.training.secondlook import SecondLook
 
 # mypy wants the members spelt out; they would be a second list.
 ProfileName = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
@@ -243,6 +244,7 @@ def write_order(
     *,
     trial: bool,
     signer: SignerProcess | None = None,
+    look: SecondLook | None = None,
 ) -> None:
     """Write an order, after the trial of its first step if one is wanted, and say what was written.
 
@@ -252,10 +254,18 @@ def write_order(
         external_data: Where its data goes; into the order unless given.
         trial: Whether its first step is tried.
         signer: Holds the client's key; unsigned unless given.
+        look: A second look at the code that was ordered, which ends with this.
     """
     console = terminal.console()
-    if trial:
-        _try_order(draft, console)
+    try:
+        if trial:
+            _try_order(draft, console)
+        note = "" if look is None else look.compare(draft)
+    finally:
+        if look is not None:
+            look.close()
+    if note:
+        console.print(f"[bold yellow]WARNING[/]  {shown(note)}", soft_wrap=True)
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     for note in draft.notes:

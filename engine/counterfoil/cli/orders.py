@@ -28,7 +28,7 @@ from counterfoil.cli.order_options import (
     write_order,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
-from counterfoil.cli.scripts import OrderCommands, drafted, order_script
+from counterfoil.cli.scripts import OrderCommands, drafted, look_again, order_script
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -131,6 +131,14 @@ def order(
     ] = None,
     recompute_activations: RecomputeOption = None,
     trial: TrialOption = True,
+    second_look: Annotated[
+        bool,
+        typer.Option(
+            help="Run the code once more in another process, with --script or --from, while the first step is tried: "
+            "a step that hangs on the order of a set, say, is another program there. --no-second-look for code that "
+            "must not run twice."
+        ),
+    ] = True,
     key: OrderKeyOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -142,7 +150,7 @@ def order(
     """
     if context.invoked_subcommand is not None:
         given = (source, script, out, max_steps, precision, recompute_activations, key)
-        if any(item is not None for item in given) or force or not trial:
+        if any(item is not None for item in given) or force or not trial or not second_look:
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
                 "recipe."
@@ -163,7 +171,8 @@ def order(
         from counterfoil.training.custom import load_job
 
         draft = drafted(load_job(source), profile, segments)
-    write_order(draft, out, trial=trial, signer=signer)
+    look = look_again(draft, source, script, context.obj, profile, segments) if second_look else None
+    write_order(draft, out, trial=trial, signer=signer, look=look)
 
 
 @order_app.command("digits-cnn")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
     from counterfoil.training.preparing import Preparing
+    from counterfoil.training.secondlook import SecondLook
 
 
 class OrderCommands(typer.core.TyperGroup):
@@ -87,6 +88,32 @@ def _following(console: Console) -> Iterator[tuple[Callable[[Preparing], None], 
             bar[0].update(event.done)
 
         yield tell, bars.close
+
+
+def look_again(
+    draft: OrderDraft,
+    source: str | None,
+    script: Path | None,
+    arguments: Sequence[str] | None,
+    precision: AnyPrecision | None,
+    segments: Segments | None,
+) -> SecondLook | None:
+    """Begin a second look at the code that was ordered, in a process of its own; None where there can be none.
+
+    Args:
+        draft: The order.
+        source: The function that it is of, or None.
+        script: The script that it is of, or None.
+        arguments: The script's arguments.
+        precision: The precision profile that was named.
+        segments: Segments of the forward pass whose activations are recomputed.
+    """
+    from counterfoil.training.secondlook import Source, begin, profile_name
+
+    # A script may have asked for a profile; what was answered counts.
+    profile = profile_name(draft.manifest.precision if script is not None else precision)
+    named = "" if script is None else str(script)
+    return begin(Source(source or "", named, tuple(arguments or ()), profile, segments))
 
 
 def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:

@@ -1,0 +1,190 @@
+"""A second look at what a client's code orders: once more in a process of its own, under another hash seed.
+
+Python scatters the order of a set of names anew in each process. A step that goes through one is another program each
+time, and within one process no second capture shows it. So the code that was ordered runs again while the first step is
+tried; nothing is written, and of what comes out only the programs are compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from counterfoil.base.errors import CounterfoilError, ProgramError
+from counterfoil.base.generators import finish
+from counterfoil.base.precision import PROFILES, AnyPrecision
+from counterfoil.base.programs import hashing_otherwise, program_environment
+from counterfoil.base.raised import theirs, told
+from counterfoil.operators.node import Node
+from counterfoil.program.graph import Program
+from counterfoil.program.limits import LARGE
+from counterfoil.program.recompute import Segments
+from counterfoil.training.order import OrderDraft
+
+_MODULE = "counterfoil.training.secondlook"
+_MOST_STEPS = 8
+"""Steps of a script that are looked at: their programs must be among those of the order."""
+REMEDY = (
+    "Go through names in an order of their own, for instance sorted(names) in the place of a set, and seed what draws "
+    "before the step. --no-second-look orders it as it is now."
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was ordered.
+
+    Attributes:
+        reference: ``module:function``; empty for a script.
+        script: The script; empty for a function.
+        arguments: Its arguments.
+        profile: Name of the precision profile; empty where none was named.
+        segments: Segments of the forward pass whose activations are recomputed.
+    """
+
+    reference: str = ""
+    script: str = ""
+    arguments: tuple[str, ...] = ()
+    profile: str = ""
+    segments: Segments | None = None
+
+
+def profile_name(precision: AnyPrecision | None) -> str:
+    """Return the name of a precision profile; empty for none, and for one that has no name."""
+    return next((name for name, profile in PROFILES.items() if profile == precision), "")
+
+
+class SecondLook:
+    """A process that drafts an order once more.
+
+    Args:
+        source: What was ordered.
+    """
+
+    def __init__(self, source: Source) -> None:
+        command, hashing = hashing_otherwise(_MODULE)
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            env=program_environment(**hashing),
+        )
+        assert self._process.stdin is not None
+        with suppress(OSError):  # where it is gone already, comparing says so
+            self._process.stdin.write(json.dumps({"paths": sys.path, "source": asdict(source)}).encode())
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def compare(self, draft: OrderDraft) -> str:
+        """Wait for what it drafts, and compare the programs.
+
+        Args:
+            draft: The order.
+
+        Returns:
+            A note for the client where the second look failed; else nothing.
+
+        Raises:
+            ProgramError: A program is another one.
+        """
+        assert self._process.stdout is not None
+        said = self._process.stdout.read()
+        try:
+            found = json.loads(said)
+        except ValueError:
+            found = {"failed": f"the process ended with the exit code {self._process.wait()}"}
+        if "failed" in found:
+            return f"A second look at the code, under another hash seed, came to nothing: {found['failed']}."
+        own = draft.programs.all
+        digests = {program.digest for program in own}
+        for text in found["programs"]:
+            other = Program.from_bytes(text.encode(), limits=LARGE)
+            if other.digest not in digests:
+                raise _another(own, other)
+        return ""
+
+
+def begin(source: Source) -> SecondLook | None:
+    """Begin a second look; None where a process cannot have another hash seed: a frozen program."""
+    return None if getattr(sys, "frozen", False) else SecondLook(source)
+
+
+def _another(own: Sequence[Program], other: Program) -> ProgramError:
+    nearest = min(own, key=lambda program: abs(len(program.nodes) - len(other.nodes)))
+    node = first_other_node(nearest, other)
+    where = f": it begins to differ at {node.where}" if node is not None else ""
+    return ProgramError(
+        f"The step is another program in another process, under another hash seed{where}. It hangs on the order of a "
+        "set, on the hash of a text, or on what else differs between two processes.",
+        remedy=REMEDY,
+    )
+
+
+def first_other_node(one: Program, other: Program) -> Node | None:
+    """Return the first operator of a program that another one does not have in its place; None where none differs."""
+    for mine, its in zip_longest(one.nodes, other.nodes):
+        if mine != its:
+            return mine or its
+    return None
+
+
+def main() -> int:
+    """Be the process: read what was ordered, draft it with nothing shown, and say the programs."""
+    request = json.loads(sys.stdin.buffer.read())
+    answer = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    sys.path[:] = request["paths"]
+    source = Source(**{**request["source"], "arguments": tuple(request["source"]["arguments"])})
+    found = programs_of(source)
+    with os.fdopen(answer, "wb") as stream_out:
+        stream_out.write(json.dumps(found).encode())
+    return 0
+
+
+def programs_of(source: Source) -> dict[str, Any]:
+    """Return the programs of what was ordered as text; or why there are none."""
+    try:
+        draft = _DRAFTED[bool(source.script)](source)
+        return {"programs": [program.to_bytes().decode() for program in draft.programs.all]}
+    except CounterfoilError as error:
+        return {"failed": error.sentence.rstrip(".")}
+    except BaseException as error:
+        theirs(error)
+        return {"failed": told(error)}
+
+
+def _of_function(source: Source) -> OrderDraft:
+    from counterfoil.training.custom import load_job
+
+    return finish(load_job(source.reference).drafting(PROFILES.get(source.profile), source.segments))
+
+
+def _of_script(source: Source) -> OrderDraft:
+    from counterfoil.training.following.follower import follow
+    from counterfoil.training.scripts.handing import Wanted
+    from counterfoil.training.scripts.run import run_script
+
+    script, wanted = Path(source.script), Wanted(PROFILES.get(source.profile), _MOST_STEPS)
+    wanted.draft = lambda job, precision: finish(job.drafting(precision, source.segments))
+    return run_script(script, source.arguments, wanted, around=lambda run: follow(run, wanted, script.stem)).draft
+
+
+_DRAFTED: dict[bool, Callable[[Source], OrderDraft]] = {False: _of_function, True: _of_script}
