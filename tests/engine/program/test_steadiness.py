@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,8 +77,17 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         "factor",
-        [drawn_apart, counted, time.time, time.perf_counter, lambda: os.urandom(1)[0] + os.urandom(1)[0] / 256 + 1],
-        ids=["generator", "counter", "clock", "timer", "urandom"],
+        [
+            drawn_apart,
+            counted,
+            time.time,
+            time.perf_counter,
+            lambda: os.urandom(1)[0] + os.urandom(1)[0] / 256 + 1,
+            lambda: uuid.uuid4().int % 1_000_003,
+            lambda: secrets.randbelow(1_000_003),
+            lambda: random.SystemRandom().random(),
+        ],
+        ids=["generator", "counter", "clock", "timer", "urandom", "uuid", "secrets", "system's generator"],
     )
     def test_what_differs_the_second_time(self, factor: Factor) -> None:
         with pytest.raises(ProgramError, match="another one when it is captured a second time") as refused:
