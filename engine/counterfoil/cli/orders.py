@@ -171,7 +171,7 @@ def order(
         from counterfoil.training.custom import load_job
 
         draft = drafted(load_job(source), profile, segments)
-    look = look_again(draft, source, script, context.obj, profile, segments) if second_look else None
+    look = look_again(draft, source, script, context.obj, max_steps, profile, segments) if second_look else None
     write_order(draft, out, trial=trial, signer=signer, look=look)
 
 

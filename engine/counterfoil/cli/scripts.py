@@ -95,6 +95,7 @@ def look_again(
     source: str | None,
     script: Path | None,
     arguments: Sequence[str] | None,
+    steps: int | None,
     precision: AnyPrecision | None,
     segments: Segments | None,
 ) -> SecondLook | None:
@@ -105,6 +106,7 @@ def look_again(
         source: The function that it is of, or None.
         script: The script that it is of, or None.
         arguments: The script's arguments.
+        steps: Most steps of the script.
         precision: The precision profile that was named.
         segments: Segments of the forward pass whose activations are recomputed.
     """
@@ -113,7 +115,7 @@ def look_again(
     # A script may have asked for a profile; what was answered counts.
     profile = profile_name(draft.manifest.precision if script is not None else precision)
     named = "" if script is None else str(script)
-    return begin(Source(source or "", named, tuple(arguments or ()), profile, segments))
+    return begin(Source(source or "", named, tuple(arguments or ()), steps, profile, segments))
 
 
 def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:

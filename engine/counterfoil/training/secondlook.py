@@ -30,8 +30,6 @@ from counterfoil.program.recompute import Segments
 from counterfoil.training.order import OrderDraft
 
 _MODULE = "counterfoil.training.secondlook"
-_MOST_STEPS = 8
-"""Steps of a script that are looked at: their programs must be among those of the order."""
 REMEDY = (
     "Go through names in an order of their own, for instance sorted(names) in the place of a set, and seed what draws "
     "before the step. --no-second-look orders it as it is now."
@@ -46,6 +44,7 @@ class Source:
         reference: ``module:function``; empty for a script.
         script: The script; empty for a function.
         arguments: Its arguments.
+        steps: Most steps of it; None for as many as it would train.
         profile: Name of the precision profile; empty where none was named.
         segments: Segments of the forward pass whose activations are recomputed.
     """
@@ -53,6 +52,7 @@ class Source:
     reference: str = ""
     script: str = ""
     arguments: tuple[str, ...] = ()
+    steps: int | None = None
     profile: str = ""
     segments: Segments | None = None
 
@@ -182,7 +182,7 @@ def _of_script(source: Source) -> OrderDraft:
     from counterfoil.training.scripts.handing import Wanted
     from counterfoil.training.scripts.run import run_script
 
-    script, wanted = Path(source.script), Wanted(PROFILES.get(source.profile), _MOST_STEPS)
+    script, wanted = Path(source.script), Wanted(PROFILES.get(source.profile), source.steps)
     wanted.draft = lambda job, precision: finish(job.drafting(precision, source.segments))
     return run_script(script, source.arguments, wanted, around=lambda run: follow(run, wanted, script.stem)).draft
 
