@@ -208,15 +208,13 @@ def _collated_pads(data: Any) -> dict[str, Pad]:
             chosen = np.linspace(0, len(dataset) - 1, _PROBED).astype(int).tolist()
             given = [dataset[number] for number in dict.fromkeys(chosen)]
             alone = [_arrays(collate([row])) for row in given]
-            found: dict[str, Pad] = {}
+            found: dict[str, list[Pad]] = {}
             for name in alone[0]:
                 sizes = [arrays[name].size for arrays in alone]
                 short, long = int(np.argmin(sizes)), int(np.argmax(sizes))
                 both = _arrays(collate([given[short], given[long]]))[name]
-                seen = [pad for row in both if (pad := _pad_of(alone[short][name][0], row)) is not None]
-                if len(set(seen)) == 1:
-                    found[name] = seen[0]
-            return found
+                found[name] = _pads_of(alone[short][name][0], alone[long][name][0], both)
+            return _on_one_side(found)
         except BaseException as error:
             # A collation of whole batches alone shows nothing; the client is asked then.
             theirs(error)
@@ -227,18 +225,47 @@ def _arrays(batch: Any) -> dict[str, Array]:
     return {name: numbers_of(leaf, name) for name, leaf in leaves(batch, "")}
 
 
-def _pad_of(alone: Array, padded: Array) -> Pad | None:
-    """What a row was padded with, from the row alone and in a batch; None where it was not, or that does not show."""
+def _pads_of(short: Array, long: Array, both: Array) -> list[Pad]:
+    """What a row was padded with beside a longer one, from each side where that may be.
+
+    Args:
+        short: The row alone.
+        long: The longer one alone.
+        both: Both as a batch: as they are, or the longer one first.
+    """
+    same = [row for row in both if not np.array_equal(row, long)]
+    certain = [
+        pad
+        for row in same
+        for pad in _outside(short, row)
+        if np.array_equal(row[_inside(short.shape, row.shape, pad)], short)
+    ]
+    # Where a collation draws at random, as for masked language models, the row is another each time.
+    return certain or _outside(short, both[0])
+
+
+def _outside(alone: Array, padded: Array) -> list[Pad]:
+    """The numbers that a row has beyond so many as it has alone, on each side where all are the same."""
     if alone.ndim != padded.ndim or alone.shape == padded.shape or any(map(int.__gt__, alone.shape, padded.shape)):
-        return None
+        return []
+    found = []
     for left in (False, True):
-        inside = _inside(alone.shape, padded.shape, Pad(0.0, left))
         outside = np.ones(padded.shape, bool)
-        outside[inside] = False
+        outside[_inside(alone.shape, padded.shape, Pad(0.0, left))] = False
         values = np.unique(padded[outside])
-        if len(values) == 1 and np.array_equal(padded[inside], alone):
-            return Pad(float(values[0]), left)
-    return None
+        found += [Pad(float(values[0]), left)] * (len(values) == 1)
+    return found
+
+
+def _on_one_side(found: Mapping[str, list[Pad]]) -> dict[str, Pad]:
+    """What each array is padded with: where both sides may be, from the side of those where only one may."""
+    clear = {name: pads[0] for name, pads in found.items() if len(set(pads)) == 1}
+    left = any(pad.left for pad in clear.values())
+    return clear | {
+        name: Pad(pads[0].value, left)
+        for name, pads in found.items()
+        if name not in clear and len({pad.value for pad in pads}) == 1
+    }
 
 
 # What padding changes.

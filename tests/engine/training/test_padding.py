@@ -105,6 +105,37 @@ def test_a_collation_that_shows_nothing_is_asked_about() -> None:
     assert "2 programs" in note
 
 
+def masked(rows: Any, *, left: bool = False, longest_first: bool = False) -> Any:
+    """A collation for masked language models: tokens are masked at random, and most labels are left out."""
+    tokens = [tokens for tokens, _ in rows]
+    tokens = sorted(tokens, key=len, reverse=True) if longest_first else tokens
+    longest = max(map(len, tokens))
+
+    def filled(rows: list[Tensor], value: int) -> Tensor:
+        pads = [((longest - len(row), 0) if left else (0, longest - len(row))) for row in rows]
+        return torch.stack([nn.functional.pad(row, pad, value=value) for row, pad in zip(rows, pads, strict=True)])
+
+    chosen = [torch.rand(len(row)) < 0.3 for row in tokens]
+    return {
+        "tokens": filled([row.where(~mask, torch.tensor(10)) for row, mask in zip(tokens, chosen, strict=True)], 9),
+        "mask": filled([torch.ones_like(row) for row in tokens], 0),
+        "labels": filled([torch.full_like(row, -100) for row in tokens], -100),
+    }
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_a_collation_that_draws_at_random(left: bool) -> None:
+    """What is padded shows beside what is drawn, and the side of labels that look alike on both from other arrays."""
+    torch.manual_seed(2)
+    found = padding._collated_pads(loader(sentences((2, 9, 5, 7)), lambda rows: masked(rows, left=left)))
+    assert found == {"tokens": Pad(9.0, left), "mask": Pad(0.0, left), "labels": Pad(-100.0, left)}
+
+
+def test_a_collation_that_puts_the_longest_first() -> None:
+    found = padding._collated_pads(loader(sentences((2, 9, 5, 7)), lambda rows: masked(rows, longest_first=True)))
+    assert found["mask"] == Pad(0.0)
+
+
 def test_batches_of_too_many_sizes() -> None:
     data = DataLoader(sentences(LENGTHS), batch_sampler=[[0, 1], [2], [3, 4, 5], [6, 7]], collate_fn=padded)
     with pytest.raises(DataError, match="come in 4 forms") as refused:
