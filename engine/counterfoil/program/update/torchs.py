@@ -60,6 +60,11 @@ _KINDS: Mapping[type[Optimizer], _Kind] = {
 _FRESH = "Make a new optimizer for the order."
 
 
+def is_stranger(optimizer: Optimizer) -> bool:
+    """Whether no rule of ours stands for an optimizer."""
+    return type(optimizer) not in _KINDS
+
+
 def optimizer_within(rule: AnyRule) -> Optimizer | None:
     """Return the optimizer of torch that a rule is, or that the wrappers of a rule hold; None where there is none.
 

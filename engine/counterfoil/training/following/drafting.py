@@ -89,7 +89,7 @@ class Followed(ClientJob):
         draft = assemble_order(
             title=self.title,
             recipe=RECIPE,
-            optimizer="; ".join(own.rule.describe() for own in self.optimizers),
+            optimizer="; ".join(own.describe() for own in self.optimizers),
             programs=Turns(programs, self._pattern(len(plans))),
             scalar_names=names,
             scalars=scalars,

@@ -187,10 +187,8 @@ class Follower:
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None) -> Any:
         """Note an optimizer's step."""
-        result = None
-        if closure is not None:
-            with torch.enable_grad():
-                result = closure()
+        if closure is not None and self._world is None:
+            self._start(optimizer)
         world = self._world
         if world is None:
             raise DataError(
@@ -198,12 +196,23 @@ class Follower:
                 remedy="Let the script call a torch.nn.Module that holds the parameters.",
             )
         own = self._optimizer(optimizer, world)
-        place = whereabouts.in_brackets(whereabouts.client_line())
-        rates = own.call(place)
-        number = list(self._optimizers).index(id(optimizer))
+        rates = own.call(whereabouts.in_brackets(whereabouts.client_line()))
+        self.location.at_slot("")
+        if own.rule is None:
+            # Its step is what it is written to be, like everything else of the script.
+            return type(optimizer).step(optimizer, *([] if closure is None else [closure]))
+        result = None
+        if closure is not None:
+            with torch.enable_grad():
+                result = closure()
+        self._note_update(own, rates, world)
+        return result
+
+    def _note_update(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
+        number = list(self._optimizers).index(id(own.optimizer))
         gradients = {
             own.names[id(parameter)]: Geometry.of(parameter.grad)
-            for group in optimizer.param_groups
+            for group in own.optimizer.param_groups
             for parameter in group["params"]
             if parameter.grad is not None
         }
@@ -213,10 +222,8 @@ class Follower:
         for name in written:
             world.note_change(name)
         state = tuple(Geometry.of(world.stands[name]) for name in written)
-        self.location.at_slot("")
         world.step.events.append(Update(number, time, gradients, state, rates, self.location.place))
         self._calls.append(len(own.rates) - 1)
-        return result
 
     def compiles(self) -> None:
         """Note that nothing is compiled."""
@@ -302,7 +309,7 @@ class Follower:
             self._names.learn_usual(frame)
         self._models = models
         self._roots = {id(models.modules[name]) for name in models.trained}
-        world = World(models.tensors, models.others, self.location)
+        world = World(models.tensors, models.others, self.location, self._notes)
         stack = self._stack
         stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self._notes))
         stack.enter_context(counting_draws())

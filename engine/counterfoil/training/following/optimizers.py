@@ -1,4 +1,4 @@
-"""The optimizers of a script as update rules, and how each of their calls is one of a rule."""
+"""The optimizers of a script: as update rules, or followed as they are written where there is none."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from torch.optim import Optimizer
 
 from counterfoil.base.errors import DataError
 from counterfoil.program.update import UpdateRule
-from counterfoil.program.update.torchs import as_rule
+from counterfoil.program.update.torchs import as_rule, is_stranger
 
 _RATE = "lr"
+_MOVED = "max_momentum"
+"""What OneCycleLR keeps in a group whose momentum, or betas, it moves."""
 
 
 class Named(nn.Module):
@@ -40,7 +42,7 @@ class FollowedOptimizer:
         optimizer: The optimizer.
         prefix: What the names of its per-step scalars begin with.
         names: The names of its parameters, by identity.
-        rule: The update rule that it is; of the learning rates that it began with.
+        rule: The update rule that it is, of the learning rates that it began with; None where its own step is followed.
         slots: Its slots before the first step, by name.
         rates: The learning rates of each parameter group at each of its calls.
     """
@@ -48,7 +50,7 @@ class FollowedOptimizer:
     optimizer: Optimizer
     prefix: str
     names: Mapping[int, str]
-    rule: UpdateRule
+    rule: UpdateRule | None
     slots: Mapping[str, Tensor]
     settings: list[dict[str, Any]]
     rates: list[tuple[float, ...]] = field(default_factory=list)
@@ -67,9 +69,11 @@ class FollowedOptimizer:
         """
         own = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
         held = {name: tensor for name, tensor in tensors.items() if id(tensor) in own}
+        names = {id(tensor): name for name, tensor in held.items()}
+        if is_stranger(optimizer) or any(_MOVED in group for group in optimizer.param_groups):
+            return cls(optimizer, prefix, names, None, {}, [])
         rule = as_rule(optimizer, Named(held), [[rate] for rate in _rates(optimizer)])
         trained = {name: tensor.detach() for name, tensor in held.items() if tensor.requires_grad}
-        names = {id(tensor): name for name, tensor in held.items()}
         return cls(optimizer, prefix, names, rule, rule.slots(trained), _settings(optimizer))
 
     def call(self, place: str) -> tuple[float, ...]:
@@ -78,7 +82,7 @@ class FollowedOptimizer:
         Raises:
             DataError: Another setting than the learning rate was changed.
         """
-        if _settings(self.optimizer) != self.settings:
+        if self.rule is not None and _settings(self.optimizer) != self.settings:
             raise DataError(
                 f"A setting of {type(self.optimizer).__name__} other than its learning rate is changed between steps "
                 f"{place}.".replace(" .", "."),
@@ -90,14 +94,25 @@ class FollowedOptimizer:
 
     def scalar_names(self, time: int) -> tuple[str, ...]:
         """Return the names of the per-step scalars of its call of that number within a step."""
+        if self.rule is None:
+            return ()
         return tuple(f"{self.prefix}{f'again{time}.' * (time > 0)}{name}" for name in self.rule.scalar_names)
 
     def scalars(self) -> list[tuple[float, ...]]:
         """Return the values of the rule's per-step scalars at each call."""
+        if self.rule is None:
+            return [()] * len(self.rates)
         by_group = list(zip(*self.rates, strict=True))
         own = Named(dict(self._parameters()))
         rule = as_rule(self.optimizer, own, by_group)
         return [rule.scalars(call, rates[0]) for call, rates in enumerate(self.rates, start=1)]
+
+    def describe(self) -> str:
+        """The optimizer in words."""
+        if self.rule is not None:
+            return self.rule.describe()
+        kind = type(self.optimizer)
+        return f"{kind.__module__}.{kind.__qualname__}, as it is written"
 
     def _parameters(self) -> Iterator[tuple[str, Tensor]]:
         for group in self.optimizer.param_groups:

@@ -203,6 +203,7 @@ class _Again:
         """Put new parameters and slots in the place of the old ones."""
         own = self._sources.optimizers[event.optimizer]
         state = {name: self._values[place] for name, place in self._sources.state.items()}
+        assert own.rule is not None
         names = own.scalar_names(event.time)
         scalars = dict(zip(own.rule.scalar_names, (self._scalars[name] for name in names), strict=True))
         gradients = {name: self._value(place) for name, place in event.gradients.items()}

@@ -17,12 +17,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from counterfoil.program.asked.numbers import Asked, kind_of
 from counterfoil.program.attribution import Location
-from counterfoil.program.whereabouts import client_line
+from counterfoil.program.notes import Notes
+from counterfoil.program.whereabouts import client_line, in_brackets
 from counterfoil.training.following.steps import Geometry, Memory, Number, Operation, Place, Step
 
 _FILLING = frozenset({"aten::zero_", "aten::fill_"})
 """Operators after which it does not matter what a tensor held."""
 _INDEXED = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
+_HALF = frozenset({torch.bfloat16, torch.float16})
 _OWN_DRAWS = "counterfoil"
 """Namespace of the draws, which have no arguments that are tensors."""
 
@@ -34,12 +36,16 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         state: The tensors of the state by name. They keep the values that they have.
         others: Tensors by name that are state from when they are changed by what has no values: those of other modules.
         location: Knows the place that is being computed.
+        notes: Is told what is left out.
     """
 
-    def __init__(self, state: Mapping[str, Tensor], others: Mapping[str, Tensor], location: Location) -> None:
+    def __init__(
+        self, state: Mapping[str, Tensor], others: Mapping[str, Tensor], location: Location, notes: Notes
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake = FakeTensorMode(allow_non_fake_inputs=True)
         self._location = location
+        self._notes = notes
         self._by_geometry: dict[Geometry, FakeTensor] = {}
         self._by_memory: dict[Memory, tuple[Tensor, FakeTensor]] = {}
         self._met: dict[tuple[Geometry, int], tuple[Tensor, FakeTensor]] = {}
@@ -90,6 +96,12 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._location.at_line(client_line())
         place = self._location.place
+        if kwargs.get("dtype") in _HALF:
+            dtype = str(kwargs["dtype"]).removeprefix("torch.")
+            self._notes.add(
+                f"A cast to {dtype} is left out{in_brackets(place[2])}: the profile says how it is computed."
+            )
+            kwargs["dtype"] = torch.float32
         if func._schema.name in _INDEXED:
             args = (args[0], [part for index in args[1] for part in _places(index)], *args[2:])
         written = _written(func, args, kwargs)

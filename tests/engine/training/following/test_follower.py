@@ -339,6 +339,93 @@ def test_what_an_order_cannot_say_is_refused_with_its_place(tmp_path: Path, line
     assert refused.value.remedy is not None
 
 
+_OPTIMIZED = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 6), nn.GELU(), nn.Linear(6, 3))
+    matrices = [parameter for parameter in model.parameters() if parameter.dim() == 2]
+    optimizer = OPTIMIZER
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.05, total_steps=5)
+    rows, labels = torch.randn(4, 8, 4), torch.randint(0, 3, (4, 8))
+    for x, y in zip(rows, labels):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "within"),
+    [
+        # Its betas are moved by the scheduler.
+        ("torch.optim.Adam(model.parameters(), lr=0.01)", 1e-5),
+        ("torch.optim.Rprop(model.parameters(), lr=0.01)", 1e-5),
+        # Orthogonalised in bfloat16 by itself.
+        ("torch.optim.Muon(matrices, lr=0.01)", 1e-2),
+    ],
+)
+def test_the_step_of_an_optimizer_without_a_rule_is_followed(tmp_path: Path, optimizer: str, within: float) -> None:
+    text = _OPTIMIZED.replace("OPTIMIZER", optimizer)
+    if "Adam" not in optimizer:
+        text = text.replace("total_steps=5", "total_steps=5, cycle_momentum=False")
+    script = write_script(tmp_path, text)
+    made = followed(script)
+    run, own = recorded(made.draft, tmp_path), plain(script)
+    assert run.losses == pytest.approx(own.losses, abs=within)
+    for name, tensor in own.names["model"].state_dict().items():
+        torch.testing.assert_close(run.state[name], tensor, atol=within, rtol=0)
+
+
+_GRAPH = """
+    import copy
+    import torch
+    from torch import nn
+
+    class Average(nn.Module):
+        def __init__(self, model):
+            super().__init__()
+            self.model = copy.deepcopy(model)
+            self.register_buffer("begun", torch.tensor(False))
+
+        def update(self, model):
+            for own, other in zip(self.model.parameters(), model.parameters()):
+                if self.begun.item():
+                    own.data.lerp_(other.data, 0.25)
+                else:
+                    own.data.copy_(other.data)
+            self.begun.data.copy_(torch.tensor(True))
+
+    torch.manual_seed(0)
+    nodes, labels = torch.randn(9, 4), torch.randint(0, 3, (9,))
+    near = (torch.rand(9, 9) < 0.3).float().to_sparse()
+    chosen = torch.rand(9) < 0.6
+    model = nn.Linear(4, 3)
+    average = Average(model)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(4):
+        optimizer.zero_grad()
+        out = torch.spmm(near, model(nodes))
+        loss = nn.functional.cross_entropy(out[chosen], labels[chosen])
+        loss.backward()
+        optimizer.step()
+        average.update(model)
+"""
+
+
+def test_a_graph_its_mask_and_an_average_of_the_weights(tmp_path: Path) -> None:
+    script = write_script(tmp_path, _GRAPH)
+    made = followed(script)
+    assert any("is made dense" in note for note in made.notes)
+    run, own = recorded(made.draft, tmp_path), plain(script)
+    assert run.losses == pytest.approx(own.losses, abs=1e-5)
+    average = own.names["average"].model
+    torch.testing.assert_close(run.state["average.model.weight"], average.weight.data, atol=1e-5, rtol=0)
+
+
 def test_a_script_that_fails_behind_its_training_says_how_to_order_the_steps_before(tmp_path: Path) -> None:
     text = _SMALL.replace("LINE", "loss = model(x).mean()") + "    torch.save(model, 'm.pt')\n    torch.load('m.pt')\n"
     script = write_script(tmp_path, text)
