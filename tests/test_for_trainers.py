@@ -64,15 +64,18 @@ def final_state(run: Path) -> dict[str, np.ndarray]:
 def test_the_page_has_its_scripts_before_and_after() -> None:
     loops = ["loop_before.py", "loop_recorded.py", "loop_after.py"]
     assert list(SCRIPTS) == [*loops, "trainer_before.py", "trainer_after.py"]
-    assert len(ORDERS) == 2
+    assert len(ORDERS) == 3
 
 
-def test_the_loop_and_its_order_train_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("number", "order"), [(0, "followed.cfoil"), (1, "loop.cfoil")])
+def test_the_loop_and_its_order_train_the_same(
+    number: int, order: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     runpy.run_path("loop_before.py")
-    state = final_state(ordered_and_run(0, folder, capsys))
+    state = final_state(ordered_and_run(number, folder, capsys))
     trained = torch.load("model.pt", weights_only=True)
     # A control: they are far from where they began.
-    with BundleReader.open(folder / "loop.cfoil") as reader:
+    with BundleReader.open(folder / order) as reader:
         initial = reader.check_order_contents().initial
     for name, weights in trained.items():
         np.testing.assert_allclose(state[name], weights.numpy(), rtol=0, atol=2e-5)
@@ -102,7 +105,7 @@ def test_the_trainer_and_its_order_train_the_same(folder: Path, capsys: pytest.C
     (folder / "train.txt").write_text("\n".join(small_models.SENTENCES * 4), encoding="utf-8")
     runpy.run_path("trainer_before.py", run_name="__main__")
     capsys.readouterr()
-    state = final_state(ordered_and_run(1, folder, capsys))
+    state = final_state(ordered_and_run(2, folder, capsys))
     initial = load_file(folder / "model" / "model.safetensors")
     for name, weights in load_file(folder / "trained" / "model.safetensors").items():
         np.testing.assert_allclose(state[name], weights, rtol=0, atol=2e-5)
