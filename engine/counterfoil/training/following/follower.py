@@ -117,6 +117,7 @@ class Follower:
         self._world: World | None = None
         self._taken: TakenSteps
         self._models: Models | None = None
+        self._seed = 0
         self._roots: set[int] = set()
         self._made: list[Optimizer] = []
         self._optimizers: dict[int, FollowedOptimizer] = {}
@@ -307,6 +308,8 @@ class Follower:
             frame = frame.f_back
         if frame is not None:
             self._names.learn_usual(frame)
+        # What the script seeded; it is put back before the order is made.
+        self._seed = torch.initial_seed() % 2**64
         self._models = models
         self._roots = {id(models.modules[name]) for name in models.trained}
         world = World(models.tensors, models.others, self.location, self._notes)
@@ -427,5 +430,5 @@ class Follower:
             {name: Geometry.of(world.stands[name]) for name in state},
             tied,
             tuple(sorted(unsaved)),
-            seed=torch.initial_seed() % 2**64,
+            seed=self._seed,
         )

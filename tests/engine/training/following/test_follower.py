@@ -52,6 +52,7 @@ def test_a_classifier_is_trained_as_the_script_trains_it(tmp_path: Path, monkeyp
     assert any("model.pt was not written" in note for note in made.notes)
     # 8, 8 and 6 rows in each epoch, and a scheduler that moves on after each.
     assert made.draft.programs.pattern == ("p1", "p1", "p2")
+    assert made.draft.manifest.seed == 1
     assert list(made.draft.rates[""]) == pytest.approx([1.0, 1.0, 1.0, 0.7, 0.7, 0.7])
     assert {name: array.shape for name, array in made.draft.data.items()} == {
         "input.1": (22, 1, 6, 6),
