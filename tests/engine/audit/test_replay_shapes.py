@@ -21,6 +21,8 @@ from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
+from independent.bundle import Bundle, leaf
+from independent.exact import replayer_of
 from support.capsules import adjudicated, evidence_of, read, save
 from support.expectations import disputed, inputs_of, operator_of, verified
 from support.jobs import Job, audited, record_job, record_run
@@ -101,6 +103,16 @@ def test_rows_of_a_short_batch_that_are_others(job: Job, tmp_path: Path, trainer
     run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, tamper=swap)
     result = disputed(run, job.order, 3, parts=("state", "loss", "fingerprints"))
     assert inputs_of(result) == ("labels",)
+
+
+def test_a_second_implementation_replays_it(runs: dict[str, Job]) -> None:
+    bundle = Bundle(runs["exact-20"].run)
+    bundle.check_order()
+    state = bundle.group("order/initial")
+    for step in range(1, 7):
+        result, found = replayer_of(bundle, bundle.turn(step)).replay(step, state)
+        assert found == leaf(bundle.record(step))
+        state = result.state
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
