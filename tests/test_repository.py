@@ -130,6 +130,7 @@ StepReplayed
 StepRestored
 StepRow
 StepTable
+StopRule
 TensorDetail
 TensorDivergence
 TrainerTrust

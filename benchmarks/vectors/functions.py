@@ -21,6 +21,7 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import Precision
+from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
@@ -342,6 +343,23 @@ def signatures() -> dict[str, Any]:
     }
 
 
+def stopping() -> dict[str, Any]:
+    """Rules to stop early, and the step after which they end a run with these losses."""
+    losses = [
+        [4.0, 3.0, 2.0, 1.0, 0.5], [3.0, 2.0, 2.0, 1.0], [3.0, 2.5, 2.25, 1.5, 1.5], [3.0, 0.5, 2.0, 1.0, 0.25],
+        [math.nan, math.inf, 1.0, math.nan], [math.inf, math.inf], [-math.inf, -math.inf, 0.0], [0.0, -0.0, 2.0**-1074],
+        [1.0 + 2.0**-52, 1.0, 1.0 - 2.0**-53], [1e300, 1e300 - 1e284, 0.0], [1.0],
+    ]  # fmt: skip
+    rules = [StopRule(patience, fall) for patience in (1, 2) for fall in (0.0, 2.0**-52, 0.5)]
+    return {
+        "runs": [
+            {**rule.to_json(), "losses": _hexes(values), "step": rule.fires(values)}
+            for values in losses
+            for rule in rules
+        ]
+    }
+
+
 def all_functions() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield file name and content of each vector, in the order of the README."""
     yield "canonical_json.json", canonical_json()
@@ -355,3 +373,4 @@ def all_functions() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "logs.json", logs()
     yield "fingerprints.json", fingerprints()
     yield "exact_operations.json", exact_operations()
+    yield "stopping.json", stopping()

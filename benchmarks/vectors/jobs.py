@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil.base.stopping import StopRule
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
@@ -128,6 +129,32 @@ def _convolution_order(precision: AnyPrecision) -> OrderDraft:
         Sgd(momentum=0.875, weight_decay=2.0**-10),
         precision,
     )
+
+
+def stopped_order() -> OrderDraft:
+    """Cross entropy of a linear layer whose learning rate is soon too high, so that the order's rule ends the run."""
+    data = {"rows": _draw((_ROWS, 5), 105), "labels": (_draw((_ROWS,), 106) * _CLASSES).astype(np.int64)}
+    model = nn.Linear(5, _CLASSES)
+    fan_in_uniform(model, SEED)
+    rule, rates = Sgd(), [0.5, 0.5, 64.0, 0.25, 0.25, 0.25, 0.25, 0.25]
+    draft = draft_order(
+        title="A linear layer that stops early",
+        recipe="vectors",
+        captured=capture(
+            model,
+            lambda m, batch: functional.cross_entropy(m(batch["rows"]), batch["labels"]),
+            rule,
+            {name: TensorType(array.dtype.name, (_ROWS, *array.shape[1:])) for name, array in data.items()},
+        ),
+        rule=rule,
+        learning_rates=rates,
+        schedule=shuffled_epochs(_ROWS, _ROWS, len(rates), SEED),
+        data=data,
+        seed=SEED,
+        checkpoint_every=4,
+        commit_every=2,
+    )
+    return draft.stopping_early(StopRule(2, 2.0**-10))
 
 
 class Adversaries(nn.Module):

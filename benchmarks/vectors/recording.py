@@ -63,7 +63,7 @@ def client_key() -> SigningKey:
 
 
 def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[RecordedStep]:
-    """Execute an order step by step on one thread.
+    """Execute an order step by step on one thread, up to its last step or where its rule ends the run.
 
     Args:
         draft: The order.
@@ -73,6 +73,7 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
     manifest = draft.manifest
     interpreters = draft.programs.map(lambda program: _interpreter(program, manifest.precision))
     kernels = Kernels(_CPU, 1)
+    watch = None if manifest.may_stop_early is None else manifest.may_stop_early.watch()
     state: Mapping[str, Tensor] = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
     data: Any = draft.data
     try:
@@ -90,6 +91,8 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
                 recorded = RecordedStep(result, tuple(other.own_logs), other.fingerprints)
             state = recorded.result.state
             yield recorded
+            if watch is not None and watch.fires(recorded.result.loss):
+                return
     finally:
         kernels.close()
 
@@ -124,14 +127,16 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
             (recorded, arithmetic_of(manifest.precision).encode_log(recorded.logs))
             for recorded in record_steps(draft, turned)
         ]
-        writer.begin_run(draft.programs.map(lambda program: len(program.places)), sum(len(log) for _, log in done))
+        extent = manifest.extent_of(len(done))
+        places = draft.programs.map(lambda program: len(program.places))
+        writer.begin_run(places, sum(len(log) for _, log in done), extent.steps)
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
             root = state_root(arrays)
             fingerprints = recorded.fingerprints
             record = StepRecord(
                 step,
-                root if manifest.is_committed(step) else None,
+                root if extent.is_committed(step) else None,
                 Digest.of(log),
                 fingerprints_digest(fingerprints),
                 recorded.result.loss,
@@ -146,7 +151,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
                 loss=record.loss or 0.0,
                 state_root=record.state_root,
             )
-            if manifest.is_checkpoint(step):
+            if extent.is_checkpoint(step):
                 writer.write_checkpoint(step, arrays)
             steps.append(
                 {
@@ -159,7 +164,10 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
                 }
             )
         run_root = run_tree(records).root
-        claim = RunClaim(manifest.digest, run_root, manifest.steps, (("device", "cpu"),), SIGNED_AT, key.public.pem)
+        ordered = manifest.steps if extent.steps < manifest.steps else None
+        claim = RunClaim(
+            manifest.digest, run_root, extent.steps, (("device", "cpu"),), SIGNED_AT, key.public.pem, ordered
+        )
         writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, client, key, _MOMENT))
     return {
         "order": manifest.digest.hex,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.vectors.functions import all_functions
-from benchmarks.vectors.jobs import convolution_order, exact_order, transformer_order, turns_order
+from benchmarks.vectors.jobs import convolution_order, exact_order, stopped_order, transformer_order, turns_order
 from benchmarks.vectors.readme import readme
 from benchmarks.vectors.recording import write_run
 from counterfoil.arithmetic.compute.devices import set_determinism
@@ -53,6 +53,7 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
         ("transformer", transformer_order(), None),
         ("exact", exact_order(), None),
         ("turns", turns_order(), None),
+        ("stopped", stopped_order(), None),
     ):
         expected = write_run(folder / f"{name}.cfoil", draft, turned, signed=name in _SIGNED)
         written.append(folder / f"{name}.cfoil")

@@ -161,6 +161,7 @@ from .base.errors import (
 )
 from .base.plaintext import one_line as one_line
 from .base.precision import PROFILES as PROFILES, ExactPrecision as ExactPrecision, Precision as Precision
+from .base.stopping import StopRule as StopRule
 from .base.wholefiles import write_whole as write_whole
 from .bundle.capsule import (
     CapsuleContents as CapsuleContents,

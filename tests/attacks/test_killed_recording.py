@@ -69,7 +69,7 @@ def killing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killing]:
     settings = {"steps": STEPS, "batch_size": 16, "checkpoint_every": 7, "commit_every": 1}
     draft = order_logistic(table.features, table.labels, **settings)  # type: ignore[arg-type]
     draft.write(order, trial=False)
-    writes = STEPS + draft.manifest.checkpoint_count * len(draft.initial)
+    writes = STEPS + draft.manifest.extent.checkpoint_count * len(draft.initial)
     generate_key(key, None)
     with ForkServer() as server:
         killing = Killing(server, folder, order, key, Digest.of(b""), 0.0, writes)

@@ -17,7 +17,7 @@ from counterfoil.bundle.reader import BundleReader
 from support.jobs import audited
 
 STORED = Path(__file__).parents[1] / "vectors"
-RUNS = ("convolution", "transformer", "exact", "turns")
+RUNS = ("convolution", "transformer", "exact", "turns", "stopped")
 LOGGED = ("run_root", "log", "record", "leaf")
 """What depends on which decisions were close on the machine that wrote a log."""
 
@@ -54,7 +54,7 @@ def test_the_readme_is_the_stored_one_but_for_the_version_of_torch(made: Path) -
 
 def test_the_stored_folder_holds_the_same_files(made: Path) -> None:
     assert {path.name for path in STORED.iterdir()} == {path.name for path in made.iterdir()}
-    assert sum(path.stat().st_size for path in STORED.iterdir()) < 320_000
+    assert sum(path.stat().st_size for path in STORED.iterdir()) < 360_000
 
 
 def test_every_file_stands_in_the_readme(made: Path) -> None:
@@ -65,7 +65,7 @@ def test_every_file_stands_in_the_readme(made: Path) -> None:
 
 def test_single_functions_give_the_stored_bytes(made: Path) -> None:
     names = sorted(path.name for path in made.glob("*.json") if path.stem not in RUNS)
-    assert len(names) == 11
+    assert len(names) == 12
     for name in names:
         assert (STORED / name).read_bytes() == (made / name).read_bytes(), name
 

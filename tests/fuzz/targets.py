@@ -244,7 +244,7 @@ class Corpus:
             contents = reader.contents()
         part = prove_part(contents)
         load_job(contents, part)
-        claim = check_claim(contents.claim, contents.manifest, self.key.public)
+        claim = check_claim(contents.claim, contents.manifest, self.key.public, None)
         prove_leaves(contents, claim)
         judged = (contents.manifest, contents.programs.all, contents.leaves, contents.state, contents.logs)
         return (*map(plain, judged), plain(contents.fingerprints), plain(claim), plain(contents.part))

@@ -203,6 +203,17 @@ def written_pattern(manifest: Any) -> list[str]:
     return [names[sign] for sign in written]
 
 
+def stops_after(losses: np.ndarray, patience: int, min_fall: float) -> int | None:
+    """The step after which a rule to stop early ends a run with these losses [17]; None where it does not."""
+    numbers = np.where(np.isnan(losses), np.inf, losses)
+    for step in range(patience + 1, len(numbers) + 1):
+        with np.errstate(invalid="ignore"):
+            fall = numbers[: step - patience].min() - numbers[step - patience : step].min()
+        if not (fall > 0 and fall >= min_fall):
+            return step
+    return None
+
+
 class Bundle:
     """A bundle in memory. Steps count from 1; row s - 1 of a column is step s."""
 
@@ -225,7 +236,8 @@ class Bundle:
         held = self.group("order/programs") if several else {"": self.arrays["order/program"]}
         self.programs = {name: parse(program.tobytes()) for name, program in held.items()}
         self.digest = sha256(self.bytes("order/manifest"))
-        self.steps: int = self.manifest["steps"]
+        self.ordered: int = self.manifest["steps"]
+        self.steps: int = len(self.arrays["run/losses"]) if "run/losses" in self.arrays else self.ordered
 
     def bytes(self, path: str) -> bytes:
         return self.arrays[path].tobytes()
@@ -268,7 +280,7 @@ class Bundle:
         if "pattern" in manifest:
             digests = {name: sha256(self.bytes(f"order/programs/{name}")).hex() for name in self.programs}
             need(digests == manifest["programs"] and set(self.pattern) == set(digests), "other programs")
-            need("program" not in manifest and 2 <= len(self.pattern) <= min(self.steps, 10**6), "no proper pattern")
+            need("program" not in manifest and 2 <= len(self.pattern) <= min(self.ordered, 10**6), "no proper pattern")
         else:
             need(sha256(self.bytes("order/program")).hex() == manifest["program"], "another program")
         arrays = {"schedule": manifest["schedule"], "scalars": manifest["scalars"]}
@@ -307,14 +319,27 @@ class Bundle:
         need(predicate["order"] == self.digest.hex(), "a signature about another order")
         return predicate
 
+    def _check_end(self) -> None:
+        """That the run ends where its order says [17]."""
+        rule = self.manifest.get("may_stop_early")
+        need(rule is not None or self.steps == self.ordered, "a run that must not stop early")
+        if rule is not None:
+            need(1 <= rule["patience"] < self.ordered, "a rule that never ends a run")
+            end = stops_after(self.arrays["run/losses"], rule["patience"], float.fromhex(rule["min_fall"]))
+            need(self.steps == (self.ordered if end is None else end), "a run that ends elsewhere than its rule says")
+
     def check_run(self) -> bytes:
         """Check claim, acceptance, run root and checkpoints; returns the run root."""
         statement = open_envelope(self.bytes("run/claim"), lambda s: s["predicate"]["public_key"])
         claim = statement["predicate"]
         run_root = root([leaf(self.record(step)) for step in range(self.steps + 1)])
-        need(statement["predicateType"] == "urn:counterfoil:run:v1", "not a run's claim")
+        short = self.steps < self.ordered
+        need(statement["predicateType"] == f"urn:counterfoil:run:v{1 + short}", "not a run's claim")
         need(claim["order"] == self.digest.hex() and claim["steps"] == self.steps, "a claim of another order")
+        need(claim.get("steps_ordered", self.ordered) == self.ordered, "a claim of another order")
+        need(("steps_ordered" in claim) == short, "a claim of another length")
         need(claim["run_root"] == run_root.hex(), "another run root")
+        self._check_end()
         digests = [subject["digest"] for subject in statement["subject"]]
         need(digests == [{"sha256": claim["order"]}, {"rfc9162Sha256": claim["run_root"]}], "other subjects")
         accepted = self._consent("run/acceptance", "acceptance", {"client_key", "accepted_at"})

@@ -25,13 +25,14 @@ from independent.bundle import (
     root,
     state_root,
     step_record,
+    stops_after,
     tensor_digest,
 )
 from independent.exact import function, once, product, quantised, replayer_of, summed
 from independent.replay import DRAWS, Counts, Grid, Replayer, fingerprint, follow, philox, rounded, step_key, uniform
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-RUNS = ("convolution", "transformer", "exact", "turns")
+RUNS = ("convolution", "transformer", "exact", "turns", "stopped")
 
 
 def load(name: str) -> Any:
@@ -225,6 +226,25 @@ def test_runs(name):
         assert result.loss.hex() == wanted["loss"]
         assert leaf_hash.hex() == wanted["leaf"] == leaf(bundle.record(step)).hex()
         state = result.state
+
+
+def test_where_rules_end_a_run():
+    vector = load("stopping")
+    assert {item["step"] is None for item in vector["runs"]} == {True, False}
+    for item in vector["runs"]:
+        end = stops_after(floats(item["losses"]), item["patience"], float.fromhex(item["min_fall"]))
+        assert end == item["step"], item
+
+
+def test_a_run_that_ends_elsewhere_than_its_rule_says_is_refused():
+    bundle = Bundle(FOLDER / "stopped.cfoil")
+    assert 1 < bundle.steps < bundle.ordered == bundle.manifest["steps"]
+    bundle.check_run()
+    rule = bundle.manifest["may_stop_early"]
+    for other in ({**rule, "patience": 1}, {**rule, "patience": bundle.steps}, None):
+        bundle.manifest["may_stop_early"] = other
+        with pytest.raises(RefusedError, match=r"must not stop early|elsewhere than its rule says"):
+            bundle.check_run()
 
 
 def test_whose_order_it_is():

@@ -51,7 +51,7 @@ class Contents:
         """Return the step records of the run, as docs/bundle-format.md defines them."""
         records = [StepRecord(0, self.manifest.initial_root, None, None, None)]
         for number, step in enumerate(self.steps, 1):
-            root = state_root(step.state) if self.manifest.is_committed(number) else None
+            root = state_root(step.state) if self.manifest.extent.is_committed(number) else None
             fingerprints = Digest.of(step.fingerprints.astype("<u8").tobytes())
             records.append(StepRecord(number, root, Digest.of(step.log), fingerprints, step.loss))
         return records
@@ -177,7 +177,7 @@ def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None
             loss=step.loss,
             state_root=records[number].state_root,
         )
-        if contents.manifest.is_checkpoint(number):
+        if contents.manifest.extent.is_checkpoint(number):
             writer.write_checkpoint(number, step.state)
     claim = sign_claim(make_claim(contents, key), key)
     writer.finish_run(claim, accept_order(contents.manifest.digest, None, key))

@@ -47,7 +47,7 @@ def crafted(run: Path, step: int) -> CapsuleContents:
         order = inspection.order
         assert order is not None
         state: State = order.initial
-        first = order.manifest.committed_before(step)
+        first = order.manifest.extent.committed_before(step)
         with step_replayer(order, open_machine("cpu", 1)) as steps:
             for number in range(1, first + 1):
                 record = inspection.records[number]

@@ -67,7 +67,7 @@ def disputed(
     assert result.check(CheckNumber.COMMITMENTS).state is (CheckState.FAILED if damaged else CheckState.PASSED)
     assert result.check(CheckNumber.REPLAY).state is CheckState.FAILED
     assert report.run_root is not None
-    verify_inclusion(dispute.trainer_leaf, step, report.steps_ordered + 1, dispute.inclusion_proof, report.run_root)
+    verify_inclusion(dispute.trainer_leaf, step, report.steps_recorded + 1, dispute.inclusion_proof, report.run_root)
     return result
 
 

@@ -87,6 +87,7 @@ from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.base import canonical
 from counterfoil.base.sentence import joined, say
+from counterfoil.base.stopping import StopRule
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.limits import LARGE
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
@@ -148,6 +149,7 @@ class FakeEngine:
 
     Attributes:
         steps: Number of steps.
+        ordered: Number of ordered steps, where the order's rule ended the run before the last of them.
         disputed: The step that comes out different; None for an honest run.
         lying_log: A matching step whose log holds contradictions; None for none.
         failing: Checks that fail before any replay.
@@ -191,6 +193,7 @@ class FakeEngine:
     later: Afterwards = NOTHING_LATER
     statements: tuple[Path, ...] = ()
     plan_error: Exception | None = None
+    ordered: int | None = None
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
     large_allowed: list[bool] = field(default_factory=list)
@@ -441,6 +444,7 @@ class FakeEngine:
             run_root=digest("run"),
             order_digest=digest("order"),
             step=self.steps,
+            steps_ordered=self.steps,
             headline="VERIFIED" if judged else "",
             key_id=key_id,
             trust=trust_of(checks, self.trainer_key, named=False, auditor_key=key_id) if judged else None,
@@ -484,6 +488,7 @@ class FakeEngine:
             accepted_at="2026-11-20T16:00:00Z",
             title="Digits",
             steps_ordered=self.steps,
+            steps_recorded=self.steps,
             steps_replayed=3,
             agreed_step=35,
             step=38,
@@ -607,7 +612,8 @@ class FakeEngine:
             title="Digits, small residual network",
             recipe="digits-cnn",
             digest=digest("order"),
-            steps=self.steps,
+            steps=self.ordered or self.steps,
+            may_stop_early=StopRule(10, 0.01).describe() if self.ordered else "",
             batch_size=32,
             seed=20261121,
             precision=say(
@@ -793,7 +799,8 @@ class FakeEngine:
             trainer_key=self.trainer_key,
             accepted_at="2026-11-20T16:00:00Z",
             title="Digits, small residual network",
-            steps_ordered=self.steps,
+            steps_ordered=self.ordered or self.steps,
+            steps_recorded=self.steps,
             steps_planned=len(self.steps_of(plan)),
             sample=sample,
             steps_replayed=done,

@@ -49,6 +49,7 @@ def verified_report() -> AuditReport:
         accepted_at="2026-01-01T00:00:00Z",
         title="Digits",
         steps_ordered=STEPS,
+        steps_recorded=STEPS,
         steps_planned=STEPS,
         steps_replayed=STEPS,
         rounded_values=2**60,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from counterfoil import (
     AdjudicationOutcome,
+    AuditReport,
     Check,
     CheckNumber,
     CheckState,
@@ -22,6 +23,7 @@ from counterfoil import (
     StepMatch,
     Trust,
     TrustLine,
+    Verdict,
     account_of,
     bound_by,
     meaning_of,
@@ -58,6 +60,32 @@ def outcome(value: Outcome, sample: Sample | None = None, trust: Trust | None = 
     if value is not Outcome.VERIFIED or trust is None or trust.level is Level.WHOLE:
         return look
     return Look(look.word, "verified-open", Tone.WARN if trust.level is Level.OPEN else Tone.BAD)
+
+
+def conclusion(judged: AuditReport | Verdict, trust: Trust | None = None) -> Look:
+    """How what an audit found is shown: of a run that ended early it says how many of the ordered steps it has."""
+    look = outcome(judged.outcome, judged.sample, trust)
+    if judged.outcome is not Outcome.VERIFIED or judged.steps_recorded == judged.steps_ordered:
+        return look
+    said = _tr("{0}, {1} of {2} ordered steps")
+    return replace(
+        look, word=said.format(look.word, text.count(judged.steps_recorded), text.count(judged.steps_ordered))
+    )
+
+
+def recorded(steps: int, ordered: int) -> str:
+    """How many steps a run has, and of how many where these are more."""
+    if steps == ordered:
+        return text.count(steps)
+    return _tr("{0} of {1} ordered").format(text.count(steps), text.count(ordered))
+
+
+def judged_steps(judged: AuditReport | Verdict) -> str:
+    """How many steps were ordered, recorded where these are fewer, and judged."""
+    ordered, recorded, replayed = map(text.count, (judged.steps_ordered, judged.steps_recorded, judged.steps_replayed))
+    if judged.steps_recorded == judged.steps_ordered:
+        return _tr("{0} ordered, {1} judged").format(ordered, replayed)
+    return _tr("{0} ordered, {1} recorded, {2} judged").format(ordered, recorded, replayed)
 
 
 def trust(line: TrustLine) -> Look:

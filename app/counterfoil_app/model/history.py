@@ -83,9 +83,9 @@ class Past:
         path: The run.
         order: The client's order file, if one was given.
         outcome: What was found.
-        headline: The same in words: for a clean sample it says for how much of the run it holds.
+        headline: The same in words: of a clean one it says for how much of the run and the order it holds.
         judged: Number of steps that were judged.
-        ordered: Number of steps of the order.
+        ordered: Number of steps of the run, which are those of the order unless it ended early.
         verdict: The signed verdict; None when nothing was signed.
         trust: What it rests on.
     """
@@ -243,7 +243,7 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         report.outcome,
         report.headline,
         report.steps_replayed,
-        report.steps_ordered,
+        report.steps_recorded,
         finished.verdict_file,
         report.trust,
     )

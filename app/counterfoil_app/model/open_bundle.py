@@ -312,8 +312,9 @@ class OpenBundle(QObject):
         """Mark the steps that a sample leaves out."""
         if sample is None or sample.whole or self.summary is None:
             return
-        order = self.summary.order
-        self.step_data.choose(sample.step_spans(order.checkpoint_every, order.steps))
+        order, run = self.summary.order, self.summary.run
+        steps = order.steps if run is None else run.steps
+        self.step_data.choose(sample.step_spans(order.checkpoint_every, steps))
         self.sample_chosen.emit()
 
     def _set_phase(self, phase: Phase) -> None:

@@ -76,7 +76,7 @@ class Files(QObject):
             then()
             return
         sentence = self.tr("The result of {0} is not signed: {1}.").format(
-            name_of(self._session.path), words.outcome(report.outcome, report.sample).word
+            name_of(self._session.path), words.conclusion(report).word
         )
         ask_about_result(self._window, sentence, confirm, then, self._verdicts.sign)
 

@@ -53,10 +53,8 @@ def name_of_judged(report: Signable) -> str:
 
 
 def _audit(report: AuditReport, signed_at: datetime) -> Matter:
-    look = words.outcome(report.outcome, report.sample, report.trust)
-    steps = _tr("{0} ordered, {1} judged, {2} different").format(
-        text.count(report.steps_ordered), text.count(report.steps_replayed), text.count(len(report.mismatched_steps))
-    )
+    look = words.conclusion(report, report.trust)
+    steps = _tr("{0}, {1} different").format(words.judged_steps(report), text.count(len(report.mismatched_steps)))
     fields = [*_head(report, report.headline, signed_at), Field(_tr("Bundle"), report.bundle_name)]
     fields += [digest_field(_tr("SHA-256"), report.bundle_digest, _unread()), *_subject(report)]
     fields.append(Field(_tr("Steps"), steps))
@@ -76,7 +74,7 @@ def _audit(report: AuditReport, signed_at: datetime) -> Matter:
 
 def _adjudication(report: AdjudicationReport, signed_at: datetime) -> Matter:
     look = words.adjudication(report.outcome)
-    steps = words.disputed_step(report.step, report.steps_ordered, report.agreed_step)
+    steps = words.disputed_step(report.step, report.steps_recorded, report.agreed_step)
     fields = [*_head(report, look.word, signed_at), Field(_tr("Capsule"), report.capsule_name)]
     fields += [digest_field(_tr("SHA-256"), report.capsule_digest, _unread()), *_subject(report)]
     fields.append(Field(_tr("Disputed"), steps if report.step else _unread()))

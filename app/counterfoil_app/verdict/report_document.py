@@ -250,7 +250,7 @@ def _hash(digest: Digest | str | None) -> str:
 def _head(contents: Contents, width: int) -> str:
     """Title, case and parties, and the outcome."""
     report, case = contents.report, contents.case
-    tone = words.outcome(report.outcome, report.sample, contents.rests_on).tone
+    tone = words.conclusion(report, contents.rests_on).tone
     none = _tr("not named")
     parties = [
         (_tr("Case number"), case.number),
@@ -441,7 +441,7 @@ def meaning(report: AuditReport) -> str:
 
 
 def _steps(report: AuditReport) -> str:
-    line = _tr("{0} ordered, {1} judged").format(text.count(report.steps_ordered), text.count(report.steps_replayed))
+    line = words.judged_steps(report)
     if report.mismatched_steps:
         line += ", " + _tr("{0} different").format(text.count(len(report.mismatched_steps)))
     return line

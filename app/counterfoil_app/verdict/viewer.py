@@ -312,10 +312,8 @@ class VerdictViewer(DropDialog):
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):
-            return self.tr("{0} ordered, {1} judged").format(
-                text.count(verdict.steps_ordered), text.count(verdict.steps_replayed)
-            )
-        return words.disputed_step(verdict.step, verdict.steps_ordered, verdict.agreed_step)
+            return words.judged_steps(verdict)
+        return words.disputed_step(verdict.step, verdict.steps_recorded, verdict.agreed_step)
 
     def _make_primary(self, button: QPushButton) -> None:
         for one in (self.choose_key, self.choose_bundle, self.close_button):
@@ -341,4 +339,4 @@ def _look(verdict: Verdict | Adjudication, trust: Trust) -> Look:
     if isinstance(verdict, Adjudication):
         return words.adjudication(verdict.outcome)
     # A verdict on a sample says so in its headline; it must not look like one on the whole run.
-    return words.outcome(verdict.outcome, verdict.sample, trust)
+    return words.conclusion(verdict, trust)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from counterfoil import BundleSummary
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 
 
@@ -52,6 +53,8 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
     ordered, held, run = client.order if client is not None else bundle.order, bundle.order, bundle.run
     signed = run is not None and run.run_root is not None
     run_digest = run.order_digest.hex if run is not None else ""
+    # Whether the order's rule ended the run there check 6 says.
+    shorter = run is not None and run.steps < ordered.steps and ordered.may_stop_early != ""
     lines = [
         ComparedField(
             _tr("Order digest"),
@@ -63,8 +66,8 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         ComparedField(
             _tr("Steps"),
             text.count(ordered.steps),
-            text.count(run.steps) if run is not None else "",
-            ordered.steps == run.steps if run is not None else None,
+            words.recorded(run.steps, ordered.steps) if run is not None else "",
+            None if run is None or shorter else ordered.steps == run.steps,
         ),
     ]
     if client is None:
@@ -86,6 +89,7 @@ def order_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
     order = summary.order
     return [
         (_tr("Title"), order.title, False),
+        *([(_tr("Early stopping"), translated(order.may_stop_early), False)] if order.may_stop_early else []),
         (_tr("Rows per step"), text.count(order.batch_size), False),
         (_tr("Optimizer"), order.optimizer, False),
         (_tr("Precision"), words.precision(order.precision), False),

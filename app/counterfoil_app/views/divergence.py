@@ -455,7 +455,7 @@ class DivergenceView(QWidget):
         session = self._session
         parts = [name_of(session.path)]
         if session.report is not None:
-            parts.append(words.outcome(session.report.outcome, session.report.sample).word)
+            parts.append(words.conclusion(session.report).word)
         first, last = self.view_range()
         parts.append(self.tr("steps {0} to {1}").format(text.count(first), text.count(last)))
         return "  \u00b7  ".join(parts)

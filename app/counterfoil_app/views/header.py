@@ -202,7 +202,7 @@ class HeaderView(QFrame):
     def _headline(self) -> Look:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            return words.outcome(session.report.outcome, session.report.sample, session.trust)
+            return words.conclusion(session.report, session.trust)
         if session.phase is Phase.READY and session.summary is not None:
             if session.summary.run is None:
                 return Look(self.tr("Order, not yet run"), "order", Tone.INFO)
@@ -255,7 +255,7 @@ class HeaderView(QFrame):
             return ""
         if summary.run is None or session.refused_so_far:
             return translated(summary.sentence)
-        about = (summary.order.title, text.count(summary.run.steps))
+        about = (summary.order.title, words.recorded(summary.run.steps, summary.order.steps))
         if session.lacks_data:
             lacking = self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.")
             return lacking.format(*about, session.data_file)

@@ -205,7 +205,7 @@ class CapsuleDialog(InquiryDialog):
         if report is None:
             return file
         unread = self.tr("could not be read")
-        steps = words.disputed_step(report.step, report.steps_ordered, report.agreed_step)
+        steps = words.disputed_step(report.step, report.steps_recorded, report.agreed_step)
         return [
             *file,
             digest_field(self.tr("SHA-256"), report.capsule_digest, unread),

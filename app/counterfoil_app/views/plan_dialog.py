@@ -46,9 +46,9 @@ class PlanDialog(QDialog):
         self._session = session
         self._plans: dict[str, Plan] = {}
         assert session.summary is not None
-        order = session.summary.order
-        self._steps = order.steps
-        self._total = -(-order.steps // order.checkpoint_every)
+        order, run = session.summary.order, session.summary.run
+        self._steps = order.steps if run is None else run.steps
+        self._total = -(-self._steps // order.checkpoint_every)
         intro = label(
             self.tr(
                 "The run has {0} steps in {1} segments, each from one stored state to the next. Each segment can be "

@@ -86,7 +86,7 @@ class QueueView(QWidget):
         report = entry.finished.report if entry.finished is not None else None
         if report is None:
             return Look(self.tr("not replayed: {0}").format(entry.sentence), "inconclusive", Tone.WARN)
-        return words.outcome(report.outcome, report.sample, report.trust)
+        return words.conclusion(report, report.trust)
 
     def _chosen(self) -> QueuedBundle | None:
         place = self.table.currentRow()

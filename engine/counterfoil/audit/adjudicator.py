@@ -158,6 +158,7 @@ class _Case(Parties):
             given_key=self.given_key,
             title=manifest.title if manifest is not None else "",
             steps_ordered=manifest.steps if manifest is not None else 0,
+            steps_recorded=claim.steps if claim is not None else manifest.steps if manifest is not None else 0,
             agreed_step=contents.agreed_step if contents is not None else 0,
             step=contents.step if contents is not None else 0,
             steps_replayed=tally.replayed,
@@ -206,7 +207,9 @@ def _hear(
     )
     envelopes = contents.claim, contents.acceptance
     yield from case.attempt(
-        CheckNumber.SIGNATURE, lambda: case.check_run(manifest, envelopes, known.trainer), lambda found: found
+        CheckNumber.SIGNATURE,
+        lambda: case.check_run(manifest, envelopes, known.trainer, recorded=None),
+        lambda found: found,
     )
     claim = case.claim
     assert claim is not None, "check 5 has passed"
@@ -231,7 +234,7 @@ def _hear(
         yield from _replay(case.tally, contents, job, machine, cancel)
     finally:
         case.tally.seconds = time.perf_counter() - begun
-    for check in replay_checks(case.tally, manifest.steps):
+    for check in replay_checks(case.tally, manifest.steps, claim.steps):
         yield case.note(check.number, check.state, check.detail)
 
 

@@ -123,7 +123,7 @@ class Company:
     def _chosen(self, first: int, end: int | None) -> Iterator[Segment]:
         """Yield the chosen segments, counted from 0, from one on to before another."""
         for number in islice(self._ledger.known.sample.numbers(), first, end):
-            yield segment(self._opened.order.manifest, number)
+            yield segment(self._opened.reader.extent, number)
 
     def _here(self, part: Segment) -> Generator[Event, None, None]:
         """Judge a segment by the audit's own replay."""

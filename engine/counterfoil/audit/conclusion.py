@@ -12,7 +12,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome, without_log
 from counterfoil.audit.values.report import Steering
-from counterfoil.audit.values.sampling import Sample
+from counterfoil.audit.values.sampling import Sample, shortfall
 from counterfoil.audit.values.steptable import Tally
 from counterfoil.base.errors import (
     CancelledError,
@@ -32,13 +32,17 @@ class Coverage:
 
     Attributes:
         ordered: Number of steps of the order.
+        recorded: Number of steps of the run.
         planned: Number of steps in the chosen segments.
         sample: The chosen segments; None when the audit ended before it could choose.
+        may_stop: Whether the order has a rule by which the run ends early.
     """
 
     ordered: int
+    recorded: int
     planned: int
     sample: Sample | None = None
+    may_stop: bool = False
 
     @property
     def partial(self) -> Sample | None:
@@ -73,14 +77,16 @@ def conclude(
     # exact arithmetic bear out. Then everything that leaves a doubt about this machine or this audit, which accuses
     # nobody. VERIFIED is what is left when no question is open.
     checks = _checks(tally, coverage, steering, exact) if tally.judged else ()
+    # Of a run that was refused before a step was judged, the refusal says all.
+    short = shortfall(coverage.recorded, coverage.ordered) if tally.judged else ""
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
-        return Outcome.REFUSED, _refused(tally, coverage, error), checks
+        return Outcome.REFUSED, joined(_refused(tally, coverage, error), short), checks
     if dispute is not None:
         beside = error.sentence if isinstance(error, (RefusedError, NonFiniteError)) else ""
         outcome = Outcome.DISPUTED if dispute.accuses else Outcome.INCONCLUSIVE
-        return outcome, joined(_differs(tally, dispute, exact), beside), checks
+        return outcome, joined(_differs(tally, dispute, exact), beside, short), checks
     if error is not None:
         blameless = isinstance(error, (NonFiniteError, ObstacleError))
         return Outcome.INCONCLUSIVE if blameless else Outcome.ERROR, str(error), checks
@@ -88,8 +94,8 @@ def conclude(
     if not doubt and tally.judged < coverage.planned:
         doubt = say("Only {0} of the {1} chosen steps could be judged.", tally.judged, coverage.planned)
     if doubt:
-        return Outcome.INCONCLUSIVE, doubt, checks
-    return Outcome.VERIFIED, _verified(tally, coverage), checks
+        return Outcome.INCONCLUSIVE, joined(doubt, short), checks
+    return Outcome.VERIFIED, joined(_verified(tally, coverage), _ended(coverage)), checks
 
 
 def _differs(tally: Tally, dispute: Dispute, exact: bool) -> str:
@@ -140,13 +146,35 @@ def _doubt_of_log(tally: Tally, steering: Steering | None) -> str:
 def _verified(tally: Tally, coverage: Coverage) -> str:
     if coverage.partial is None:
         return say(
-            "All {0} steps were replayed, and every one came out exactly as the trainer signed it.", coverage.ordered
+            "All {0} steps were replayed, and every one came out exactly as the trainer signed it.", coverage.recorded
         )
     return say(
         "{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}",
         tally.judged,
-        coverage.ordered,
+        coverage.recorded,
         coverage.partial.describe(),
+    )
+
+
+def _ended(coverage: Coverage) -> str:
+    """Say what is known of where the run ends; empty where there is nothing to say.
+
+    Losses of steps that were not replayed are the trainer's word, and where the run ends hangs on each of them.
+    """
+    if not coverage.may_stop or (coverage.partial is None and coverage.recorded == coverage.ordered):
+        return ""
+    if coverage.partial is None:
+        return say(
+            "The run has {0} of {1} ordered steps: by the losses of these steps the order's rule ends it there.",
+            coverage.recorded,
+            coverage.ordered,
+        )
+    return say(
+        "The run has {0} of {1} ordered steps. That the order's rule ends it there, and not elsewhere, follows from "
+        "the losses of all its steps; those of steps that were not replayed are the trainer's word, and one of them is "
+        "enough to end a run elsewhere.",
+        coverage.recorded,
+        coverage.ordered,
     )
 
 
@@ -232,10 +260,11 @@ def _checks(tally: Tally, coverage: Coverage, steering: Steering | None, exact: 
             chosen,
         ),
     )
-    detail = say("{0} of {1} steps were judged.", tally.judged, coverage.ordered)
+    detail = say("{0} of {1} steps were judged.", tally.judged, coverage.recorded)
+    detail = joined(detail, shortfall(coverage.recorded, coverage.ordered))
     if coverage.partial is not None:
         detail = joined(detail, coverage.partial.describe())
-    whole = tally.judged == coverage.ordered
+    whole = tally.judged == coverage.recorded
     covered = Check(CheckNumber.COVERAGE, CheckState.PASSED if whole else CheckState.WARNING, detail)
     return replay, without_log() if exact else log, covered
 
@@ -333,8 +362,14 @@ def conclude_adjudication(
     )
 
 
-def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
-    """Return checks 8 to 10 after the replay."""
+def replay_checks(tally: StepTally, ordered: int, recorded: int) -> tuple[Check, Check, Check]:
+    """Return checks 8 to 10 after the replay.
+
+    Args:
+        tally: What the replay found.
+        ordered: Number of steps of the order.
+        recorded: Number of steps of the run, as its trainer signed it.
+    """
     dispute, counts = tally.dispute, tally.counts
     found = (
         say("{0} of {1} judged steps match.", tally.matching, tally.replayed)
@@ -364,10 +399,13 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
     coverage = Check(
         CheckNumber.COVERAGE,
         CheckState.WARNING,
-        say(
-            "{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.",
-            tally.replayed,
-            steps_ordered,
+        joined(
+            say(
+                "{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.",
+                tally.replayed,
+                recorded,
+            ),
+            shortfall(recorded, ordered),
         ),
     )
     return replay, without_log() if tally.exact else log, coverage

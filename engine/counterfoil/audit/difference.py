@@ -50,13 +50,13 @@ class _Run:
         need_run(reader)
         self.reader = reader
         self.manifest: OrderManifest = reader.manifest
-        claim = check_claim(reader.claim(), reader.manifest, None)
+        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
         what = f"Hashing {reader.path.name}"
         self.records = reader.step_records(cancel, lambda done, total: progress(what, done, total))
         if run_tree(self.records).root != claim.run_root:
             raise CommitmentError(f"The steps of {reader.path.name} are not those that its trainer signed.")
         self.facts = ComparedRun(
-            reader.path.name, reader.manifest.digest, claim.run_root, reader.manifest.steps, claim.environment
+            reader.path.name, reader.manifest.digest, claim.run_root, reader.extent.steps, claim.environment
         )
 
     def program(self, step: int) -> Program:
@@ -165,9 +165,9 @@ def _located(difference: Difference, one: _Run, other: _Run, step: int, same_ord
 
 
 def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | None:
-    least = min(one.manifest.steps, other.manifest.steps)
     stored = [0] if step == 0 else []
-    stored += [at for at in one.manifest.checkpoint_steps if step <= at <= least and other.manifest.is_checkpoint(at)]
+    extents = one.reader.extent, other.reader.extent
+    stored += [at for at in extents[0].checkpoint_steps if step <= at and extents[1].is_checkpoint(at)]
     if not stored:
         return None
     states = one.state(stored[0]), other.state(stored[0])
@@ -188,7 +188,7 @@ def _elements(replayer: StepReplayer, one: _Run, other: _Run, step: int, progres
 
     In between each has a state of its own: equal fingerprints are not equal states.
     """
-    begin = one.manifest.checkpoint_before(step)
+    begin = one.reader.extent.checkpoint_before(step)
     state: State = {name: torch.from_numpy(array) for name, array in one.state(begin).items()}
 
     def run(side: _Run, at: int, before: State, observe: int | None = None) -> ReplayedStep:
@@ -244,6 +244,8 @@ def unlike_orders(one: OrderManifest, other: OrderManifest) -> tuple[Unlike, ...
         for name in ("title", "recipe", "optimizer", "seed", "steps", "batch_size", "commit_every", "checkpoint_every")
     }
     pairs["precision"] = one.precision.describe(), other.precision.describe()
+    rules = tuple(None if side.may_stop_early is None else side.may_stop_early.describe() for side in (one, other))
+    pairs["stopping"] = tuple(rule or "all steps" for rule in rules)  # type: ignore[assignment]
     pairs["schedule"] = one.schedule.digest, other.schedule.digest
     pairs["per-step scalars"] = one.scalars.digest, other.scalars.digest
     pairs["initial state"] = one.initial_root, other.initial_root

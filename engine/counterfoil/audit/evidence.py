@@ -42,7 +42,7 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
     """
     reader, tree = inspection.reader, inspection.tree
     assert tree is not None
-    first = order.manifest.committed_before(step)
+    first = reader.extent.committed_before(step)
     later = range(first + 1, step + 1)
     return CapsuleContents(
         manifest=order.manifest,
@@ -157,7 +157,8 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
         CommitmentError: A proof does not hold, or a part is not what its leaf commits to.
     """
     manifest, first = contents.manifest, contents.agreed_step
-    if contents.step > manifest.steps or first != manifest.committed_before(contents.step):
+    extent = manifest.extent_of(claim.steps)
+    if contents.step > extent.steps or first != extent.committed_before(contents.step):
         raise CommitmentError(
             say(
                 "A dispute about step {0} starts from the last state before it that the run commits to, and the "
@@ -169,13 +170,13 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
     for leaf in contents.leaves:
         record = leaf.record
         try:
-            verify_inclusion(leaf_hash(record.to_bytes()), record.step, manifest.steps + 1, leaf.proof, claim.run_root)
+            verify_inclusion(leaf_hash(record.to_bytes()), record.step, extent.steps + 1, leaf.proof, claim.run_root)
         except ProofError as error:
             raise CommitmentError(
                 say("The capsule does not prove that its leaf of step {0} belongs to the signed run.", record.step),
                 detail=error.sentence,
             ) from error
-        if (record.state_root is not None) != manifest.is_committed(record.step):
+        if (record.state_root is not None) != extent.is_committed(record.step):
             raise CommitmentError(
                 say("The leaf of step {0} commits to a state where the order asks for none.", record.step)
             )

@@ -8,7 +8,7 @@ states that a run stores are compared last: an inspection looks at all of them, 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -250,7 +250,9 @@ def _check_program(
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
     reader = inspection.reader
     envelopes, told = (reader.claim(), reader.acceptance()), not inspection.broken_signature
-    return CheckState.PASSED, inspection.check_run(reader.manifest, envelopes, trainer_key, signed=told)
+    return CheckState.PASSED, inspection.check_run(
+        reader.manifest, envelopes, trainer_key, recorded=reader.extent.steps, signed=told
+    )
 
 
 def _check_commitments(
@@ -275,7 +277,10 @@ def _check_commitments(
         )
     check_beginning(records[0], manifest)
     inspection.records, inspection.tree = records, tree
-    detail = say("The {0} steps have the signed run root {1}.", manifest.steps, tree.root.short)
+    detail = joined(
+        say("The {0} steps have the signed run root {1}.", inspection.reader.extent.steps, tree.root.short),
+        check_end(records, manifest),
+    )
     if heads is not None:
         key = PublicKey.from_pem(inspection.claim.public_key.encode())
         detail = joined(detail, check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree))
@@ -289,6 +294,49 @@ def check_beginning(record: StepRecord, manifest: OrderManifest) -> None:
             say("The run commits to another state before its first step than the initial state that was ordered."),
             remedy=say("Ask the trainer for a run of this order."),
         )
+
+
+def check_end(records: Sequence[StepRecord], manifest: OrderManifest) -> str:
+    """Check that a run ends where its order says, by the losses that its trainer signed.
+
+    Args:
+        records: The records of its steps, from step 0, whose leaves have the signed run root.
+        manifest: The order's manifest.
+
+    Returns:
+        What was found, as a sentence; empty for an order that lets no run stop early.
+
+    Raises:
+        CommitmentError: The order's rule to stop early fires at another step, or at none.
+    """
+    rule, last, ordered = manifest.may_stop_early, len(records) - 1, manifest.steps
+    if rule is None:
+        return ""
+    fired = rule.fires(record.loss for record in records[1:] if record.loss is not None)
+    if fired is None and last < ordered:
+        raise CommitmentError(
+            say(
+                "The run has {0} of {1} ordered steps. By the losses that the trainer signed, the order's rule to stop "
+                "early does not fire after step {0}, so the run should have gone on.",
+                last,
+                ordered,
+            ),
+            remedy=say("Ask the trainer for a run of this order."),
+        )
+    if fired is not None and fired < last:
+        raise CommitmentError(
+            say(
+                "The run has {0} of {1} ordered steps. By the losses that the trainer signed, the order's rule to stop "
+                "early fires after step {2}, so the run should have ended there.",
+                last,
+                ordered,
+                fired,
+            ),
+            remedy=say("Ask the trainer for a run of this order."),
+        )
+    if last == ordered:
+        return say("By their losses the order's rule to stop early does not fire before the last step.")
+    return say("By their losses the order's rule ends the run there: it has {0} of {1} ordered steps.", last, ordered)
 
 
 def _check_states(

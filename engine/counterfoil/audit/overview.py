@@ -11,6 +11,7 @@ from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.inspection import Inspection, recorded, stages
 from counterfoil.audit.signatures import Keys
 from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.sampling import shortfall
 from counterfoil.audit.values.summary import (
     SHOWN_PATTERN,
     ArraySummary,
@@ -107,7 +108,7 @@ def summarise(inspection: Inspection) -> BundleSummary:
         run=_run_summary(inspection) if reader.has_run else None,
         checks=inspection.all_checks(CheckState.PENDING),
         client_order=inspection.client_order,
-        sentence=_sentence(inspection),
+        sentence=joined(_sentence(inspection), _length(inspection)),
         states_checked=inspection.states_checked,
         order_source=inspection.order_source,
         given_client_key=inspection.given_client_key,
@@ -128,6 +129,13 @@ def _sentence(inspection: Inspection) -> str:
     if inspection.order_source == "bundle":
         return say("The run is signed and complete. Compare it with the client's own order before you rely on it.")
     return say("The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.")
+
+
+def _length(inspection: Inspection) -> str:
+    """How many of the ordered steps a run has, once its steps are known to be the signed ones; empty where all."""
+    if inspection.tree is None or inspection.failure is not None:
+        return ""
+    return shortfall(inspection.reader.extent.steps, inspection.reader.manifest.steps)
 
 
 def _order_summary(inspection: Inspection) -> OrderSummary:
@@ -174,6 +182,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         ),
         client_key=inspection.client_key,
         signed_at="" if inspection.signed_order is None else inspection.signed_order.signed_at,
+        may_stop_early="" if manifest.may_stop_early is None else manifest.may_stop_early.describe(),
     )
 
 
@@ -182,7 +191,7 @@ def _run_summary(inspection: Inspection) -> RunSummary:
     return RunSummary(
         order_digest=claim.order if claim is not None else reader.manifest.digest,
         run_root=claim.run_root if claim is not None else None,
-        steps=reader.manifest.steps,
+        steps=reader.extent.steps,
         checkpoints=reader.checkpoint_steps(),
         trainer_key=inspection.trainer_key,
         trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",

@@ -54,15 +54,18 @@ def result_tree(records: Sequence[StepRecord]) -> MerkleTree:
 def find_parting(
     manifest: OrderManifest, providers: Mapping[int, Provider], first: tuple[int, ...], second: tuple[int, ...]
 ) -> Parting | None:
-    """Find the first step in which two groups differ, by binary search; None when they agree in every step.
-
-    Raises:
-        ProofError: They have different numbers of steps.
-    """
-    step, path = first_difference(providers[first[0]].results, providers[second[0]].results)
+    """Find the first step in which two groups differ, by binary search; None when they agree in every step."""
+    one, other = (providers[group[0]].results for group in (first, second))
+    # By the order's rule one may end before the other. Then their losses differ before that, or it had ended both.
+    least = min(one.size, other.size)
+    step, path = first_difference(_beginning(one, least), _beginning(other, least))
     if step is None:
         return None
-    return Parting(first, second, step, path, manifest.checkpoint_before(step))
+    return Parting(first, second, step, path, manifest.extent.checkpoint_before(step))
+
+
+def _beginning(tree: MerkleTree, size: int) -> MerkleTree:
+    return tree if tree.size == size else MerkleTree(tree.leaf(index) for index in range(size))
 
 
 def rule(
@@ -75,14 +78,14 @@ def rule(
         CommitmentError: No run stores the state that all commit to.
         NonFiniteError: A step leads to a value that does not fit float32.
     """
-    manifest = steps.job.manifest
+    extent = steps.job.manifest.extent
     members = {number: providers[number] for number in (*parting.first, *parting.second)}
     begin = parting.agreed_step
     state = _agreed_state(initial, members.values(), begin)
     lanes = {number: _Lane(_Judge(steps, number, member), begin, state) for number, member in members.items()}
     # Up to the step in which they part all signed the same results, so whoever comes to them shows them to be right.
     sides = [_Side(tuple(members), lanes)]
-    for step in range(begin + 1, manifest.steps + 1):
+    for step in range(begin + 1, min(len(member.records) for member in members.values())):
         if step == parting.step:
             sides = [_Side(group, lanes) for group in (parting.first, parting.second)]
         for side in sides:
@@ -92,10 +95,10 @@ def rule(
         if parting.blame in (Blame.FIRST, Blame.SECOND, Blame.BOTH):
             return parting
         yield StepJudged(step)
-        if manifest.is_committed(step):
+        if extent.is_committed(step):
             for side in sides:
                 side.meet(step)
-        if manifest.is_checkpoint(step):
+        if extent.is_checkpoint(step):
             for side in sides:
                 side.resume(step, members)
     return parting

@@ -53,6 +53,7 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
         given_key=request.trainer_key.key_id if request.trainer_key else "",
         title=manifest.title if manifest else "",
         steps_ordered=coverage.ordered,
+        steps_recorded=coverage.recorded,
         steps_planned=coverage.planned,
         steps_replayed=tally.judged,
         mismatched_steps=tally.mismatched,
@@ -94,9 +95,17 @@ def _final_checks(known: Known, concluded: tuple[Check, ...]) -> tuple[Check, ..
 
 def _coverage(known: Known) -> Coverage:
     if known.inspection is None:
-        return Coverage(0, 0)
-    manifest, sample = known.inspection.reader.manifest, known.judged.sample
-    return Coverage(manifest.steps, manifest.steps if sample is None else planned_steps(manifest, sample), sample)
+        return Coverage(0, 0, 0)
+    reader, sample = known.inspection.reader, known.judged.sample
+    # Until check 5 has passed, how many steps a run has is only what the file says.
+    extent = reader.manifest.extent if known.inspection.claim is None else reader.extent
+    return Coverage(
+        reader.manifest.steps,
+        extent.steps,
+        extent.steps if sample is None else planned_steps(extent, sample),
+        sample,
+        may_stop=reader.manifest.may_stop_early is not None,
+    )
 
 
 def _client_order(known: Known) -> Digest | None:

@@ -175,7 +175,7 @@ class SegmentReplay:
         if match is StepMatch.MISMATCH:
             assert isinstance(alignment, Agreed)
             outcome, agrees = yield from self._differs(step, alignment, logs, outcome)
-        found: Reached[State] = Reached(outcome.result.state, agrees, self._order.manifest.is_committed(step))
+        found: Reached[State] = Reached(outcome.result.state, agrees, self._reader.extent.is_committed(step))
         return after(alignment, found), outcome
 
     def _differs(
@@ -212,7 +212,7 @@ class SegmentReplay:
         yield from self._dispute(step, None, look, alignment.committed)
         if look.reached is None:
             return after(alignment, Lost()), None
-        found: Reached[State] = Reached(look.reached.result.state, True, self._order.manifest.is_committed(step))
+        found: Reached[State] = Reached(look.reached.result.state, True, self._reader.extent.is_committed(step))
         return after(alignment, found), look.reached
 
     def _state_before(self, part: Segment) -> Generator[Event, None, State | None]:

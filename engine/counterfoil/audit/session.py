@@ -45,6 +45,7 @@ from counterfoil.base.generators import ByPercent, relay
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.steady import SteadyFile
@@ -202,16 +203,16 @@ class _Audit:
         self, inspection: Inspection, order: LoadedOrder, claim: RunClaim
     ) -> Generator[Event, None, KeptAudit | None]:
         """Choose the segments; returns what the audit is to go on from."""
-        manifest = order.manifest
-        kept = self._take_up(claim.run_root, manifest)
-        sample, drawn_before = self._choose(claim, manifest, kept)
+        extent = inspection.reader.extent
+        kept = self._take_up(claim, extent)
+        sample, drawn_before = self._choose(claim, extent, kept)
         yield self._note(
             AuditStarted(
-                manifest.steps,
+                extent.steps,
                 tuple(sorted(order.initial)),
                 self._request.device,
                 all_checks(inspection.checks),
-                planned_steps(manifest, sample),
+                planned_steps(extent, sample),
                 sample,
                 self._keeper.kept if self._keeper else None,
                 drawn_before,
@@ -219,7 +220,7 @@ class _Audit:
         )
         return kept
 
-    def _take_up(self, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
+    def _take_up(self, claim: RunClaim, extent: Extent) -> KeptAudit | None:
         """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
         request, known, shelf = self._request, self._ledger.known, self._outside.shelf
         if request.progress is None:
@@ -230,7 +231,7 @@ class _Audit:
                 )
             return None
         assert known.bundle_digest is not None
-        basis = Basis.of(request, known.bundle_digest, manifest.digest, run_root, known.environment)
+        basis = Basis.of(request, known.bundle_digest, claim.order, claim.run_root, known.environment)
         path = place_of(request.progress, basis)
         keeper = Keeper(path, basis, shelf)
         if not request.resume:
@@ -242,14 +243,14 @@ class _Audit:
         kept = shelf.fitting(request.progress, basis, begin=request.begin)
         self._keeper = keeper
         if kept is not None:
-            if not kept.fits(manifest.steps, segment_count(manifest)):
+            if not kept.fits(extent.steps, segment_count(extent)):
                 raise misfit("it names steps or segments that the run does not have")
             evidence = shelf.evidence(path, kept)
             self._learn(evidence=evidence)
             keeper.adopt(kept, evidence)
         return kept
 
-    def _choose(self, claim: RunClaim, manifest: OrderManifest, kept: KeptAudit | None) -> tuple[Sample, bool]:
+    def _choose(self, claim: RunClaim, extent: Extent, kept: KeptAudit | None) -> tuple[Sample, bool]:
         """Choose the segments, and keep a nonce that is drawn until the audit comes to its end.
 
         Returns:
@@ -263,15 +264,15 @@ class _Audit:
             check_beacon(asked.beacon, claim.signed_at)
         nonce = ""
         if asked.draws and place is not None:
-            self._nonce = self._outside.nonce(place, manifest.digest, claim.run_root, asked)
+            self._nonce = self._outside.nonce(place, claim.order, claim.run_root, asked)
             nonce = self._nonce.find()
         if kept is not None:
             return kept.sample, asked.draws
         if self._nonce is None or nonce:
-            return asked.resolve(manifest, claim.run_root, nonce), bool(nonce)
+            return asked.resolve(extent, claim.run_root, nonce), bool(nonce)
         # What cannot be drawn is said before a nonce is.
-        asked.resolve(manifest, claim.run_root)
-        return asked.resolve(manifest, claim.run_root, self._nonce.draw()), False
+        asked.resolve(extent, claim.run_root)
+        return asked.resolve(extent, claim.run_root, self._nonce.draw()), False
 
     def _with_data(self, order: LoadedOrder, stack: ExitStack) -> Generator[Event, None, LoadedOrder]:
         """Finish check 3 for an order that keeps data outside, and add the data; the stack keeps the file open.

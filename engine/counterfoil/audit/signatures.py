@@ -112,6 +112,7 @@ class Parties:
         envelopes: tuple[bytes, bytes],
         trainer_key: PublicKey | None,
         *,
+        recorded: int | None,
         signed: bool = True,
     ) -> str:
         """Make check 5, and return what it found as sentences.
@@ -120,12 +121,13 @@ class Parties:
             manifest: The order's manifest.
             envelopes: Claim and acceptance of the run.
             trainer_key: The trainer's public key, when it is known.
+            recorded: Number of steps that the file holds; None for a capsule, which holds some.
             signed: Whether it can be told whose signature the trainer accepted: not where the client's is broken.
 
         Raises:
             SignatureError: Claim or acceptance do not hold, or are about something else.
         """
-        claim = check_claim(envelopes[0], manifest, trainer_key)
+        claim = check_claim(envelopes[0], manifest, trainer_key, recorded)
         accepted = ""
         if signed:
             acceptance = check_acceptance(envelopes[1], claim, self.signed_order)
@@ -232,15 +234,25 @@ def held_order(
     if envelopes is None:
         return held
     try:
-        claim = check_claim(envelopes[0], manifest, trainer_key)
+        claim = check_claim(envelopes[0], manifest, trainer_key, None)
         acceptance = check_acceptance(envelopes[1], claim, signed)
     except SignatureError:  # what check 5 says of it is said there
         return held
     return replace(held, trainer_key=acceptance.key_id, accepted_at=acceptance.accepted_at)
 
 
-def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey | None) -> RunClaim:
-    """Check the trainer's signature, and that it is about a whole run of this order.
+def check_claim(
+    envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey | None, recorded: int | None
+) -> RunClaim:
+    """Check the trainer's signature, and that it is about a run of this order with all its steps.
+
+    Whether a run may end before its last ordered step follows from its losses, which check 6 looks at.
+
+    Args:
+        envelope: The claim's DSSE envelope.
+        manifest: The order's manifest.
+        trainer_key: The trainer's public key, when it is known.
+        recorded: Number of steps that the file holds; None where it holds some, or where nothing hangs on it.
 
     Raises:
         SignatureError: It does not hold, or is about something else.
@@ -254,8 +266,19 @@ def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey
                 manifest.digest.short,
             )
         )
-    if claim.steps != manifest.steps:
-        raise SignatureError(say("The trainer signed {0} steps, but the order has {1}.", claim.steps, manifest.steps))
+    if claim.steps_ordered is not None and manifest.may_stop_early is None:
+        raise SignatureError(
+            say(
+                "The trainer signed {0} of {1} ordered steps, but the order does not let a run stop early.",
+                claim.steps,
+                claim.steps_ordered,
+            )
+        )
+    ordered = claim.steps if claim.steps_ordered is None else claim.steps_ordered
+    if ordered != manifest.steps:
+        raise SignatureError(say("The trainer signed {0} steps, but the order has {1}.", ordered, manifest.steps))
+    if recorded is not None and claim.steps != recorded:
+        raise SignatureError(say("The trainer signed {0} steps, but the file holds {1}.", claim.steps, recorded))
     return claim
 
 

@@ -70,7 +70,8 @@ def plan_audit(
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []
         turns = order.programs
-        count = min(MEASURED_STEPS, order.manifest.steps)
+        extent = inspection.reader.extent
+        count = min(MEASURED_STEPS, extent.steps)
         # Each program has its turn, however long it takes, unless that is far off.
         needed = turns.complete_after if turns.complete_after <= count else 1
         state: State = order.initial
@@ -86,11 +87,11 @@ def plan_audit(
         measured = {name: [s for step, s in enumerate(times, 1) if turns.name(step) == name] for name in turns.parts}
         steady = {name: fmean(found[1:] or found or times) for name, found in measured.items()}
         begun = time.perf_counter()
-        checkpoint = order.manifest.checkpoint_steps[0]
+        checkpoint = extent.checkpoint_steps[0]
         inspection.reader.checkpoint(checkpoint)
         load_seconds = time.perf_counter() - begun
         yield make_plan(
-            order.manifest,
+            extent,
             device=device,
             bad_fraction=bad_fraction,
             step_seconds=fmean(steady[name] for name in turns.pattern),

@@ -14,6 +14,7 @@ from counterfoil.base.dtypes import STATE_DTYPES
 from counterfoil.base.errors import BundleError
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import ALONE
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
 from counterfoil.bundle.kind import BUNDLE, CAPSULE as CAPSULE_FILE, FileKind
@@ -259,19 +260,42 @@ def _path(group: str, name: str) -> str:
     return f"{group}/{name}" if group != "/" else f"/{name}"
 
 
+def run_extent(inventory: Inventory, manifest: OrderManifest) -> Extent:
+    """Return the steps of a run, of which it has as many as losses.
+
+    Raises:
+        BundleError: There are none, more than ordered, or fewer in a run that must have all.
+    """
+    losses = inventory.find(LOSSES)
+    if losses is None:
+        raise BundleError(say("The {0} lacks {1}.", BUNDLE.name, LOSSES))
+    _Part("float64", (None,)).check(LOSSES, losses.info)
+    (steps,) = losses.info.shape
+    if not 1 <= steps <= manifest.steps:
+        raise BundleError(say("The run has {0} steps, and its order {1}.", steps, manifest.steps))
+    if steps < manifest.steps and manifest.may_stop_early is None:
+        raise BundleError(
+            say(
+                "The run has {0} of {1} ordered steps, and its order does not let it stop early.", steps, manifest.steps
+            )
+        )
+    return manifest.extent_of(steps)
+
+
 def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part]) -> _Parts:
-    steps = manifest.steps
+    extent = run_extent(inventory, manifest)
+    steps = extent.steps
     stored = sum(path.startswith(f"{CHECKPOINTS}/") for path in inventory.groups)
     # Compared before the list is made: the order may call for millions, and the file is what bounds the work.
-    if stored != manifest.checkpoint_count:
+    if stored != extent.checkpoint_count:
         raise BundleError(
-            say("The bundle stores {0} checkpoints; its order asks for {1}.", stored, manifest.checkpoint_count)
+            say("The bundle stores {0} checkpoints; its order asks for {1}.", stored, extent.checkpoint_count)
         )
     parts = _parts(
         {
             ACCEPTANCE: _CONSENT,
             CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
-            STATE_ROOTS: _Part("uint8", (manifest.committed_steps, DIGEST_BYTES)),
+            STATE_ROOTS: _Part("uint8", (extent.committed_steps, DIGEST_BYTES)),
             LOSSES: _Part("float64", (steps,)),
             LOG: _Part("uint8", (None,)),
             LOG_ENDS: _Part("uint64", (steps,)),
@@ -283,4 +307,4 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
         },
         (CHECKPOINTS,),
     )
-    return parts | {checkpoint_path(step): initial for step in manifest.checkpoint_steps}
+    return parts | {checkpoint_path(step): initial for step in extent.checkpoint_steps}

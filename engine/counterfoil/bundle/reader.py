@@ -22,6 +22,7 @@ from counterfoil.base.sentence import say
 from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
@@ -59,10 +60,12 @@ class BundleReader(CheckedFile):
     Attributes:
         manifest: What was ordered.
         has_run: Whether the order is filled in with a run.
+        extent: The steps of the run; those of the order where nobody has run it.
     """
 
     manifest: OrderManifest
     has_run: bool
+    extent: Extent
 
     def __init__(self, file: SteadyFile) -> None:
         """Check an open file; raises as :class:`CheckedFile`."""
@@ -71,6 +74,8 @@ class BundleReader(CheckedFile):
         self.manifest = OrderManifest.from_bytes(self._bytes(layout.MANIFEST))
         layout.check_layout(self._inventory, self.manifest)
         self.has_run = layout.RUN in self._inventory.groups
+        run = layout.run_extent(self._inventory, self.manifest) if self.has_run else None
+        self.extent = run or self.manifest.extent
         self._log_ends = self._read_log_ends() if self.has_run else np.zeros(0, np.uint64)
         self._verified: set[str] = set()
         self._records: list[StepRecord] = []
@@ -182,7 +187,7 @@ class BundleReader(CheckedFile):
     def checkpoint_steps(self) -> tuple[int, ...]:
         """Return the steps whose state is stored, ascending."""
         self._need_run()
-        return self.manifest.checkpoint_steps
+        return self.extent.checkpoint_steps
 
     def checkpoint(self, step: int) -> dict[str, Array]:
         """Return the stored state after a step by tensor name, sorted, with the state root that the run commits to.
@@ -192,7 +197,7 @@ class BundleReader(CheckedFile):
             FileChangedError: It differs, and did not when it was loaded before.
             BundleError: No state of this step is stored, or the file is damaged.
         """
-        if not self.has_run or not self.manifest.is_checkpoint(step):
+        if not self.has_run or not self.extent.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         state = self._state(layout.checkpoint_path(step))
         holds, part = state_root(state) == self.committed_root(step), say("the stored state of step {0}", step)
@@ -215,7 +220,7 @@ class BundleReader(CheckedFile):
             BundleError: No state of this step is stored, or it has no such tensor.
             CancelledError: The token was cancelled.
         """
-        if not self.has_run or not self.manifest.is_checkpoint(step):
+        if not self.has_run or not self.extent.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._load(name, f"{layout.checkpoint_path(step)}/{name}", cancel)
 
@@ -235,7 +240,7 @@ class BundleReader(CheckedFile):
         self._need_run()
         roots = iter(self._state_roots)
         losses = self.losses()
-        steps, turns = self.manifest.steps, self.manifest.programs
+        steps, turns = self.extent.steps, self.manifest.programs
         records = [StepRecord(0, Digest(next(roots).tobytes()), None, None, None)]
         for first, last in self._step_blocks():
             if cancel:
@@ -243,7 +248,7 @@ class BundleReader(CheckedFile):
             logs = self._hash_logs(first, last)
             rows = {name: iter(self._read_fingerprints(name, first, last)) for name in turns.names(first, last)}
             for step in range(first, last + 1):
-                root = Digest(next(roots).tobytes()) if self.manifest.is_committed(step) else None
+                root = Digest(next(roots).tobytes()) if self.extent.is_committed(step) else None
                 row = next(rows[turns.name(step)]).tobytes()
                 records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1])))
             if progress:
@@ -307,7 +312,7 @@ class BundleReader(CheckedFile):
             BundleError: No state of this step is stored, or the file is damaged.
             CancelledError: The token was cancelled.
         """
-        if not self.has_run or not self.manifest.is_checkpoint(step):
+        if not self.has_run or not self.extent.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         group, digests = layout.checkpoint_path(step), {}
         for name, info in layout.members(self._inventory, group).items():
@@ -321,9 +326,9 @@ class BundleReader(CheckedFile):
     def committed_root(self, step: int) -> Digest:
         """Return the state root that the run commits to for ``step``; raises BundleError when there is none."""
         self._check_step(step, 0)
-        if not self.manifest.is_committed(step):
+        if not self.extent.is_committed(step):
             raise BundleError(say("The run commits to no state of step {0}.", step))
-        return Digest(self._state_roots[self.manifest.committed_number(step)].tobytes())
+        return Digest(self._state_roots[self.extent.committed_number(step)].tobytes())
 
     # Reading.
 
@@ -353,10 +358,8 @@ class BundleReader(CheckedFile):
 
     def _check_step(self, step: int, least: int) -> None:
         self._need_run()
-        if not least <= step <= self.manifest.steps:
-            raise BundleError(
-                say("The run has no step {0}; its steps are {1} to {2}.", step, least, self.manifest.steps)
-            )
+        if not least <= step <= self.extent.steps:
+            raise BundleError(say("The run has no step {0}; its steps are {1} to {2}.", step, least, self.extent.steps))
 
     def _log_range(self, first: int, last: int) -> tuple[int, int]:
         """Return where the logs of the steps ``first`` to ``last`` lie, as start and end."""
@@ -378,8 +381,8 @@ class BundleReader(CheckedFile):
         """Yield ranges of steps whose fingerprints fit in a block."""
         per_step = max(1, *(8 * columns for columns in self.fingerprint_columns().all))
         count = max(1, min(BLOCK_BYTES // per_step, 4096))
-        for first in range(1, self.manifest.steps + 1, count):
-            yield first, min(first + count - 1, self.manifest.steps)
+        for first in range(1, self.extent.steps + 1, count):
+            yield first, min(first + count - 1, self.extent.steps)
 
     def _read_fingerprints(self, name: str, first: int, last: int) -> Array:
         """Return the fingerprints of those of the steps ``first`` to ``last`` that are turns of a program."""

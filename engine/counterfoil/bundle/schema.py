@@ -20,7 +20,9 @@ from counterfoil.base.fields import Fields
 from counterfoil.base.plaintext import quoted
 from counterfoil.base.precision import AnyPrecision, precision_from_json
 from counterfoil.base.sentence import say
+from counterfoil.base.stopping import StopRule
 from counterfoil.base.turns import Turns
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.pattern import MAX_PATTERN, pattern_from_json, pattern_json
 from counterfoil.bundle.sources import MAX_SOURCES, Source
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
@@ -184,6 +186,7 @@ class OrderManifest:
         module: Where the names of the client's module differ from those of the state; None where they do not.
         sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
             name none.
+        may_stop_early: The rule by which a run ends before its last step; None where it must have all.
     """
 
     title: str
@@ -204,6 +207,7 @@ class OrderManifest:
     initial_root: Digest
     module: ModuleNames | None = None
     sources: Mapping[str, Source] = field(default_factory=dict)
+    may_stop_early: StopRule | None = None
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -216,6 +220,14 @@ class OrderManifest:
             raise BundleError(say("The per-step scalars' shape is not (steps, number of scalars)."))
         if self.programs.several:
             _check_turns(self.programs, self.steps)
+        if self.may_stop_early is not None and self.may_stop_early.patience >= self.steps:
+            raise BundleError(
+                say(
+                    "The rule to stop early looks back {0} steps, and the order has {1}: it would never fire.",
+                    self.may_stop_early.patience,
+                    self.steps,
+                )
+            )
 
     @property
     def program(self) -> Digest:
@@ -232,41 +244,14 @@ class OrderManifest:
         """The data arrays that lie in a data file, by name."""
         return {name: spec for name, spec in self.data.items() if spec.file is not None}
 
-    def is_committed(self, step: int) -> bool:
-        """Whether the state after ``step`` is digested."""
-        return 0 <= step <= self.steps and (step % self.commit_every == 0 or step == self.steps)
-
-    def is_checkpoint(self, step: int) -> bool:
-        """Whether the state after ``step`` is stored; step 0 is not, since the order holds the initial state."""
-        return 0 < step <= self.steps and (step % self.checkpoint_every == 0 or step == self.steps)
-
-    def committed_before(self, step: int) -> int:
-        """Return the last step before ``step`` whose state is digested; 0 is the initial state."""
-        return (step - 1) // self.commit_every * self.commit_every
-
-    def checkpoint_before(self, step: int) -> int:
-        """Return the last step before ``step`` whose state is stored; 0 is the initial state."""
-        return (step - 1) // self.checkpoint_every * self.checkpoint_every
-
-    def committed_number(self, step: int) -> int:
-        """Return the number of a digested state among them, that of step 0 being 0."""
-        return -(-step // self.commit_every)
-
     @property
-    def committed_steps(self) -> int:
-        """How many states are digested, that of step 0 included."""
-        return self.steps // self.commit_every + 1 + (self.steps % self.commit_every != 0)
+    def extent(self) -> Extent:
+        """All steps that are ordered, and the states among them."""
+        return self.extent_of(self.steps)
 
-    @property
-    def checkpoint_count(self) -> int:
-        """How many states are stored."""
-        return self.steps // self.checkpoint_every + (self.steps % self.checkpoint_every != 0)
-
-    @property
-    def checkpoint_steps(self) -> tuple[int, ...]:
-        """The steps at which a state is stored, ascending."""
-        regular = range(self.checkpoint_every, self.steps + 1, self.checkpoint_every)
-        return (*regular, self.steps) if self.steps % self.checkpoint_every else tuple(regular)
+    def extent_of(self, steps: int) -> Extent:
+        """The steps of a run that has so many, and the states among them."""
+        return Extent(steps, self.commit_every, self.checkpoint_every)
 
     def to_bytes(self) -> bytes:
         """Return the canonical JSON that the order digest is taken of."""
@@ -291,6 +276,7 @@ class OrderManifest:
                 "initial_root": self.initial_root.hex,
                 **({} if self.module is None else {"module": self.module.to_json()}),
                 **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
+                **({} if self.may_stop_early is None else {"may_stop_early": self.may_stop_early.to_json()}),
             }
         )
 
@@ -351,6 +337,9 @@ class OrderManifest:
             initial_root=fields.digest("initial_root"),
             module=ModuleNames.from_json(fields.take("module", dict)) if "module" in value else None,
             sources=sources,
+            may_stop_early=StopRule.from_json(fields.take("may_stop_early", dict))
+            if fields.has("may_stop_early")
+            else None,
         )
         fields.end()
         return result
@@ -481,6 +470,7 @@ class RunClaim:
         environment: Device, library versions and switches, as text.
         signed_at: ISO 8601 time in UTC.
         public_key: The trainer's public key as PEM text (RFC 7468, SubjectPublicKeyInfo).
+        steps_ordered: Number of ordered steps, where the run ends before the last of them; None where it does not.
     """
 
     order: Digest
@@ -489,6 +479,7 @@ class RunClaim:
     environment: tuple[tuple[str, str], ...]
     signed_at: str
     public_key: str
+    steps_ordered: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form: the predicate of the in-toto statement that the trainer signs."""
@@ -496,6 +487,7 @@ class RunClaim:
             "order": self.order.hex,
             "run_root": self.run_root.hex,
             "steps": self.steps,
+            **({} if self.steps_ordered is None else {"steps_ordered": self.steps_ordered}),
             "environment": dict(self.environment),
             "signed_at": self.signed_at,
             "public_key": self.public_key,
@@ -512,13 +504,17 @@ class RunClaim:
             len(text) > MAX_ENVIRONMENT_TEXT for pair in environment.items() for text in pair
         ):
             raise BundleError(say("The environment of the run's claim is longer than any machine's."))
+        steps = fields.integer("steps", 1, MAX_STEPS)
         result = cls(
             order=fields.digest("order"),
             run_root=fields.digest("run_root"),
-            steps=fields.integer("steps", 1, MAX_STEPS),
+            steps=steps,
             environment=tuple(sorted(environment.items())),
             signed_at=fields.time("signed_at"),
             public_key=fields.take("public_key", str),
+            steps_ordered=fields.integer("steps_ordered", steps + 1, MAX_STEPS)
+            if fields.has("steps_ordered")
+            else None,
         )
         fields.end()
         return result

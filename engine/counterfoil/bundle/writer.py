@@ -15,6 +15,7 @@ from counterfoil.base.dtypes import DATA_DTYPES, STATE_DTYPES
 from counterfoil.base.errors import BundleError
 from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import OrderManifest, check_name
@@ -37,6 +38,7 @@ class BundleWriter(FileWriter):
         """Take over an empty HDF5 file; made by :meth:`create`."""
         super().__init__(path, temporary, file)
         self._manifest: OrderManifest | None = None
+        self._extent: Extent | None = None
         self._state: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._state_bytes = 0
         self._steps_written = 0
@@ -96,23 +98,25 @@ class BundleWriter(FileWriter):
 
     # The run.
 
-    def begin_run(self, places: Turns[int], log_bytes: int) -> None:
+    def begin_run(self, places: Turns[int], log_bytes: int, steps: int | None = None) -> None:
         """Start the run of the order written before; the state root of step 0 is the order's initial root.
 
         Args:
             places: Number of places of each program.
             log_bytes: Length of the rounding logs of all steps; it lies in one piece.
+            steps: Number of steps of a run that ends early; None for all that are ordered.
         """
         manifest = self._order()
-        steps = manifest.steps
-        self._check_room(run_bytes(manifest, self._state_bytes, places) + log_bytes)
+        extent = self._extent = manifest.extent_of(manifest.steps if steps is None else steps)
+        steps = extent.steps
+        self._check_room(run_bytes(manifest, extent, self._state_bytes, places) + log_bytes)
         turns = manifest.programs
         self._group(layout.RUN)
         self._group(layout.CHECKPOINTS)
         if turns.several:
             self._group(layout.FINGERPRINTS)
         self._columns = {
-            layout.STATE_ROOTS: self._create(layout.STATE_ROOTS, "uint8", (manifest.committed_steps, DIGEST_BYTES)),
+            layout.STATE_ROOTS: self._create(layout.STATE_ROOTS, "uint8", (extent.committed_steps, DIGEST_BYTES)),
             layout.LOSSES: self._create(layout.LOSSES, "float64", (steps,)),
             layout.LOG_ENDS: self._create(layout.LOG_ENDS, "uint64", (steps,)),
             layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
@@ -148,10 +152,10 @@ class BundleWriter(FileWriter):
             loss: The step's loss.
             state_root: State root after the step, at the steps that the order wants committed; None at the others.
         """
-        manifest = self._run()
-        if step != self._steps_written + 1 or step > manifest.steps:
-            raise BundleError(f"Step {step} cannot follow step {self._steps_written} of {manifest.steps}.")
-        if (state_root is not None) != manifest.is_committed(step):
+        manifest, extent = self._order(), self._run()
+        if step != self._steps_written + 1 or step > extent.steps:
+            raise BundleError(f"Step {step} cannot follow step {self._steps_written} of {extent.steps}.")
+        if (state_root is not None) != extent.is_committed(step):
             raise BundleError(f"The order and the recorder disagree on whether the state of step {step} is committed.")
         end = self._log_bytes + len(log)
         if end > self._log_end:
@@ -171,8 +175,7 @@ class BundleWriter(FileWriter):
 
     def write_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
         """Store the state after ``step``: the tensors of the initial state, of the same dtypes and shapes."""
-        manifest = self._run()
-        if not manifest.is_checkpoint(step) or step in self._checkpoints:
+        if not self._run().is_checkpoint(step) or step in self._checkpoints:
             raise BundleError(f"The order asks for no state of step {step} at this point.")
         if state.keys() != self._state.keys():
             raise BundleError(f"The state of step {step} has other tensors than the initial state.")
@@ -189,10 +192,10 @@ class BundleWriter(FileWriter):
             claim: The run's claim, signed at its end.
             acceptance: The acceptance of the order, signed when training began.
         """
-        manifest = self._run()
-        if self._steps_written != manifest.steps:
-            raise BundleError(f"The run has {self._steps_written} steps; its order asks for {manifest.steps}.")
-        if len(self._checkpoints) != manifest.checkpoint_count:
+        extent = self._run()
+        if self._steps_written != extent.steps:
+            raise BundleError(f"The run has {self._steps_written} steps; it should have {extent.steps}.")
+        if len(self._checkpoints) != extent.checkpoint_count:
             raise BundleError("The run lacks a checkpoint that its order asks for.")
         if self._log_bytes != self._log_end:
             raise BundleError("The rounding logs of all steps are shorter than they should be.")
@@ -217,13 +220,13 @@ class BundleWriter(FileWriter):
             raise BundleError("The bundle has no order yet.")
         return self._manifest
 
-    def _run(self) -> OrderManifest:
-        if not self._running:
+    def _run(self) -> Extent:
+        if not self._running or self._extent is None:
             raise BundleError("The bundle has no run that could be added to.")
-        return self._order()
+        return self._extent
 
     def _state_root(self, step: int, root: Digest) -> None:
-        row = self._order().committed_number(step)
+        row = self._run().committed_number(step)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
 
 
@@ -243,18 +246,19 @@ def order_bytes(
     return sum(map(len, programs.all)) + arrays + held_bytes(initial)
 
 
-def run_bytes(manifest: OrderManifest, state_bytes: int, places: Turns[int]) -> int:
+def run_bytes(manifest: OrderManifest, extent: Extent, state_bytes: int, places: Turns[int]) -> int:
     """Return how much room a run of an order takes, beside the order and the rounding log.
 
     Args:
         manifest: The order's manifest.
+        extent: The steps of the run.
         state_bytes: Size of a state.
         places: Number of places of each program.
     """
     # A loss, the end of the log, the number of its entries, and the fingerprints.
-    steps, turns = manifest.steps, manifest.programs
+    steps, turns = extent.steps, manifest.programs
     recorded = sum(turns.count(name, steps) * (8 + 8 + 4 + 8 * count) for name, count in places.parts.items())
-    return manifest.checkpoint_count * state_bytes + recorded + manifest.committed_steps * DIGEST_BYTES
+    return extent.checkpoint_count * state_bytes + recorded + extent.committed_steps * DIGEST_BYTES
 
 
 class _DataFileWriter(FileWriter):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 import typer
 
-from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.errors import BundleError, CancelledError, DataError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.plaintext import one_line
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.stopping import StopRule
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
@@ -98,6 +99,28 @@ RecomputeOption = Annotated[
     ),
 ]
 
+StopPatienceOption = Annotated[
+    int | None,
+    typer.Option(
+        "--stop-early-patience",
+        min=1,
+        metavar="N",
+        help="End the run before its last step if the loss has not fallen in N steps. Where it ends follows from the "
+        "recorded losses, and the audit checks it.",
+        show_default="all steps are trained",
+    ),
+]
+StopFallOption = Annotated[
+    float | None,
+    typer.Option(
+        "--stop-early-fall",
+        min=0.0,
+        metavar="X",
+        help="With --stop-early-patience: how much the loss must have fallen in these steps.",
+        show_default="0: at all",
+    ),
+]
+
 
 class RecipeSettings(TypedDict):
     """What every recipe takes under these names."""
@@ -119,6 +142,8 @@ class OrderOptions:
     precision: PrecisionOption = DEFAULT_PROFILE
     margins: MarginsOption = None
     recompute_activations: RecomputeOption = None
+    stop_early_patience: StopPatienceOption = None
+    stop_early_fall: StopFallOption = None
     external_data: ExternalDataOption = None
     trial: TrialOption = True
     key: OrderKeyOption = None
@@ -158,6 +183,7 @@ class OrderOptions:
                 f"--margins says nothing about the profile {self.precision.value}: its results have none."
             )
         segments_of(self.recompute_activations)
+        stop_rule_of(self.stop_early_patience, self.stop_early_fall)
         _ = self.signer  # a wrong passphrase is said before the work
 
     @cached_property
@@ -168,6 +194,7 @@ class OrderOptions:
     def write(self, draft: OrderDraft) -> None:
         """Write the order, after the trial of its first step if one is wanted."""
         segments = segments_of(self.recompute_activations)
+        draft = draft.stopping_early(stop_rule_of(self.stop_early_patience, self.stop_early_fall))
         with cancel_on_interrupt() as cancel:
             draft = show_stages(draft.recomputing_in_stages(segments, cancel))
         write_order(draft, self.out, self.external_data, trial=self.trial, signer=self.signer)
@@ -185,6 +212,18 @@ def segments_of(text: str | None) -> Segments | None:
     except (ValueError, DataError) as error:
         raise typer.BadParameter("--recompute-activations takes auto, or a number of segments, 2 to 1000.") from error
     return segments
+
+
+def stop_rule_of(patience: int | None, fall: float | None) -> StopRule | None:
+    """Return the rule that --stop-early-patience and --stop-early-fall name; raises typer.BadParameter."""
+    if patience is None:
+        if fall is not None:
+            raise typer.BadParameter("--stop-early-fall needs --stop-early-patience: in how many steps.")
+        return None
+    try:
+        return StopRule(patience, fall or 0.0)
+    except BundleError as error:
+        raise typer.BadParameter(error.sentence) from error
 
 
 def with_order_options(*, checkpoint_every: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -270,6 +309,8 @@ def write_order(
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     for note in draft.notes:
         console.print(shown(note), soft_wrap=True)
+    if manifest.may_stop_early is not None:
+        console.print(f"Its run {manifest.may_stop_early.describe()}.")
     for name, rates in draft.rates.items():
         console.print(rates_in_words(rates, name))
     console.print(f"Order digest {manifest.digest.hex}")

@@ -20,10 +20,13 @@ from counterfoil.cli.order_options import (
     OrderOptions,
     ProfileName,
     RecomputeOption,
+    StopFallOption,
+    StopPatienceOption,
     TrialOption,
     open_order_key,
     segments_of,
     signed_by_client,
+    stop_rule_of,
     with_order_options,
     write_order,
 )
@@ -130,6 +133,8 @@ def order(
         ),
     ] = None,
     recompute_activations: RecomputeOption = None,
+    stop_early_patience: StopPatienceOption = None,
+    stop_early_fall: StopFallOption = None,
     trial: TrialOption = True,
     second_look: Annotated[
         bool,
@@ -149,7 +154,9 @@ def order(
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        given = (source, script, out, max_steps, precision, recompute_activations, key)
+        given = (
+            source, script, out, max_steps, precision, recompute_activations, stop_early_patience, stop_early_fall, key
+        )  # fmt: skip
         if any(item is not None for item in given) or force or not trial or not second_look:
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
@@ -162,6 +169,7 @@ def order(
         raise typer.BadParameter("--max-steps is for --script: a job says its own steps.")
     check_writable(out, force)
     segments = segments_of(recompute_activations)
+    stopping = stop_rule_of(stop_early_patience, stop_early_fall)
     signer = open_order_key(key)
     profile = None if precision is None else PROFILES[precision.value]
     if script is not None:
@@ -172,7 +180,7 @@ def order(
 
         draft = drafted(load_job(source), profile, segments)
     look = look_again(draft, source, script, context.obj, max_steps, profile, segments) if second_look else None
-    write_order(draft, out, trial=trial, signer=signer, look=look)
+    write_order(draft.stopping_early(stopping), out, trial=trial, signer=signer, look=look)
 
 
 @order_app.command("digits-cnn")

@@ -290,6 +290,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "client": _client(order.client_key, summary.given_client_key)
         + (f", {one_line(order.signed_at)} by its own clock" if order.signed_at else ""),
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
+        **({"stopping": f"the run {order.may_stop_early}"} if order.may_stop_early else {}),
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}"
@@ -316,6 +317,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         recorded = run.recorded
         loss = recorded.trainer_loss
         facts |= {
+            **({"run": f"{run.steps} of {order.steps} ordered steps"} if run.steps < order.steps else {}),
             "run root": run.run_root.hex if run.run_root else "not signed for",
             "signed by": run.trainer_key or "nobody",
             "signed at": run.signed_at,
@@ -516,6 +518,12 @@ def show_quoted(out: Console, text: str) -> None:
 def _steps(verdict: Verdict | Adjudication) -> str:
     if isinstance(verdict, Adjudication):
         return (
-            f"step {verdict.step} of {verdict.steps_ordered}, replayed from the state after step {verdict.agreed_step}"
+            f"step {verdict.step} of {verdict.steps_recorded}, replayed from the state after step {verdict.agreed_step}"
+            f"{_ended(verdict.steps_recorded, verdict.steps_ordered)}"
         )
-    return f"{verdict.steps_replayed} of {verdict.steps_ordered} judged"
+    ended = _ended(verdict.steps_recorded, verdict.steps_ordered)
+    return f"{verdict.steps_replayed} of {verdict.steps_recorded} judged{ended}"
+
+
+def _ended(recorded: int, ordered: int) -> str:
+    return f"; the run has {recorded} of {ordered} ordered steps" * (recorded < ordered)

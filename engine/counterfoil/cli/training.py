@@ -174,6 +174,10 @@ def train(
             else:
                 _show(event, bar, console)
     written.forget()
+    if finished.steps < finished.steps_ordered:
+        console.print(
+            f"The order's rule ended the run: it has {finished.steps} of {finished.steps_ordered} ordered steps."
+        )
     console.print(f"Run root {finished.run_root.hex}")
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 

@@ -29,13 +29,13 @@ def basis_of(judged: Verdict | AuditReport) -> Basis:
     assert isinstance(root, Digest)
     assert isinstance(order, Digest)
     warnings: tuple[str, ...] = ()
-    if judged.steps_replayed < judged.steps_ordered:
+    if judged.steps_replayed < judged.steps_recorded:
         warnings += (
             say(
                 "{0} is about a sample: {1} of {2} steps were replayed.",
                 what,
                 judged.steps_replayed,
-                judged.steps_ordered,
+                judged.steps_recorded,
             ),
         )
     key_id = judged.key_id if isinstance(judged, Verdict) else ""

@@ -84,7 +84,7 @@ def signed_root(reader: BundleReader, cancel: CancelToken | None = None) -> Dige
         CancelledError: The token was cancelled.
     """
     root = run_tree(reader.step_records(cancel)).root
-    if check_claim(reader.claim(), reader.manifest, None).run_root != root:
+    if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
         raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
     return root
 
@@ -146,16 +146,14 @@ def write_state(
 
 
 def _stored_step(reader: BundleReader, step: int | None) -> int:
-    manifest = reader.manifest
     need_run(reader)
+    extent = reader.extent
     if step is None:
-        return manifest.steps
-    if not manifest.is_checkpoint(step):
+        return extent.steps
+    if not extent.is_checkpoint(step):
         raise DataError(
             say("The run stores no state of step {0}.", step),
-            remedy=say(
-                "It stores one every {0} steps, and that of step {1}.", manifest.checkpoint_every, manifest.steps
-            ),
+            remedy=say("It stores one every {0} steps, and that of step {1}.", extent.checkpoint_every, extent.steps),
         )
     return step
 

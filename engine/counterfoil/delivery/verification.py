@@ -119,11 +119,11 @@ def _final_record(
     reader: BundleReader, basis: Basis | None, cancel: CancelToken | None
 ) -> Generator[DeliveryProgress, None, tuple[StepRecord, Digest]]:
     """The record of the last step, of the very run that the basis is about; without one, of the run that was signed."""
-    yield DeliveryProgress(say("Hashing the record of the run"), 0, reader.manifest.steps)
+    yield DeliveryProgress(say("Hashing the record of the run"), 0, reader.extent.steps)
     records = reader.step_records(cancel)
     root = run_tree(records).root
     if basis is None:
-        if check_claim(reader.claim(), reader.manifest, None).run_root != root:
+        if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
             raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
     elif (root, reader.manifest.digest) != (basis.run_root, basis.order_digest):
         raise SignatureError(
@@ -156,7 +156,7 @@ class _State:
 
     def take(self, name: str) -> Array:
         """Return a tensor; its digest is that of the bytes that are returned."""
-        array, digest = self._reader.checkpoint_tensor(self._reader.manifest.steps, name, self._cancel)
+        array, digest = self._reader.checkpoint_tensor(self._reader.extent.steps, name, self._cancel)
         if self._digests.setdefault(name, digest) != digest:
             raise self._reader.file.changed(say("the state tensor {0}", repr(name)))
         return array
@@ -263,14 +263,14 @@ def _compare_all(
 
 
 def _conclude(
-    found: _Found, basis: Basis | None, last: int, differing: int, *, right: bool
+    found: _Found, basis: Basis | None, last: str, differing: int, *, right: bool
 ) -> tuple[DeliveryOutcome, str]:
     """Return what follows from a comparison, and from what is known of the run.
 
     Args:
         found: What the comparison found.
         basis: What a verdict says of the run; None where there is none.
-        last: The last step of the run.
+        last: The last step of the run, and of how many ordered ones where it ended early.
         differing: How many tensors differ.
         right: Whether nothing differs, is missing or is too much.
     """
@@ -338,14 +338,17 @@ def _report(
         warnings += (
             say("Not delivered, since training leaves them as they were ordered, tensors: {0}.", found.frozen),
         )
-    outcome, sentence = _conclude(found, basis, reader.manifest.steps, len(differing), right=right)
+    steps, ordered = reader.extent.steps, reader.manifest.steps
+    last = str(steps) if steps == ordered else say("{0} of {1} ordered steps", steps, ordered)
+    outcome, sentence = _conclude(found, basis, last, len(differing), right=right)
     return DeliveryReport(
         outcome=outcome,
         sentence=sentence,
         warnings=warnings,
         run_root=run_root,
         order_digest=reader.manifest.digest,
-        step=reader.manifest.steps,
+        step=steps,
+        steps_ordered=ordered,
         trust=None if basis is None else basis.trust,
         trainer_key="" if basis is None else basis.trainer_key,
         client_key="" if basis is None else basis.client_key,

@@ -59,10 +59,10 @@ def read_curves(run: str | os.PathLike[str], cancel: CancelToken | None = None) 
     """
     with obstacles_noticed(), BundleReader.open(run) as reader:
         need_run(reader)
-        claim = check_claim(reader.claim(), reader.manifest, None)
+        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
         if run_tree(reader.step_records(cancel)).root != claim.run_root:
             raise CommitmentError("The steps of the run are not those that its trainer signed.")
-        scalars = reader.scalars()
+        scalars = reader.scalars()[: reader.extent.steps]
         columns = {"loss": reader.losses()}
         columns |= {name: scalars[:, column] for column, name in enumerate(reader.manifest.scalar_names)}
         columns |= {"log_bytes": reader.log_sizes().astype(np.float64)}
@@ -78,7 +78,8 @@ def _facts(reader: BundleReader, claim: RunClaim) -> dict[str, str]:
         "optimizer": manifest.optimizer,
         "precision": manifest.precision.describe(),
         "seed": str(manifest.seed),
-        "steps": str(manifest.steps),
+        "steps": str(reader.extent.steps),
+        **({"steps_ordered": str(manifest.steps)} if reader.extent.steps < manifest.steps else {}),
         "batch_size": str(manifest.batch_size),
     }
 

@@ -39,7 +39,7 @@ def _result(verdict: Verdict) -> str:
     sample = verdict.sample
     if verdict.outcome is Outcome.VERIFIED and sample is not None and not sample.whole:
         return f"**{plain(verdict.headline)}**: only these were executed again. {plain(sample.describe())}"
-    return f"**{verdict.outcome.value}**: {_MEANINGS[verdict.outcome]}"
+    return f"**{plain(verdict.headline)}**: {_MEANINGS[verdict.outcome]}"
 
 
 def model_card(verdict: Verdict, key_file: str, verdict_file: str, delivered: DeliveryReport | None = None) -> str:
@@ -55,7 +55,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str, delivered: De
         "Result": _result(verdict),
         "In words": plain(verdict.reason),
         "Job": plain(verdict.title),
-        "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
+        "Steps": _steps(verdict),
         "Order": _digest(verdict.order_digest) + _SOURCES[verdict.order_source],
         "Client": _client(verdict),
         "Trainer": _key(verdict.trainer_key)
@@ -85,6 +85,13 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str, delivered: De
             "",
         ]
     )
+
+
+def _steps(verdict: Verdict) -> str:
+    replayed = f"{verdict.steps_replayed} of {verdict.steps_recorded} replayed"
+    if verdict.steps_recorded == verdict.steps_ordered:
+        return replayed
+    return f"{replayed}; the run has {verdict.steps_recorded} of {verdict.steps_ordered} ordered steps"
 
 
 def _weights(verdict: Verdict, delivered: DeliveryReport | None) -> dict[str, str]:

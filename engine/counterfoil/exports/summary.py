@@ -27,6 +27,8 @@ TRAINER_KEY = "COUNTERFOIL_TRAINER_KEY_GIVEN"
 """The auditor gave the trainer's key; without it the key is the one that the run itself names."""
 CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
 """The order was compared with the client's own, or is signed with the client's key."""
+ENDED = "COUNTERFOIL_RUN_ENDED_BY_RULE_AT_{0}_OF_{1}_STEPS"
+"""The run ended before its last ordered step, by the order's rule."""
 WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
 """The model among the subjects is the final state of the run."""
 
@@ -62,6 +64,8 @@ def properties(verdict: Verdict) -> list[str]:
         )
     else:
         found = [SAMPLE, PART.format(sample.count, sample.total)]
+    if verdict.steps_recorded < verdict.steps_ordered:
+        found.append(ENDED.format(verdict.steps_recorded, verdict.steps_ordered))
     if verdict.given_key:
         found.append(TRAINER_KEY)
     if verdict.order_source != "bundle":

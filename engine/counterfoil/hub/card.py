@@ -101,8 +101,10 @@ def _first(delivered: DeliveryReport, manifest: OrderManifest, names: Names) -> 
     """What the weights are, before anything is said of a verdict."""
     what = "adapters of a model that is not here itself" if names.library == "peft" else "a model"
     how = "averages of its weights" if names.average else "its weights"
-    said = f"The weights in this folder are {what}: {how} after step {manifest.steps} of a training whose steps were "
+    said = f"The weights in this folder are {what}: {how} after step {delivered.step} of a training whose steps were "
     said += f"recorded (order `{manifest.digest}`, run root `{delivered.run_root}`). "
+    if delivered.step < delivered.steps_ordered:
+        said += f"It has {delivered.step} of {delivered.steps_ordered} ordered steps. "
     if delivered.outcome is DeliveryOutcome.DELIVERED:
         return said + "What an auditor replayed of it stands below."
     return said + "**No verdict says that they are those of a verified training**; what was found stands below."

@@ -154,12 +154,12 @@ def write_folder(
                 reader,
                 root,
                 {folder / name: tensors for name, tensors in weights.files.items()},
-                step=reader.manifest.steps,
+                step=reader.extent.steps,
                 tied=weights.tied,
                 average=wanted.average,
                 cancel=cancel,
             )
-            trainer = check_claim(reader.claim(), reader.manifest, None).public_key
+            trainer = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).public_key
             _write_files(folder, source, judged, weights, trainer)
             delivered = yield from _compared(folder, run, judged.verdict, weights, wanted, cancel)
             files = _listed(folder, origins, reader.manifest, cancel)

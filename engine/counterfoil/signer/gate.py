@@ -20,6 +20,7 @@ from counterfoil.signing.intoto import (
     ORDER_PREDICATE,
     REPLY_PREDICATE,
     RUN_PREDICATE,
+    SHORT_RUN_PREDICATE,
     SVR_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
@@ -54,6 +55,7 @@ _PREDICATES = {
     Purpose.TRAIN: {
         ACCEPTANCE_PREDICATE: say("the acceptance of an order"),
         RUN_PREDICATE: say("the claim of a run"),
+        SHORT_RUN_PREDICATE: say("the claim of a run"),
         TREE_HEAD_PREDICATE: say("a tree head"),
     },
     Purpose.ORDER: {ORDER_PREDICATE: say("an order")},
@@ -93,7 +95,9 @@ class Gate:
         allowed = _PREDICATES[self._purpose]
         kind = statement["predicateType"]
         if kind not in allowed:
-            raise SignatureError(say("This signer signs {0}, and nothing else.", _either(tuple(allowed.values()))))
+            raise SignatureError(
+                say("This signer signs {0}, and nothing else.", _either(tuple(dict.fromkeys(allowed.values()))))
+            )
         if self._finished:
             raise SignatureError(say("This signer has already signed what it was started to sign."))
         subjects = statement["subject"]

@@ -19,7 +19,15 @@ from counterfoil.base.errors import BundleError, KeyFileError, SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import RunClaim, TreeHead
-from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
+from counterfoil.signing.intoto import (
+    PAYLOAD_TYPE,
+    RUN_PREDICATE,
+    RUN_PREDICATES,
+    SHORT_RUN_PREDICATE,
+    STATEMENT_TYPE,
+    TREE_HEAD_PREDICATE,
+    make_statement,
+)
 from counterfoil.signing.keys import PublicKey, SigningKey
 
 MOST_DETAIL = 300
@@ -81,7 +89,7 @@ def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
     """
     if claim.public_key != key.public.pem:
         raise SignatureError(say("The run's claim names another public key than the one that signs it."))
-    return sign_statement(make_statement(_run_subjects(claim), RUN_PREDICATE, claim.to_json()), key)
+    return sign_statement(make_statement(_run_subjects(claim), run_predicate(claim), claim.to_json()), key)
 
 
 def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
@@ -98,17 +106,26 @@ def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
     parsed = _parse_envelope(envelope)
     key = key or _named_key(parsed.payload, say("run's claim"))
     statement = _open(parsed, key)
-    if statement["predicateType"] != RUN_PREDICATE:
+    if statement["predicateType"] not in RUN_PREDICATES:
         raise SignatureError(say("What is signed is not the claim of a run."))
     try:
         claim = RunClaim.from_json(statement["predicate"])
     except BundleError as error:
         raise SignatureError(say("The signed claim of the run is malformed."), detail=str(error)) from error
+    if statement["predicateType"] != run_predicate(claim):
+        raise SignatureError(
+            say("The signed claim of the run is malformed."), detail="steps_ordered does not belong to its type"
+        )
     if claim.public_key != key.pem:
         raise SignatureError(say("The run's claim names another public key than the one that signed it."))
     if statement["subject"] != _run_subjects(claim):
         raise SignatureError(say("The subjects of the run's claim are not the order and the run that it speaks of."))
     return claim
+
+
+def run_predicate(claim: RunClaim) -> str:
+    """Return the predicate type of a run's claim."""
+    return RUN_PREDICATE if claim.steps_ordered is None else SHORT_RUN_PREDICATE
 
 
 def open_named(envelope: bytes, kind: str, what: str, key: PublicKey | None = None) -> tuple[dict[str, Any], PublicKey]:

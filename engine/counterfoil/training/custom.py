@@ -34,6 +34,7 @@ from counterfoil.base.errors import BundleError, CounterfoilError, DataError
 from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.base.raised import theirs
+from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.schema import check_name
 from counterfoil.program.capture import CapturedStep, Objective, Weigh
 from counterfoil.program.mixed import NO_SCALING
@@ -132,6 +133,7 @@ class CustomJob(ClientJob):
             each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
         pad: What the rows of a batch are padded with, by the name of the array, where batches have more shapes than an
             order has programs; by default what ``collate_fn`` pads with, if that changes no loss.
+        may_stop_early: The rule by which the run ends before its last step; None where it must have all.
     """
 
     title: str
@@ -156,6 +158,7 @@ class CustomJob(ClientJob):
     weigh: Weigh = "parts"
     last: Last | None = None
     pad: Mapping[str, float] | None = None
+    may_stop_early: StopRule | None = None
 
     def drafting(
         self,
@@ -234,6 +237,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
         checkpoint_every=int(job.checkpoint_every),
         notes=(*notes.sentences, *stored, *padded),
     )
+    draft = draft.stopping_early(job.may_stop_early)
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 
 
@@ -323,6 +327,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "checkpoint_every": (numbers.Integral, "a whole number"),
     "seed": (numbers.Integral, "a whole number"),
     "precision": ((Precision, ExactPrecision, type(None)), "a Precision or an ExactPrecision"),
+    "may_stop_early": ((StopRule, type(None)), "a StopRule"),
 }
 """What the fields of a job must be, and that in words."""
 

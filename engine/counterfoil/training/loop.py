@@ -23,6 +23,7 @@ from torch.utils.data import DataLoader
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision
+from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.capture import Weigh
 from counterfoil.program.notes import Notes
@@ -79,6 +80,7 @@ def loop(
     seed: int = 0,
     precision: AnyPrecision | None = None,
     checkpoint_every: int = 10,
+    may_stop_early: StopRule | None = None,
     title: str = "A training loop",
     device: str = "cpu",
     job: str | os.PathLike[str] = "job.cfoil",
@@ -108,6 +110,7 @@ def loop(
         seed: Seed of the random draws of a step.
         precision: The precision profile.
         checkpoint_every: The state is stored every so many steps.
+        may_stop_early: The rule by which the run, and so the loop, ends before its last step.
         title: The name of the job.
         device: Where it is recorded, ``cpu`` or ``cuda:0``.
         job: Where the order goes; the same order may lie there.
@@ -141,6 +144,7 @@ def loop(
         weigh=weigh,
         last=last,
         pad=pad,
+        may_stop_early=may_stop_early,
     )
     return Loop(wanted, epochs, Path(job), None if out is None else Path(out), key, device, average)
 
@@ -180,7 +184,7 @@ class Loop:
         self._rates: list[float] = []
 
     def __len__(self) -> int:
-        """Number of steps."""
+        """Number of ordered steps; the loop ends before the last where the order's rule ends the run."""
         return self._job.steps
 
     def __iter__(self) -> Iterator[LoopStep]:

@@ -20,6 +20,7 @@ from counterfoil.base.errors import BundleError, DataError, ProgramError
 from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.base.sentence import say
+from counterfoil.base.stopping import StopRule
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
@@ -120,6 +121,19 @@ class OrderDraft:
         )
         manifest = replace(self.manifest, programs=programs.map(lambda program: program.digest))
         return replace(self, manifest=manifest, programs=programs, recomputation=taken)
+
+    def stopping_early(self, rule: StopRule | None) -> OrderDraft:
+        """Return the order with a rule by which its run ends before its last step; None leaves it as it is.
+
+        Raises:
+            DataError: The rule would never fire.
+        """
+        if rule is None:
+            return self
+        try:
+            return replace(self, manifest=replace(self.manifest, may_stop_early=rule))
+        except BundleError as error:
+            raise DataError(error.sentence, remedy="Choose a patience below the number of steps.") from error
 
     def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
         """Read the program as others will, and execute the first step on the CPU as its trainer will.

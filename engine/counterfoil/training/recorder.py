@@ -38,6 +38,7 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.turns import Turns
 from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
@@ -153,7 +154,8 @@ def record(
         claim = yield from session.run(
             executor, stack, data, heads, heads_every, resume=resume, device=device, states=states
         )
-    yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
+    seconds, ordered = time.perf_counter() - started, opened.order.manifest.steps
+    yield RecordFinished(run_path, claim.run_root, seconds, claim.steps, ordered)
 
 
 @dataclass(frozen=True)
@@ -266,37 +268,47 @@ class _Session:
         stack.enter_context(_kept(recording))
         state: Mapping[str, Tensor] = {name: torch.from_numpy(array) for name, array in stored.items()}
         state = yield from _restore_all(executor, recording, last, state, kernels)
-        if published is not None and recording.steps == manifest.steps:
+        if published is not None and recording.steps == recording.extent.steps:
             _publish(published, recording, manifest, history, self.key)
         keeper = _Keeper(manifest, recording, history, published, heads_every, self.key)
-        yield from _record_all(executor, recording.steps, state, kernels, keeper, states=states)
-        claim = self._claim(history.root)
+        yield from _record_all(executor, recording, state, kernels, keeper, states=states)
+        claim = self._claim(history.root, recording.extent.steps)
         signed = _Signed(self.opened.signature, acceptance, sign_claim(claim, self.key))
         yield from _assemble(self.run_path, manifest, contents, recording, places, signed, self.cancel)
         recording.discard()
         return claim
 
-    def _claim(self, run_root: Digest) -> RunClaim:
+    def _claim(self, run_root: Digest, steps: int) -> RunClaim:
         manifest = self.opened.order.manifest
         return RunClaim(
             order=manifest.digest,
             run_root=run_root,
-            steps=manifest.steps,
+            steps=steps,
             environment=self.machine.environment,
             signed_at=timestamp(),
             public_key=self.key.public.pem,
+            steps_ordered=manifest.steps if steps < manifest.steps else None,
         )
 
 
 def _record_all(
-    executor: _Executor, done: int, state: Mapping[str, Tensor], kernels: Kernels, keeper: _Keeper, *, states: bool
+    executor: _Executor,
+    recording: Recording,
+    state: Mapping[str, Tensor],
+    kernels: Kernels,
+    keeper: _Keeper,
+    *,
+    states: bool,
 ) -> Generator[OperatorRecorded | StepRecorded, None, None]:
-    """Execute the steps after ``done`` and keep each of them, large ones while the next is executed."""
+    """Execute the steps that are not finished and keep each of them, large ones while the next is executed.
+
+    The last is the last that was ordered, or the first after which the order's rule ends the run.
+    """
     order = executor.order
     arithmetic = arithmetic_of(order.manifest.precision)
     rounders = order.programs.map(lambda program: arithmetic.recorder(program, kernels))
     with Behind[StepRecorded]() as behind:
-        for step in range(done + 1, order.manifest.steps + 1):
+        for step in range(recording.steps + 1, recording.extent.steps + 1):
             begun = time.perf_counter()
             rounder = rounders.of(step)
             rounder.begin_step(step_key(order.manifest.digest, step))
@@ -305,19 +317,23 @@ def _record_all(
             if behind.busy:
                 yield behind.take()
             state = result.state
-            committed = order.manifest.is_committed(step)
+            stopped = recording.stops_after(result.loss)
+            extent = order.manifest.extent_of(step) if stopped else order.manifest.extent
+            committed = extent.is_committed(step)
             # A device hashes its own state, which leaves it only where it is stored.
             root = root_on_device(state) if committed else None
-            kept = committed if root is None else order.manifest.is_checkpoint(step)
+            kept = committed if root is None else extent.is_checkpoint(step)
             arrays = _arrays(state) if kept else {}
             shown = state if states else None
             keep = partial(
-                keeper.keep, step, begun, result.loss, arrays, root, rounder.logs, rounder.fingerprints, shown
+                keeper.keep, step, extent, begun, result.loss, arrays, root, rounder.logs, rounder.fingerprints, shown
             )
             if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
                 yield keep()
             else:
                 behind.begin(keep)
+            if stopped:
+                break
         if behind.busy:
             yield behind.take()
 
@@ -366,7 +382,7 @@ def _check_room(
     """Check that there is room for the recording and for the run that is made of it; their logs have no known size."""
     state_bytes = sum(array.nbytes for array in contents.initial.values())
     order = order_bytes(contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial)
-    needed = 2 * run_bytes(manifest, state_bytes, places) + order - recording.size_bytes
+    needed = 2 * run_bytes(manifest, manifest.extent, state_bytes, places) + order - recording.size_bytes
     check_room(run_path.parent, needed, "the recording and the run")
 
 
@@ -396,6 +412,7 @@ class _Keeper:
     def keep(
         self,
         step: int,
+        extent: Extent,
         begun: float,
         loss: float,
         arrays: Mapping[str, npt.NDArray[Any]],
@@ -404,7 +421,7 @@ class _Keeper:
         fingerprints: npt.NDArray[np.uint64],
         shown: Mapping[str, Tensor] | None,
     ) -> StepRecorded:
-        """Keep the next step, which began at ``begun``.
+        """Keep the next step, which began at ``begun``; ``extent`` has the steps that the run will have.
 
         ``arrays`` are its new state where that is stored or is still to be digested; ``root`` is its digest where it is
         known; ``shown`` is the state for whoever asked for it.
@@ -420,15 +437,15 @@ class _Keeper:
         )
         history.append(leaf_hash(done.record.to_bytes()))
         recording.check_published(history)
-        recording.append(done)
-        if manifest.is_checkpoint(step):
+        recording.append(done, extent)
+        if extent.is_checkpoint(step):
             recording.store_state(step, arrays)
-        if self._published is not None and (step % self._heads_every == 0 or step == manifest.steps):
+        if self._published is not None and (step % self._heads_every == 0 or step == extent.steps):
             _publish(self._published, recording, manifest, history, self._key)
         # A step begins before the one before it is kept: the times of all steps add up to that of the recording.
         now = time.perf_counter()
         seconds, self._kept_at = now - max(begun, self._kept_at), now
-        return StepRecorded(step, manifest.steps, loss, done.log_entries, len(done.log), seconds, shown)
+        return StepRecorded(step, extent.steps, loss, done.log_entries, len(done.log), seconds, shown)
 
 
 def _beside(
@@ -478,13 +495,13 @@ def _restore_all(
     executor: _Executor, recording: Recording, last: int, state: Mapping[str, Tensor], kernels: Kernels
 ) -> Generator[OperatorRecorded | StepRestored, None, Mapping[str, Tensor]]:
     """Compute the finished steps behind step ``last``, whose state is ``state``, again; returns the state after."""
-    manifest = executor.order.manifest
+    extent = recording.extent
     for finished in recording.read(last + 1):
         state = yield from _restore(executor, finished, state, kernels)
         step = finished.record.step
-        if manifest.is_checkpoint(step):
+        if extent.is_checkpoint(step):
             recording.store_state(step, _arrays(state))
-        yield StepRestored(step, manifest.steps)
+        yield StepRestored(step, extent.steps)
     return state
 
 
@@ -540,7 +557,8 @@ def _assemble(
             contents.initial,
             signed.order,
         )
-        writer.begin_run(places, recording.log_bytes)
+        extent = recording.extent
+        writer.begin_run(places, recording.log_bytes, extent.steps)
         for step in recording.read(1):
             if cancel is not None:
                 cancel.check()
@@ -554,7 +572,7 @@ def _assemble(
                 loss=record.loss,
                 state_root=record.state_root,
             )
-            if manifest.is_checkpoint(record.step):
+            if extent.is_checkpoint(record.step):
                 writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))
-            yield RunAssembled(record.step, manifest.steps)
+            yield RunAssembled(record.step, extent.steps)
         writer.finish_run(signed.claim, signed.acceptance)

@@ -32,6 +32,7 @@ from counterfoil.base.canonical import CanonicalError
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileWriteError, RecordingError, SignatureError
 from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
@@ -73,6 +74,7 @@ class Recording:
     Attributes:
         folder: Where it lies.
         steps: How many steps are finished.
+        extent: The steps that the run will have: all that are ordered, or fewer once the order's rule has ended it.
         log_bytes: Size of their rounding logs.
         heads: The tree heads that were published, by their number of leaves.
         published: The lines of these tree heads.
@@ -82,10 +84,12 @@ class Recording:
         """Take over a folder with this header; made by :meth:`begin` and :meth:`open`."""
         self.folder = folder
         self.steps = 0
+        self.extent = manifest.extent
         self.log_bytes = 0
         self.heads: dict[int, TreeHead] = {}
         self.published = b""
         self._manifest = manifest
+        self._watch = None if manifest.may_stop_early is None else manifest.may_stop_early.watch()
         self._header = header
         self._roots: dict[int, Digest] = {}
         self._checked = False
@@ -218,22 +222,33 @@ class Recording:
         for step, first, position, seal in self._read(1):
             if cancel is not None:
                 cancel.check()
+            number, loss = step.record.step, step.record.loss
+            stopped = loss is not None and self.stops_after(loss)
+            extent = self._manifest.extent_of(number) if stopped else self._manifest.extent
+            if (step.record.state_root is not None) != extent.is_committed(number):
+                break
             if first != file:
                 file, done = first, done + end
             end = position
-            self.steps = step.record.step
+            self.steps, self.extent = number, extent
             self.log_bytes += len(step.log)
             self._seal = seal
             history.append(leaf_hash(step.record.to_bytes()))
             self.check_published(history)
-            if step.record.state_root is not None and self._manifest.is_checkpoint(self.steps):
-                self._roots[self.steps] = step.record.state_root
+            if step.record.state_root is not None and extent.is_checkpoint(number):
+                self._roots[number] = step.record.state_root
             if done + end >= shown + total / _SHOWN:
                 shown = done + end
                 yield RecordingChecked(shown, total)
+            if stopped:
+                break
         self._cut(end)
         self._checked = True
         return history
+
+    def stops_after(self, loss: float) -> bool:
+        """Take the loss of the next step; return whether the order's rule ends the run after it."""
+        return self._watch is not None and self._watch.fires(loss)
 
     def check_published(self, history: MerkleFrontier) -> None:
         """Raise RecordingError when the history so far is not the one that was published at its length."""
@@ -325,8 +340,16 @@ class Recording:
 
     # What is added.
 
-    def append(self, step: StoredStep) -> None:
-        """Add the next finished step; raises FileWriteError."""
+    def append(self, step: StoredStep, extent: Extent) -> None:
+        """Add the next finished step.
+
+        Args:
+            step: The step.
+            extent: The steps that the run will have, as far as is known after it.
+
+        Raises:
+            FileWriteError: It cannot be written.
+        """
         number = step.record.step
         assert number == self.steps + 1, "steps come one after the other"
         data, seal = encode_step(step, self._seal)
@@ -334,9 +357,9 @@ class Recording:
             self._file = self._open(self._steps_path(number))
         _write(self._file, data, self.folder)
         self._seal = seal
-        self.steps = number
+        self.steps, self.extent = number, extent
         self.log_bytes += len(step.log)
-        if self._manifest.is_checkpoint(number):
+        if extent.is_checkpoint(number):
             assert step.record.state_root is not None
             self._roots[number] = step.record.state_root
             if self._file.tell() >= ROLL_BYTES:
@@ -407,9 +430,7 @@ class Recording:
             with reading_recording(path), path.open("rb") as opened:
                 size, position = os.fstat(opened.fileno()).st_size, 0
                 for step, position, seal in read_steps(opened, size, self._first_seal(file)):
-                    committed = step.record.state_root is not None
-                    wanted = number <= manifest.steps and step.record.step == number
-                    if not wanted or committed != manifest.is_committed(number):
+                    if number > manifest.steps or step.record.step != number:
                         return
                     if number >= first:
                         yield step, file, position, seal

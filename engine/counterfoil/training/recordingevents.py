@@ -16,7 +16,7 @@ class RecordStarted:
     """First event of a recording.
 
     Attributes:
-        steps: The number of steps.
+        steps: The number of ordered steps.
         device: The device.
         client_key: Key id of who signed the order as its client; None for an unsigned one.
     """
@@ -73,7 +73,7 @@ class StepRecorded:
 
     Attributes:
         step: Step number, from 1.
-        steps: Number of steps.
+        steps: Number of steps that the run will have, as far as is known: the last step is that of this number.
         loss: Its loss.
         log_entries: Logged rounding decisions.
         log_bytes: Size of its log.
@@ -100,11 +100,21 @@ class RunAssembled:
 
 @dataclass(frozen=True)
 class RecordFinished:
-    """Last event: where the run lies, its run root, and the time it took in seconds."""
+    """Last event.
+
+    Attributes:
+        path: Where the run lies.
+        run_root: Its run root.
+        seconds: The time it took.
+        steps: Number of its steps.
+        steps_ordered: Number of ordered steps, which are more where the order's rule ended the run early.
+    """
 
     path: Path
     run_root: Digest
     seconds: float
+    steps: int
+    steps_ordered: int
 
 
 RecordEvent = (

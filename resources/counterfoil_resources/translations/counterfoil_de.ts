@@ -3064,10 +3064,6 @@ Lauf zu finden</translation>
             <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der des Prüfers, so hat jemand anderes dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} judged</source>
-            <translation>{0} bestellt, {1} beurteilt</translation>
-        </message>
-        <message>
             <source>{0}, as the auditor says</source>
             <translation>{0}, nach Angabe des Prüfers</translation>
         </message>
@@ -3108,6 +3104,10 @@ Lauf zu finden</translation>
         <message>
             <source>Data</source>
             <translation>Daten</translation>
+        </message>
+        <message>
+            <source>Early stopping</source>
+            <translation>Vorzeitiges Ende</translation>
         </message>
         <message>
             <source>Initial state</source>
@@ -3443,6 +3443,14 @@ Lauf zu finden</translation>
             <translation>Eine Zeile von {0} hat die Form {1}, was nicht passt.</translation>
         </message>
         <message>
+            <source>A rule to stop early asks for a fall of {0}; it must be a number from 0.</source>
+            <translation>Eine Regel zum vorzeitigen Ende verlangt einen Rückgang um {0}; es muss eine Zahl ab 0 sein.</translation>
+        </message>
+        <message>
+            <source>A rule to stop early looks back {0} steps; it must be a whole number from 1.</source>
+            <translation>Eine Regel zum vorzeitigen Ende blickt {0} Schritte zurück; es muss eine ganze Zahl ab 1 sein.</translation>
+        </message>
+        <message>
             <source>A sample has at least one segment.</source>
             <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
         </message>
@@ -3677,6 +3685,14 @@ Lauf zu finden</translation>
         <message>
             <source>By the fingerprints that the trainer signed, the {0} of step {1} are not the ordered ones.</source>
             <translation>Nach den Fingerabdrücken, die der Trainer unterschrieben hat, sind die {0} von Schritt {1} nicht die bestellten.</translation>
+        </message>
+        <message>
+            <source>By their losses the order's rule ends the run there: it has {0} of {1} ordered steps.</source>
+            <translation>Nach ihren Verlusten beendet die Regel des Auftrags den Lauf dort: Er hat {0} von {1} bestellten Schritten.</translation>
+        </message>
+        <message>
+            <source>By their losses the order's rule to stop early does not fire before the last step.</source>
+            <translation>Nach ihren Verlusten greift die Regel des Auftrags zum vorzeitigen Ende nicht vor dem letzten Schritt.</translation>
         </message>
         <message>
             <source>By what the trainer signed, its gradients at step {0} are not those of the ordered step.</source>
@@ -4787,6 +4803,10 @@ Lauf zu finden</translation>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
+            <source>The fall of the rule to stop early, {0}, is not in canonical form.</source>
+            <translation>Der Rückgang in der Regel zum vorzeitigen Ende, {0}, ist nicht in kanonischer Form.</translation>
+        </message>
+        <message>
             <source>The field {0} of the {1} has {2} characters; {3} are allowed.</source>
             <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
         </message>
@@ -5531,6 +5551,14 @@ Lauf zu finden</translation>
             <translation>Das Rundungsprotokoll von Schritt {0} ist nicht mehr das geprüfte.</translation>
         </message>
         <message>
+            <source>The rule to stop early asks for a fall of {0}.</source>
+            <translation>Die Regel zum vorzeitigen Ende verlangt einen Rückgang um {0}.</translation>
+        </message>
+        <message>
+            <source>The rule to stop early looks back {0} steps, and the order has {1}: it would never fire.</source>
+            <translation>Die Regel zum vorzeitigen Ende blickt {0} Schritte zurück, und der Auftrag hat {1}: Sie würde nie greifen.</translation>
+        </message>
+        <message>
             <source>The run commits to another state before its first step than the initial state that was ordered.</source>
             <translation>Der Lauf legt sich vor seinem ersten Schritt auf einen anderen Zustand fest als auf den bestellten Anfangszustand.</translation>
         </message>
@@ -5559,8 +5587,36 @@ Lauf zu finden</translation>
             <translation>Der Lauf hat {0} Fingerabdrücke je Schritt; ein Schritt seines Programms hat {1}.</translation>
         </message>
         <message>
+            <source>The run has {0} of {1} ordered steps, and its order does not let it stop early.</source>
+            <translation>Der Lauf hat {0} von {1} bestellten Schritten, und sein Auftrag lässt ihn nicht vorzeitig enden.</translation>
+        </message>
+        <message>
+            <source>The run has {0} of {1} ordered steps.</source>
+            <translation>Der Lauf hat {0} von {1} bestellten Schritten.</translation>
+        </message>
+        <message>
+            <source>The run has {0} of {1} ordered steps. By the losses that the trainer signed, the order's rule to stop early does not fire after step {0}, so the run should have gone on.</source>
+            <translation>Der Lauf hat {0} von {1} bestellten Schritten. Nach den Verlusten, die der Trainer unterschrieben hat, greift die Regel des Auftrags zum vorzeitigen Ende nach Schritt {0} nicht; der Lauf hätte also weitergehen müssen.</translation>
+        </message>
+        <message>
+            <source>The run has {0} of {1} ordered steps. By the losses that the trainer signed, the order's rule to stop early fires after step {2}, so the run should have ended there.</source>
+            <translation>Der Lauf hat {0} von {1} bestellten Schritten. Nach den Verlusten, die der Trainer unterschrieben hat, greift die Regel des Auftrags zum vorzeitigen Ende nach Schritt {2}; der Lauf hätte also dort enden müssen.</translation>
+        </message>
+        <message>
+            <source>The run has {0} of {1} ordered steps. That the order's rule ends it there, and not elsewhere, follows from the losses of all its steps; those of steps that were not replayed are the trainer's word, and one of them is enough to end a run elsewhere.</source>
+            <translation>Der Lauf hat {0} von {1} bestellten Schritten. Dass die Regel des Auftrags ihn dort beendet und nirgends sonst, folgt aus den Verlusten all seiner Schritte; die der nicht nachgerechneten Schritte sind das Wort des Trainers, und ein einziger genügt, um einen Lauf anderswo zu beenden.</translation>
+        </message>
+        <message>
+            <source>The run has {0} of {1} ordered steps: by the losses of these steps the order's rule ends it there.</source>
+            <translation>Der Lauf hat {0} von {1} bestellten Schritten: Nach den Verlusten dieser Schritte beendet die Regel des Auftrags ihn dort.</translation>
+        </message>
+        <message>
             <source>The run has {0} segments; {1} were asked for.</source>
             <translation>Der Lauf hat {0} Segmente; verlangt wurden {1}.</translation>
+        </message>
+        <message>
+            <source>The run has {0} steps, and its order {1}.</source>
+            <translation>Der Lauf hat {0} Schritte, und sein Auftrag {1}.</translation>
         </message>
         <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
@@ -5841,6 +5897,14 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer signed fingerprints of step {0} that the ordered step does not give; the loss, and the state where one is signed, are those of the ordered step.</source>
             <translation>Der Trainer hat Fingerabdrücke von Schritt {0} unterschrieben, die der bestellte Schritt nicht ergibt; der Verlust, und der Zustand, wo einer unterschrieben ist, sind die des bestellten Schritts.</translation>
+        </message>
+        <message>
+            <source>The trainer signed {0} of {1} ordered steps, but the order does not let a run stop early.</source>
+            <translation>Der Trainer hat {0} von {1} bestellten Schritten unterschrieben, der Auftrag lässt einen Lauf aber nicht vorzeitig enden.</translation>
+        </message>
+        <message>
+            <source>The trainer signed {0} steps, but the file holds {1}.</source>
+            <translation>Der Trainer hat {0} Schritte unterschrieben, die Datei enthält aber {1}.</translation>
         </message>
         <message>
             <source>The trainer signed {0} steps, but the order has {1}.</source>
@@ -6763,6 +6827,14 @@ Lauf zu finden</translation>
             <translation>endete mit dem Code {0}</translation>
         </message>
         <message>
+            <source>ends early if the loss has not fallen by {0} in {1} steps</source>
+            <translation>endet vorzeitig, wenn der Verlust in {1} Schritten nicht um {0} gefallen ist</translation>
+        </message>
+        <message>
+            <source>ends early if the loss has not fallen in {0} steps</source>
+            <translation>endet vorzeitig, wenn der Verlust in {0} Schritten nicht gefallen ist</translation>
+        </message>
+        <message>
             <source>envelope</source>
             <translation>Umschlag</translation>
         </message>
@@ -7075,6 +7147,10 @@ Lauf zu finden</translation>
             <translation>sie sagt VERIFIED, aber das Protokoll ist fehlerhaft</translation>
         </message>
         <message>
+            <source>it says how many steps a run has that it does not know</source>
+            <translation>es sagt, wie viele Schritte ein Lauf hat, den es nicht kennt</translation>
+        </message>
+        <message>
             <source>it went on after a confirmed dispute</source>
             <translation>nach einem bestätigten Streitfall ging es weiter</translation>
         </message>
@@ -7307,6 +7383,10 @@ Lauf zu finden</translation>
             <translation>Zeilen von {0}</translation>
         </message>
         <message>
+            <source>rule to stop early</source>
+            <translation>Regel zum vorzeitigen Ende</translation>
+        </message>
+        <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
         </message>
@@ -7345,6 +7425,10 @@ Lauf zu finden</translation>
         <message>
             <source>step record</source>
             <translation>Schritteintrag</translation>
+        </message>
+        <message>
+            <source>steps of the run</source>
+            <translation>Schritte des Laufs</translation>
         </message>
         <message>
             <source>steps were replayed although a check before that was not passed</source>
@@ -8099,6 +8183,10 @@ Lauf zu finden</translation>
             <translation>{0} von {1} beurteilten Schritten stimmen überein; Schritt {2} nicht.</translation>
         </message>
         <message>
+            <source>{0} of {1} ordered steps</source>
+            <translation>{0} von {1} bestellten Schritten</translation>
+        </message>
+        <message>
             <source>{0} of {1} steps were judged.</source>
             <translation>{0} von {1} Schritten wurden beurteilt.</translation>
         </message>
@@ -8317,8 +8405,8 @@ Lauf zu finden</translation>
             <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} judged, {2} different</source>
-            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
+            <source>{0}, {1} different</source>
+            <translation>{0}, {1} abweichend</translation>
         </message>
     </context>
     <context>
@@ -8787,10 +8875,6 @@ Lauf zu finden</translation>
             <translation>{0} Einträge, {1}; {2} Korrekturen, {3} Widersprüche, {4} Auslassungen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} judged</source>
-            <translation>{0} bestellt, {1} beurteilt</translation>
-        </message>
-        <message>
             <source>{0}, number {1} of {2}</source>
             <translation>{0}, Nummer {1} von {2}</translation>
         </message>
@@ -9128,12 +9212,28 @@ Lauf zu finden</translation>
             <translation>{0} von {1} Elementen wurden in ganzen Zahlen berechnet. Jeder Rechner muss diese Bits haben.</translation>
         </message>
         <message>
+            <source>{0} of {1} ordered</source>
+            <translation>{0} (von {1} bestellten)</translation>
+        </message>
+        <message>
             <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
             <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>
         <message>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} recorded, {2} judged</source>
+            <translation>{0} bestellt, {1} aufgezeichnet, {2} beurteilt</translation>
+        </message>
+        <message>
             <source>{0}, on {1}, as the signature says</source>
             <translation>{0}, am {1}, wie die Unterschrift sagt</translation>
+        </message>
+        <message>
+            <source>{0}, {1} of {2} ordered steps</source>
+            <translation>{0}, {1} von {2} bestellten Schritten</translation>
         </message>
     </context>
 </TS>

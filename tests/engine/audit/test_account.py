@@ -187,7 +187,7 @@ def test_a_conclusion_and_a_ruling_give_the_same_reason_but_for_the_state_that_t
     assert outcome is AdjudicationOutcome.CONFIRMED
     assert reason == accusation(it, capsule=True)
     _, concluded, _ = conclude(
-        Tally(judged=40, mismatched=(37,)), dispute=it, coverage=Coverage(40, 40), error=None, cancelled=False
+        Tally(judged=40, mismatched=(37,)), dispute=it, coverage=Coverage(40, 40, 40), error=None, cancelled=False
     )
     assert concluded == accusation(it)
     assert reason == concluded.replace("the agreed state before it", "the state that the run itself commits to")

@@ -83,7 +83,7 @@ CASES: dict[str, tuple[Found, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
 def test_conclusion(case):
     (tally, located), error, cancelled, outcome, sentence, states = CASES[case]
     concluded, reason, checks = conclude(
-        tally, dispute=located, coverage=Coverage(10, 10), error=error, cancelled=cancelled
+        tally, dispute=located, coverage=Coverage(10, 10, 10), error=error, cancelled=cancelled
     )
     assert concluded is outcome
     assert sentence in reason
@@ -108,7 +108,7 @@ def test_only_a_whole_clean_replay_is_verified():
         {"dispute": UNCONFIRMED},
     ):
         tally, located = found(**change, mismatched=(3,))
-        outcome, _, _ = conclude(tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False)
+        outcome, _, _ = conclude(tally, dispute=located, coverage=Coverage(10, 10, 10), error=None, cancelled=False)
         assert outcome is not Outcome.VERIFIED
 
 
@@ -117,7 +117,7 @@ def test_directions_that_look_chosen_take_verified_away(suspects, outcome):
     steering = Steering((SteeringRow("mm", 5000, 100, 60, 90, 50),), 24, suspects)
     tally, located = found()
     found_outcome, reason, checks = conclude(
-        tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False, steering=steering
+        tally, dispute=located, coverage=Coverage(10, 10, 10), error=None, cancelled=False, steering=steering
     )
     assert found_outcome is outcome
     assert ("50 of 90" in reason and "all mm" in reason) == bool(suspects)
@@ -128,7 +128,7 @@ def test_directions_that_look_chosen_take_verified_away(suspects, outcome):
 def test_under_an_exact_profile_there_is_no_log_to_be_honest():
     tally, located = found(log_entries=0)
     outcome, _, checks = conclude(
-        tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False, exact=True
+        tally, dispute=located, coverage=Coverage(10, 10, 10), error=None, cancelled=False, exact=True
     )
     assert outcome is Outcome.VERIFIED
     assert checks[1].state is PASSED
@@ -141,7 +141,7 @@ def test_a_machine_that_does_not_confirm_itself_is_not_outside_of_a_margin_that_
     tally, located = found(mismatched=(37,), dispute=UNCONFIRMED)
     for exact in (False, True):
         outcome, reason, _ = conclude(
-            tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False, exact=exact
+            tally, dispute=located, coverage=Coverage(10, 10, 10), error=None, cancelled=False, exact=exact
         )
         assert outcome is Outcome.INCONCLUSIVE
         assert ("outside the margin" in reason, "every result is defined" in reason) == (not exact, exact)

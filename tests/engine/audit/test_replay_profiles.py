@@ -79,7 +79,7 @@ def follow(job: Job, perturbation: str, *, with_log: bool) -> tuple[list[bool], 
             rounder.follow(step_key(manifest.digest, step), logs)
             state = interpreter.run(order.inputs(step, state), rounder=rounder, compute=perturbed(perturbation)).state
             corrections += sum(count.corrections for count in rounder.counts)
-            if manifest.is_checkpoint(step):
+            if manifest.extent.is_checkpoint(step):
                 stored = reader.checkpoint(step)
                 equal.append(all(np.array_equal(stored[name], state[name].numpy()) for name in stored))
         kernels.close()

@@ -29,14 +29,15 @@ from counterfoil.audit.values.sampling import (
 )
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError
+from counterfoil.bundle.extent import Extent
 from support.bundles import make_contents
 
 NONCE = "5e" * 32
 ROOT = Digest.of(b"a run root")
 
 
-def manifest(steps: int, every: int):
-    return make_contents(steps=steps, checkpoint_every=every, run=False).manifest
+def extent(steps: int, every: int) -> Extent:
+    return make_contents(steps=steps, checkpoint_every=every, run=False).manifest.extent
 
 
 # Segments.
@@ -44,7 +45,7 @@ def manifest(steps: int, every: int):
 
 @given(st.integers(1, 60), st.integers(1, 70))
 def test_segments_cover_every_step_once_and_end_at_checkpoints(steps, every):
-    order = manifest(steps, every)
+    order = extent(steps, every)
     parts = [segment(order, number) for number in range(1, segment_count(order) + 1)]
     assert [step for part in parts for step in range(part.first, part.last + 1)] == list(range(1, steps + 1))
     assert tuple(part.last for part in parts) == order.checkpoint_steps
@@ -55,7 +56,7 @@ def test_segments_cover_every_step_once_and_end_at_checkpoints(steps, every):
 
 @given(st.integers(1, 60), st.integers(1, 9), st.data())
 def test_planned_steps_is_the_sum_over_the_chosen_segments(steps, every, data):
-    order = manifest(steps, every)
+    order = extent(steps, every)
     total = segment_count(order)
     numbers = sorted(data.draw(st.sets(st.integers(1, total), min_size=1)))
     sample = Sample(total, tuple(ranges(numbers)), Selection.LISTED)
@@ -139,7 +140,7 @@ def test_every_segment_is_drawn_about_equally_often():
 
 
 def test_a_nonce_is_fresh_each_time():
-    order = manifest(60, 5)
+    order = extent(60, 5)
     samples = [SegmentRequest(count=3).resolve(order, ROOT) for _ in range(2)]
     assert samples[0].nonce != samples[1].nonce
     again = SegmentRequest(count=3, nonce=samples[0].nonce).resolve(order, ROOT)
@@ -147,7 +148,7 @@ def test_a_nonce_is_fresh_each_time():
 
 
 def test_the_sentence_says_where_the_nonce_came_from():
-    order = manifest(60, 5)
+    order = extent(60, 5)
     drawn = SegmentRequest(count=3).resolve(order, ROOT)
     assert "drawn at random after the run was signed; a run with" in drawn.describe()
     assert "given to the audit; if the trainer could not know it" in replace(drawn, source=NonceSource.GIVEN).describe()
@@ -210,7 +211,7 @@ def test_a_sample_at_the_very_edge():
     ],
 )
 def test_requests_by_hand(text, numbers, selection):
-    sample = SegmentRequest.parse(text).resolve(manifest(60, 5), ROOT)
+    sample = SegmentRequest.parse(text).resolve(extent(60, 5), ROOT)
     assert list(sample.numbers()) == numbers
     assert sample.selection is selection
     assert sample.passing == 1.0
@@ -218,7 +219,7 @@ def test_requests_by_hand(text, numbers, selection):
 
 
 def test_requests_at_random():
-    order = manifest(200, 2)
+    order = extent(200, 2)
     by_count = SegmentRequest.parse("5", nonce=NONCE).resolve(order, ROOT)
     assert tuple(by_count.numbers()) == draw_segments(100, 5, NONCE, ROOT)
     assert (by_count.bad, by_count.passing) == (1, pytest.approx(0.95))
@@ -253,7 +254,7 @@ def test_requests_at_random():
 )
 def test_requests_that_make_no_sense(arguments):
     with pytest.raises(DataError) as raised:
-        SegmentRequest.parse(**arguments).resolve(manifest(60, 5), ROOT)
+        SegmentRequest.parse(**arguments).resolve(extent(60, 5), ROOT)
     assert str(raised.value)
 
 
@@ -261,7 +262,7 @@ def test_a_list_of_segments_has_a_length():
     """10,000 characters; and nothing is made of more numbers than a run may have."""
     longest = ",".join(["7"] * 5_000)
     assert len(longest) == 9_999
-    assert tuple(SegmentRequest.parse(longest + "1").resolve(manifest(400, 5), ROOT).numbers()) == (7, 71)
+    assert tuple(SegmentRequest.parse(longest + "1").resolve(extent(400, 5), ROOT).numbers()) == (7, 71)
     with pytest.raises(DataError, match=r"The segments '7,7,.*cannot be read"):
         SegmentRequest.parse(longest + "11")
 

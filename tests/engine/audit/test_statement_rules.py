@@ -38,6 +38,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.cli.jsonform import as_json
 from counterfoil.signing.envelope import sign_statement
+from counterfoil.signing.intoto import SHORT_RUN_PREDICATE
 from counterfoil.signing.keys import SigningKey
 from support.bundles import test_key
 from support.reports import STEP, STEPS, checks, disputed_report, exact_report, trees, verified_report
@@ -63,7 +64,8 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
         capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
         run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
         accepted_at=found.accepted_at,
-        steps_ordered=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
+        steps_ordered=STEPS, steps_recorded=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2,
+        corrections=3, contradictions=0,
         omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
         dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
     )  # fmt: skip
@@ -97,6 +99,12 @@ def segments_of(statement: dict[str, Any], number: int) -> list[list[int]]:
     """The segments of one of the machines, to be changed."""
     spans: list[list[int]] = statement["predicate"]["replayedAt"][number]["segments"]
     return spans
+
+
+def ends_early(statement: dict[str, Any], part: str, **recorded: int) -> None:
+    """Let a statement be about a run of so many steps, with the claim that such a run has."""
+    statement["predicate"][part].update(recorded)
+    statement["predicate"]["inputAttestations"][-1].update(predicateType=SHORT_RUN_PREDICATE)
 
 
 STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -236,6 +244,8 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (17, "shared", lambda s: segments_of(s, 0)[1].__setitem__(1, 13), "not ranges of 1 to 12"),
     (17, "shared", lambda s: segments_of(s, 0).reverse(), "not in order"),
     (17, "shared", lambda s: s["predicate"]["replayedAt"].pop(), "not where every segment was replayed"),
+    (18, "verified", lambda s: ends_early(s, "coverage", stepsRecorded=STEPS), "it must lie in 1 to 59"),
+    (18, "confirmed", lambda s: ends_early(s, "steps", recorded=STEPS), "it must lie in 1 to 59"),
 ]
 
 

@@ -90,6 +90,7 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
         run_root=None,
         trainer_key="",
         steps_ordered=0,
+        steps_recorded=0,
         steps_planned=0,
         sample=None,
         steps_replayed=0,

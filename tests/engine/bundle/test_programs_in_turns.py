@@ -158,7 +158,7 @@ def written(folder: Path) -> tuple[Path, list[np.ndarray], Contents]:
         for number, (step, row) in enumerate(zip(contents.steps, rows, strict=True), 1):
             root = contents.records()[number].state_root
             writer.append_step(number, log=step.log, log_entries=0, fingerprints=row, loss=step.loss, state_root=root)
-            if made.is_checkpoint(number):
+            if made.extent.is_checkpoint(number):
                 writer.write_checkpoint(number, step.state)
         writer.finish_run(b"{}", b"{}")
     return path, rows, contents

@@ -151,7 +151,8 @@ def test_a_checkpoint_that_nobody_ordered(path: Path) -> None:
         ("order/data/y", "int64", (21,)),
         ("run/state_roots", "uint8", (5, 31)),
         ("run/state_roots", "uint8", (4, 32)),
-        ("run/losses", "float64", (8,)),
+        ("run/losses", "float32", (7,)),
+        ("run/losses", "float64", (7, 1)),
         ("run/log_ends", "int64", (7,)),
         ("run/log_entries", "uint64", (7,)),
         ("run/fingerprints", "uint64", (6, 6)),
@@ -230,7 +231,18 @@ def test_an_order_of_millions_of_checkpoints_is_refused_at_once(tmp_path: Path) 
     with opened_for_change(path) as file:
         del file["order/manifest"]
         file.create_dataset("order/manifest", data=np.frombuffer(bigger.to_bytes(), np.uint8))
-    refuse(path, "stores 3 checkpoints; its order asks for 10000000")
+    refuse(path, "has 5 of 10000000 ordered steps, and its order does not let it stop early")
+
+
+@pytest.mark.parametrize(
+    ("steps", "sentence"),
+    [(8, "has 8 steps, and its order 7"), (0, "has 0 steps, and its order 7"), (6, "has 6 of 7 ordered steps")],
+)
+def test_a_run_of_another_length_than_ordered(path: Path, steps: int, sentence: str) -> None:
+    with opened_for_change(path) as file:
+        del file["run/losses"]
+        file.create_dataset("run/losses", data=np.zeros(steps))
+    refuse(path, sentence)
 
 
 # Requests that the bundle cannot answer.

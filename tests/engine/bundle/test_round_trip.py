@@ -49,7 +49,7 @@ def test_a_run_comes_back(tmp_path: Path, steps: int, commit_every: int, checkpo
         assert reader.log_entries().tolist() == [step.log_entries for step in contents.steps]
         assert reader.losses().tolist() == [step.loss for step in contents.steps]
         assert reader.checkpoint_steps() == tuple(
-            step for step in range(1, steps + 1) if contents.manifest.is_checkpoint(step)
+            step for step in range(1, steps + 1) if contents.manifest.extent.is_checkpoint(step)
         )
         for step in reader.checkpoint_steps():
             state = reader.checkpoint(step)

@@ -137,14 +137,14 @@ def test_counts_agree_with_the_rules_for_single_steps(steps: int, commit: int, t
         schedule=dataclasses.replace(MANIFEST.schedule, shape=(steps, MANIFEST.batch_size)),
         scalars=dataclasses.replace(MANIFEST.scalars, shape=(steps, 2)),
     )
-    committed = [step for step in range(-2, steps + 20) if manifest.is_committed(step)]
-    stored = [step for step in range(-2, steps + 20) if manifest.is_checkpoint(step)]
-    assert len(committed) == manifest.committed_steps
+    committed = [step for step in range(-2, steps + 20) if manifest.extent.is_committed(step)]
+    stored = [step for step in range(-2, steps + 20) if manifest.extent.is_checkpoint(step)]
+    assert len(committed) == manifest.extent.committed_steps
     assert committed[0] == 0
     assert committed[-1] == steps
     assert [-(-step // commit) for step in committed] == list(range(len(committed)))
-    assert manifest.checkpoint_steps == tuple(stored)
-    assert len(stored) == manifest.checkpoint_count
+    assert manifest.extent.checkpoint_steps == tuple(stored)
+    assert len(stored) == manifest.extent.checkpoint_count
     assert set(stored) <= set(committed)
 
 

@@ -10,10 +10,12 @@ import pytest
 import typer.main
 
 from counterfoil.base.precision import PROFILES
+from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.cli.orders import order_app
+from counterfoil.signing.keys import generate_key
 
 
 def order(path: Path) -> OrderManifest:
@@ -89,6 +91,49 @@ def test_activations_are_recomputed_if_asked_for(tmp_path, capsys):
         assert main([*asked, "--out", str(tmp_path / "wrong.cfoil"), "--recompute-activations", wrong]) != 0
         assert "a number of segments, 2 to 1000" in " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().err).split())
     assert not (tmp_path / "wrong.cfoil").exists()
+
+
+def test_a_run_that_may_stop_early_from_the_order_to_the_verdict(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("trainer", "auditor"):
+        generate_key(Path(f"{name}.pem"), None)
+
+    def said(*arguments: str) -> str:
+        assert main([*arguments]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    own = ["--rows", "64", "--features", "5", "--steps", "12", "--batch-size", "16", "--no-trial"]
+    rule = "ends early if the loss has not fallen by 100.0 in 3 steps"
+    stopping = ["--stop-early-patience", "3", "--stop-early-fall", "100"]
+    ordered = said("order", "logistic", *own, "--out", "job.cfoil", *stopping)
+    assert f"Its run {rule}." in ordered
+    assert order(Path("job.cfoil")).may_stop_early == StopRule(3, 100.0)
+    trained = said("train", "job.cfoil", "--out", "run.cfoil", "--key", "trainer.pem")
+    assert "The order's rule ended the run: it has 4 of 12 ordered steps." in trained
+    inspected = said("inspect", "run.cfoil", "--order", "job.cfoil")
+    assert f"the run {rule}" in inspected
+    assert "4 of 12 ordered steps" in inspected
+    audited = said("audit", "run.cfoil", "--order", "job.cfoil", "--verdict", "v.json", "--key", "auditor.pem")
+    assert "VERIFIED for 4 of 12 ordered steps" in audited
+    verified = said("verify", "v.json", "--key", "auditor.pub.pem", "--bundle", "run.cfoil")
+    assert "4 of 4 judged; the run has 4 of 12 ordered steps" in verified
+    card = said("export", "model-card", "v.json", "--key", "auditor.pub.pem")
+    assert "4 of 4 replayed; the run has 4 of 12 ordered steps" in card
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--stop-early-fall", "1"], "--stop-early-fall needs --stop-early-patience"),
+        (["--stop-early-patience", "12"], "would never fire"),
+    ],
+)
+def test_a_rule_that_cannot_be_ordered_is_a_sentence(tmp_path, capsys, options, words):
+    out = tmp_path / "job.cfoil"
+    own = ["--rows", "64", "--features", "5", "--steps", "12", "--batch-size", "16", "--no-trial"]
+    assert main(["order", "logistic", *own, "--out", str(out), *options]) == 4
+    assert words in " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().err).split())
+    assert not out.exists()
 
 
 def test_every_recipe_offers_every_precision_profile():

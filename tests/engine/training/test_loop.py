@@ -196,3 +196,21 @@ def test_there_is_nothing_to_sync_before_a_step(places: dict[str, Path]) -> None
     run = counterfoil.loop(model, torch.optim.SGD(model.parameters(), lr=0.1), loader(11), loss_fn, steps=2)
     with pytest.raises(DataError, match="No step was recorded yet"):
         run.sync()
+
+
+def test_it_ends_where_the_orders_rule_ends_the_run(places: dict[str, Path], trainer_key: SigningKey) -> None:
+    model = network()
+    run = counterfoil.loop(
+        model, torch.optim.SGD(model.parameters(), lr=0.5), loader(11), loss_fn, epochs=8,
+        may_stop_early=counterfoil.StopRule(2, 0.05), key=trainer_key, **places,
+    )  # fmt: skip
+    steps = list(run)
+    losses = [step.loss for step in steps]
+    assert len(run) == 16
+    assert 3 <= len(steps) < 16
+    assert counterfoil.StopRule(2, 0.05).fires(losses) == len(steps)
+    assert steps[-1].ends_epoch
+    run.sync()
+    report = audited(places["out"], places["job"]).report
+    assert report.outcome is Outcome.VERIFIED
+    assert report.headline == f"VERIFIED for {len(steps)} of 16 ordered steps"

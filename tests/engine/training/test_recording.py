@@ -106,8 +106,8 @@ def add(found: Recording, contents: Contents, steps: range) -> None:
     records = contents.records()
     for number in steps:
         one = contents.steps[number - 1]
-        found.append(StoredStep(records[number], one.log, one.log_entries, one.fingerprints))
-        if contents.manifest.is_checkpoint(number):
+        found.append(StoredStep(records[number], one.log, one.log_entries, one.fingerprints), contents.manifest.extent)
+        if contents.manifest.extent.is_checkpoint(number):
             found.store_state(number, one.state)
 
 

@@ -34,9 +34,9 @@ def replay_part(request: AuditRequest, path: Path, cancel: CancelToken) -> Gener
     """
     found: list[SegmentResult] = []
     with open_workplace(task_of(request, request.device, request.threads), cancel) as workplace:
-        manifest = workplace.opened.order.manifest
-        sample = request.segments.resolve(manifest, workplace.identity.run_root)
-        done, planned = 0, planned_steps(manifest, sample)
+        extent = workplace.opened.reader.extent
+        sample = request.segments.resolve(extent, workplace.identity.run_root)
+        done, planned = 0, planned_steps(extent, sample)
         yield PlanProgress(0, planned)
         try:
             for number in sample.numbers():

@@ -135,7 +135,7 @@ class Workplace:
     def replay(self, number: int) -> Generator[int, None, SegmentResult]:
         """Replay a segment, as :func:`replay_segment`; yields the number of each step that is done."""
         with obstacles_noticed():
-            replaying = replay_segment(self._opened, segment(self._opened.order.manifest, number))
+            replaying = replay_segment(self._opened, segment(self._opened.reader.extent, number))
             while True:
                 try:
                     event = next(replaying)

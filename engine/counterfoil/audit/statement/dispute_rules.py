@@ -37,7 +37,7 @@ def dispute(said: Signed) -> Broken:
     fields = said.statement.predicate.dispute
     if fields is None:
         return
-    steps = said.steps_ordered
+    steps = said.steps_recorded
     yield from outside("step", say("verdict's dispute"), fields.step, 1, steps)
     if fields.compared_at is not None and not fields.step <= fields.compared_at <= steps:
         yield say("The verdict's dispute was compared at a step that cannot be.")
@@ -193,7 +193,7 @@ def leaf_in_run(said: Signed) -> Broken:
         return
     proof = [Digest.from_hex(text) for text in fields.inclusion_proof]
     try:
-        verify_inclusion(Digest.from_hex(fields.trainer_leaf), fields.step, said.steps_ordered + 1, proof, run_root)
+        verify_inclusion(Digest.from_hex(fields.trainer_leaf), fields.step, said.steps_recorded + 1, proof, run_root)
     except ProofError:
         yield say("The verdict does not prove that the run contains the trainer's leaf of step {0}.", fields.step)
         return
@@ -205,7 +205,7 @@ def leaf_in_run(said: Signed) -> Broken:
     found: tuple[MerkleComparison, ...] = ()
     if fields.replay_leaf is not None:
         leaves = Digest.from_hex(fields.trainer_leaf), Digest.from_hex(fields.replay_leaf)
-        found = descent_to(fields.step, said.steps_ordered + 1, proof, *leaves)
+        found = descent_to(fields.step, said.steps_recorded + 1, proof, *leaves)
     if fields.comparisons != tuple(
         ComparisonFields(node.first_leaf, node.last_leaf, node.trainer.hex, node.replay.hex) for node in found
     ):

@@ -327,13 +327,14 @@ class SampleFields(Strict, frozen=True):
 
 
 class CoverageFields(Strict, frozen=True):
-    """What was ordered, planned and replayed."""
+    """What was ordered, planned and replayed; and recorded, where that is less than was ordered."""
 
     steps_ordered: StepNumber
     steps_planned: StepNumber
     steps_replayed: StepNumber
     mismatched_steps: Spans
     sample: SampleFields | None
+    steps_recorded: StepNumber | UnsetType = UNSET
 
 
 class LogCountFields(Strict, frozen=True):
@@ -393,12 +394,13 @@ class VerdictFields(PredicateFields, frozen=True):
 
 
 class StepsFields(Strict, frozen=True):
-    """The steps of a capsule."""
+    """The steps of a capsule; how many the run has, where these are fewer than ordered."""
 
     ordered: StepNumber
     agreed: StepNumber
     disputed: StepNumber
     replayed: StepNumber
+    recorded: StepNumber | UnsetType = UNSET
 
 
 class AdjudicationFields(PredicateFields, frozen=True):

@@ -29,7 +29,7 @@ from counterfoil.base.canonical import float_text
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
@@ -92,10 +92,11 @@ def subjects(said: Signed) -> Broken:
 def claim(said: Signed) -> Broken:
     """Rule 3: it rests on an order's signature, the trainer's acceptance, and the run's claim: each once, in order."""
     kinds = [attestation.predicate_type for attestation in said.statement.predicate.input_attestations]
-    if kinds != [kind for kind in (ORDER_PREDICATE, ACCEPTANCE_PREDICATE, RUN_PREDICATE) if kind in kinds]:
+    run = said.claim_kind
+    if kinds != [kind for kind in (ORDER_PREDICATE, ACCEPTANCE_PREDICATE, run) if kind in kinds]:
         yield say("The verdict rests on something else than an order's signature, its acceptance and a run's claim.")
     keys = {attestation.key_id for attestation in said.statement.predicate.input_attestations[-2:]}
-    if ACCEPTANCE_PREDICATE in kinds and (RUN_PREDICATE not in kinds or len(keys) > 1):
+    if ACCEPTANCE_PREDICATE in kinds and (run not in kinds or len(keys) > 1):
         yield say("The verdict says that another key accepted the order than the one that signed the run.")
 
 
@@ -109,17 +110,17 @@ def ten_checks(said: Signed) -> Broken:
 
 
 def coverage(verdict: Verdict) -> Broken:
-    """Rule 5: no more steps were planned than ordered, nor replayed than planned; only ordered ones differ."""
+    """Rule 5: no more steps were planned than recorded, nor replayed than planned; only recorded ones differ."""
     said = verdict.statement.predicate.coverage
-    yield from outside("stepsPlanned", say("verdict's coverage"), said.steps_planned, 0, said.steps_ordered)
+    yield from outside("stepsPlanned", say("verdict's coverage"), said.steps_planned, 0, verdict.steps_recorded)
     yield from outside("stepsReplayed", say("verdict's coverage"), said.steps_replayed, 0, said.steps_planned)
-    yield from not_spans(said.mismatched_steps, said.steps_ordered, say("mismatched steps"))
+    yield from not_spans(said.mismatched_steps, verdict.steps_recorded, say("mismatched steps"))
 
 
 def capsule_steps(adjudication: Adjudication) -> Broken:
     """Rule 6: a capsule begins before the step that it disputes, and no more steps are replayed than lie between."""
     said = adjudication.statement.predicate.steps
-    yield from outside("disputed", say("adjudication's steps"), said.disputed, 0, said.ordered)
+    yield from outside("disputed", say("adjudication's steps"), said.disputed, 0, adjudication.steps_recorded)
     yield from outside("agreed", say("adjudication's steps"), said.agreed, 0, said.disputed)
     yield from outside("replayed", say("adjudication's steps"), said.replayed, 0, said.disputed - said.agreed)
 
@@ -129,7 +130,7 @@ def sample(verdict: Verdict) -> Broken:
     fields, chosen = verdict.statement.predicate.coverage.sample, verdict.sample
     if fields is None or chosen is None:
         return
-    yield from outside("segments", say("verdict's sample"), fields.segments, 1, max(verdict.steps_ordered, 1))
+    yield from outside("segments", say("verdict's sample"), fields.segments, 1, max(verdict.steps_recorded, 1))
     yield from not_spans(fields.chosen, fields.segments, say("chosen segments"))
     yield from outside("badSegments", say("verdict's sample"), fields.bad_segments, 0, fields.segments)
     random = fields.selection is Selection.RANDOM
@@ -279,7 +280,7 @@ def replayed(verdict: Verdict) -> Broken:
         yield contradiction(verdict, say("check 8 was passed without a replay"))
     if log is CheckState.PASSED and (_faulty_log(verdict) or (steering is not None and steering.suspects)):
         yield contradiction(verdict, say("its log is at fault, and check 9 passed"))
-    if states[CheckNumber.COVERAGE] is CheckState.PASSED and steps != covered.steps_ordered:
+    if states[CheckNumber.COVERAGE] is CheckState.PASSED and steps != verdict.steps_recorded:
         yield contradiction(verdict, say("check 10 was passed, but not every step was replayed"))
     if steering is not None and (
         predicate.without_bound is None or not set(predicate.without_bound) <= {row.kind for row in steering.operators}
@@ -290,10 +291,10 @@ def replayed(verdict: Verdict) -> Broken:
     if steps and not differing and rounded != counts.rounded_values:
         yield contradiction(verdict, say("its account of the log does not add up to its rounded values"))
     if chosen is not None and (
-        chosen.total > covered.steps_ordered
+        chosen.total > verdict.steps_recorded
         or chosen.count > covered.steps_planned
-        or chosen.total - chosen.count > covered.steps_ordered - covered.steps_planned
-        or chosen.whole != (covered.steps_planned == covered.steps_ordered)
+        or chosen.total - chosen.count > verdict.steps_recorded - covered.steps_planned
+        or chosen.whole != (covered.steps_planned == verdict.steps_recorded)
     ):
         yield contradiction(verdict, say("its sample does not have the planned steps"))
 
@@ -323,7 +324,7 @@ def verified(verdict: Verdict) -> Broken:
         yield contradiction(verdict, say("it says VERIFIED, but a check was not passed"))
     if warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}:
         yield contradiction(verdict, say("it says VERIFIED, but a check warns that must be passed"))
-    if CheckNumber.COVERAGE in warned and covered.steps_replayed == covered.steps_ordered:
+    if CheckNumber.COVERAGE in warned and covered.steps_replayed == verdict.steps_recorded:
         yield contradiction(verdict, say("it says VERIFIED, but check 10 warns of a whole replay"))
     if verdict.run_root is None or verdict.order_digest is None:
         yield contradiction(verdict, say("it says VERIFIED, but names no run and no order"))
@@ -354,6 +355,16 @@ def places(verdict: Verdict) -> Broken:
         yield contradiction(verdict, say("a segment was replayed that was not chosen"))
     if verdict.outcome is Outcome.VERIFIED and chosen is not None and _length(spans) != chosen.count:
         yield contradiction(verdict, say("it says VERIFIED, but not where every segment was replayed"))
+
+
+def length(said: Signed) -> Broken:
+    """Rule 18: only a signed run ends before its last ordered step, and then it has one at least."""
+    recorded = said.said_recorded
+    if recorded is None:
+        return
+    yield from outside("recorded", say("steps of the run"), recorded, 1, said.steps_ordered - 1)
+    if said.run_root is None:
+        yield contradiction(said, say("it says how many steps a run has that it does not know"))
 
 
 def adjudicated(said: Adjudication) -> Broken:
@@ -408,6 +419,7 @@ RULES = (
     Rule(15, "Its dispute bears out its result", (Adjudication,), adjudicated),
     Rule(16, "It says REJECTED only where nothing is missing", (Adjudication,), rejected),
     Rule(17, "It says where each segment was replayed, if not in one place", (Verdict,), places),
+    Rule(18, "It says how many steps the run has, if fewer than ordered", _BOTH, length),
 )
 """In the order in which they are judged."""
 

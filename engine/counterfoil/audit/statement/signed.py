@@ -22,11 +22,12 @@ from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.base.digest import Digest
 from counterfoil.base.sentence import say
-from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE, SHORT_RUN_PREDICATE
 
 _SHARED = (
     "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "run_order",
     "trainer_key", "given_key", "client_key", "given_client_key", "accepted", "checks", "steps_ordered",
+    "steps_recorded",
 )  # fmt: skip
 
 
@@ -91,7 +92,7 @@ class Signed(ABC):
     @property
     def trainer_key(self) -> str:
         """SHA-256 key id of the key whose signature of the run holds; empty when none does."""
-        return self._signer(RUN_PREDICATE)
+        return self._signer(RUN_PREDICATE, SHORT_RUN_PREDICATE)
 
     @property
     def client_key(self) -> str:
@@ -108,9 +109,14 @@ class Signed(ABC):
         """SHA-256 key id of the client's key that the auditor gave; empty when none was given."""
         return self.statement.predicate.policy.client_key_id or ""
 
-    def _signer(self, kind: str) -> str:
+    @property
+    def claim_kind(self) -> str:
+        """Predicate type that the run's claim has, by the number of steps that is said."""
+        return SHORT_RUN_PREDICATE if self.said_recorded is not None else RUN_PREDICATE
+
+    def _signer(self, *kinds: str) -> str:
         attestations = self.statement.predicate.input_attestations
-        return next((one.key_id for one in attestations if one.predicate_type == kind), "")
+        return next((one.key_id for one in attestations if one.predicate_type in kinds), "")
 
     @property
     def given_key(self) -> str:
@@ -176,6 +182,16 @@ class Signed(ABC):
 
     @property
     @abstractmethod
+    def said_recorded(self) -> int | None:
+        """Number of steps of a run that is said to end before its last ordered step; None of any other."""
+
+    @property
+    def steps_recorded(self) -> int:
+        """Number of steps of the run, which may have ended early by the order's rule; else all that were ordered."""
+        return self.steps_ordered if self.said_recorded is None else self.said_recorded
+
+    @property
+    @abstractmethod
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
 
@@ -206,13 +222,19 @@ class Verdict(Signed):
 
     @property
     def headline(self) -> str:
-        """The outcome in words: for a clean sample it says for how much of the run it holds."""
-        return headline(self.outcome, self.sample)
+        """The outcome in words: of a clean one it says for how much of the run, and of the order, it holds."""
+        return headline(self.outcome, self.sample, self.steps_recorded, self.steps_ordered)
 
     @property
     def steps_ordered(self) -> int:
         """Number of steps ordered."""
         return self.statement.predicate.coverage.steps_ordered
+
+    @property
+    def said_recorded(self) -> int | None:
+        """Number of steps of a run that is said to end before its last ordered step; None of any other."""
+        said = self.statement.predicate.coverage.steps_recorded
+        return None if said is UNSET else said
 
     @property
     def steps_replayed(self) -> int:
@@ -288,6 +310,12 @@ class Adjudication(Signed):
     def steps_ordered(self) -> int:
         """Number of steps of the order."""
         return self.statement.predicate.steps.ordered
+
+    @property
+    def said_recorded(self) -> int | None:
+        """Number of steps of a run that is said to end before its last ordered step; None of any other."""
+        said = self.statement.predicate.steps.recorded
+        return None if said is UNSET else said
 
     @property
     def agreed_step(self) -> int:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 from urllib.parse import quote
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from counterfoil import __version__
 from counterfoil.audit.statement.model import (
@@ -61,6 +61,7 @@ from counterfoil.signing.intoto import (
     ADJUDICATION_PREDICATE,
     ORDER_PREDICATE,
     RUN_PREDICATE,
+    SHORT_RUN_PREDICATE,
     STATEMENT_TYPE,
     VERDICT_PREDICATE,
 )
@@ -101,6 +102,7 @@ def verdict_statement(
                     report,
                     mismatched_steps=tuple(ranges(report.mismatched_steps)),
                     sample=None if report.sample is None else _sample(report.sample),
+                    steps_recorded=_recorded(report),
                 ),
                 counts=_like(CountFields, report),
                 steering=None if report.steering is None else _steering(report.steering),
@@ -132,11 +134,17 @@ def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> d
                     agreed=report.agreed_step,
                     disputed=report.step,
                     replayed=report.steps_replayed,
+                    recorded=_recorded(report),
                 ),
                 counts=_like(LogCountFields, report),
             ),
         )
     )
+
+
+def _recorded(report: Report) -> int | UnsetType:
+    """Number of steps of a run that ends before its last ordered step."""
+    return report.steps_recorded if report.steps_recorded < report.steps_ordered else UNSET
 
 
 def _json(statement: VerdictStatement | AdjudicationStatement) -> dict[str, Any]:
@@ -183,7 +191,7 @@ def _attestations(report: Report) -> tuple[AttestationFields, ...]:
     signed = (
         (ORDER_PREDICATE, report.client_key),
         (ACCEPTANCE_PREDICATE, report.trainer_key if report.accepted_at else ""),
-        (RUN_PREDICATE, report.trainer_key),
+        (SHORT_RUN_PREDICATE if report.steps_recorded < report.steps_ordered else RUN_PREDICATE, report.trainer_key),
     )
     return tuple(AttestationFields(kind, key) for kind, key in signed if key)
 

@@ -237,7 +237,7 @@ class StepReplayer:
             result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         except NonFiniteError as error:
             raise StepEndedError(error, _end(program, rounder)) from error
-        needed = job.manifest.is_committed(step)
+        needed = claimed.state_root is not None
         record = StepRecord(
             step=step,
             state_root=None,

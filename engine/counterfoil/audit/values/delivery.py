@@ -149,6 +149,7 @@ class DeliveryReport:
         run_root: The run whose final state the weights were compared with.
         order_digest: Its order.
         step: The step after which that state was.
+        steps_ordered: Number of steps of the order, of which the run may have fewer.
         headline: What the verdict says of the run; empty without one.
         key_id: Id of the key that signed the verdict; empty without one.
         files: The files of weights.
@@ -173,6 +174,7 @@ class DeliveryReport:
     run_root: Digest
     order_digest: Digest
     step: int
+    steps_ordered: int
     headline: str
     key_id: str
     files: tuple[WeightsFile, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from counterfoil.audit.values.sampling import bad_segments, passing_probability, sample_size, segment_count
-from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.extent import Extent
 from counterfoil.program.limits import Estimate
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
@@ -69,7 +69,7 @@ class Plan:
 
 
 def make_plan(
-    manifest: OrderManifest,
+    extent: Extent,
     *,
     device: str,
     bad_fraction: float,
@@ -79,18 +79,18 @@ def make_plan(
     estimate: Estimate,
 ) -> Plan:
     """Return the plan that follows from measured times; pure."""
-    total = segment_count(manifest)
+    total = segment_count(extent)
     bad = bad_segments(total, bad_fraction)
     rows = []
     for confidence in CONFIDENCES:
         count = sample_size(total, bad, confidence)
-        steps = round(count * manifest.steps / total)
+        steps = round(count * extent.steps / total)
         seconds = steps * step_seconds + count * load_seconds
         rows.append(PlanRow(confidence, count, steps, seconds, passing_probability(total, bad, count)))
-    rows.append(PlanRow(1.0, total, manifest.steps, manifest.steps * step_seconds, 0.0))
+    rows.append(PlanRow(1.0, total, extent.steps, extent.steps * step_seconds, 0.0))
     return Plan(
         device,
-        manifest.steps,
+        extent.steps,
         total,
         bad_fraction,
         bad,

@@ -106,6 +106,7 @@ class Report:
             check 5 rests on the key that the file itself names.
         title: Title of the order that the file holds.
         steps_ordered: Number of its steps.
+        steps_recorded: Number of steps of the run, which may have ended early by the order's rule; else the same.
         steps_replayed: Number of steps replayed and judged.
         dispute: What differs, in the first step that does; None when none does.
         corrections: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
@@ -132,6 +133,7 @@ class Report:
     trainer_key: str
     title: str
     steps_ordered: int
+    steps_recorded: int
     steps_replayed: int
     dispute: Dispute | None = None
     corrections: int = 0
@@ -207,5 +209,5 @@ class AuditReport(Report):
 
     @property
     def headline(self) -> str:
-        """The outcome in words: for a clean sample it says for how much of the run it holds."""
-        return headline(self.outcome, self.sample)
+        """The outcome in words: of a clean one it says for how much of the run, and of the order, it holds."""
+        return headline(self.outcome, self.sample, self.steps_recorded, self.steps_ordered)

@@ -29,7 +29,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
-from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.extent import Extent
 
 NONCE = re.compile(r"[0-9a-f]{64}")
 """What a nonce looks like: 32 bytes."""
@@ -80,17 +80,17 @@ class Segment:
         return self.last - self.first + 1
 
 
-def segment_count(manifest: OrderManifest) -> int:
+def segment_count(extent: Extent) -> int:
     """Return the number of segments of a run."""
-    return manifest.checkpoint_count
+    return extent.checkpoint_count
 
 
-def segment(manifest: OrderManifest, number: int) -> Segment:
+def segment(extent: Extent, number: int) -> Segment:
     """Return a segment by its number, from 1; raises IndexError when there is none."""
-    if not 1 <= number <= segment_count(manifest):
+    if not 1 <= number <= segment_count(extent):
         raise IndexError(number)
-    last = min(number * manifest.checkpoint_every, manifest.steps)
-    return Segment(number, manifest.checkpoint_before(last) + 1, last)
+    last = min(number * extent.checkpoint_every, extent.steps)
+    return Segment(number, extent.checkpoint_before(last) + 1, last)
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -144,7 +144,7 @@ class Sample:
 
         Args:
             checkpoint_every: Steps of a segment, but for the last.
-            steps: Steps of the order.
+            steps: Steps of the run.
         """
         for first, last in self.spans:
             yield (first - 1) * checkpoint_every + 1, min(last * checkpoint_every, steps)
@@ -296,18 +296,18 @@ class SegmentRequest:
             raise DataError(say("Segments are chosen by --segments or by --confidence, not by both."))
         return cls(numbers, count, confidence, bad_fraction, nonce or "", beacon)
 
-    def resolve(self, manifest: OrderManifest, run_root: Digest, drawn: str = "") -> Sample:
+    def resolve(self, extent: Extent, run_root: Digest, drawn: str = "") -> Sample:
         """Choose the segments of a run.
 
         Args:
-            manifest: The order's.
+            extent: Its steps.
             run_root: The signed run root.
             drawn: A nonce that was drawn for this run root already, if one is to be drawn.
 
         Raises:
             DataError: The run does not have so many segments.
         """
-        total = segment_count(manifest)
+        total = segment_count(extent)
         if self.numbers:
             numbers = tuple(sorted(set(self.numbers)))
             if not 1 <= numbers[0] <= numbers[-1] <= total:
@@ -334,9 +334,9 @@ class SegmentRequest:
         return Sample(total, spans, Selection.RANDOM, nonce, bad, source, self.beacon)
 
 
-def planned_steps(manifest: OrderManifest, sample: Sample) -> int:
+def planned_steps(extent: Extent, sample: Sample) -> int:
     """Return the number of steps in the segments of a sample."""
-    return sum(segment(manifest, last).last - segment(manifest, first).first + 1 for first, last in sample.spans)
+    return sum(segment(extent, last).last - segment(extent, first).first + 1 for first, last in sample.spans)
 
 
 def _listed(text: str) -> Iterator[int]:
@@ -350,11 +350,26 @@ def _listed(text: str) -> Iterator[int]:
         yield from range(low, high + 1)
 
 
-def headline(outcome: Outcome, sample: Sample | None) -> str:
-    """The outcome in words: for a clean sample it says for how much of the run it holds."""
-    if outcome is Outcome.VERIFIED and sample is not None and not sample.whole:
-        return f"{outcome.value} for {sample.count} of {_segments(sample.total)}"
-    return outcome.value
+def headline(outcome: Outcome, sample: Sample | None, recorded: int, ordered: int) -> str:
+    """The outcome in words: of a clean one it says for how much of the run, and of the order, it holds.
+
+    Args:
+        outcome: The outcome.
+        sample: The chosen segments, if any were.
+        recorded: Number of steps of the run.
+        ordered: Number of steps of its order.
+    """
+    parts = []
+    if sample is not None and not sample.whole:
+        parts.append(f"{sample.count} of {_segments(sample.total)}")
+    if recorded < ordered:
+        parts.append(say("{0} of {1} ordered steps", recorded, ordered))
+    return f"{outcome.value} for {', '.join(parts)}" if outcome is Outcome.VERIFIED and parts else outcome.value
+
+
+def shortfall(recorded: int, ordered: int) -> str:
+    """Say how many of the ordered steps a run has; empty where it has all."""
+    return say("The run has {0} of {1} ordered steps.", recorded, ordered) if recorded < ordered else ""
 
 
 def bad_segments(total: int, fraction: float) -> int:

@@ -88,6 +88,7 @@ class OrderSummary:
         sources: The files that it was made from, as the client says; most orders name none.
         client_key: Key id of who signed it as its client; empty for an unsigned order.
         signed_at: When, by the client's clock; empty for an unsigned order.
+        may_stop_early: The rule by which a run ends before its last step, in words; empty where it must have all.
     """
 
     title: str
@@ -118,6 +119,7 @@ class OrderSummary:
     sources: tuple[SourceSummary, ...] = ()
     client_key: str = ""
     signed_at: str = ""
+    may_stop_early: str = ""
 
 
 @dataclass(frozen=True)
