@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -19,7 +20,10 @@ _DEEPEST = 6
 """Steps from the objective to what it uses: a function's variables, their attributes and so on."""
 _MOST_ITEMS = 10_000
 """Larger lists and dicts are data, and no code keeps a result of a step in them."""
+_MOST_ENTERED = 256
+"""Of larger ones what lies in them is looked at, and not what these hold in turn."""
 _MOST_FOUND = 5_000
+_SIMPLE = (str, bytes, numbers.Number, Tensor, type, ModuleType, type(None))
 _LEFT = 0.7310585786300049
 """What stands for a number that a run left behind."""
 _OWN = ("_parameters", "_buffers", "_modules")
@@ -82,7 +86,9 @@ class Reached:
         self._seen = {id(module) for module in but.modules()}
         self._settled: set[int] = set()
         """Places at which other values stand now."""
-        self._walk(function, 0)
+        self._waiting = deque([(function, 0)])
+        while self._waiting and len(self._seen) < _MOST_FOUND:
+            self._visit(*self._waiting.popleft())
 
     def restore(self) -> None:
         """Give back what it had where something of a run lay."""
@@ -97,38 +103,44 @@ class Reached:
                 self._settled.add(id(place))
                 place.settle()
 
-    def _walk(self, value: Any, depth: int) -> None:
-        simple = isinstance(value, (str, bytes, numbers.Number, Tensor, type, ModuleType, type(None)))
-        if simple or depth > _DEEPEST or id(value) in self._seen or len(self._seen) > _MOST_FOUND:
+    def _later(self, values: Iterable[Any], depth: int) -> None:
+        """Visit values after all that lie nearer to the function."""
+        if depth < _DEEPEST:
+            self._waiting.extend((value, depth + 1) for value in values if not isinstance(value, _SIMPLE))
+
+    def _visit(self, value: Any, depth: int) -> None:
+        if id(value) in self._seen:
             return
         self._seen.add(id(value))
         if isinstance(value, FunctionType):
-            self._walk_function(value, depth)
+            self._visit_function(value, depth)
         elif isinstance(value, MethodType):
-            self._walk(value.__self__, depth + 1)
-            self._walk(value.__func__, depth + 1)
+            self._later((value.__self__, value.__func__), depth)
         elif isinstance(value, functools.partial):
-            for item in (value.func, value.args, value.keywords):
-                self._walk(item, depth + 1)
-        elif isinstance(value, (list, set, dict, tuple)):
-            if len(value) <= _MOST_ITEMS:
-                if not isinstance(value, tuple):
-                    self._places.append(_Container(value, value.copy()))
-                for item in _items(value):
-                    self._walk(item, depth + 1)
+            self._later((value.func, *value.args, *value.keywords.values()), depth)
+        elif isinstance(value, tuple):
+            self._later(value[:_MOST_ENTERED], depth)
+        elif isinstance(value, (list, set, dict)):
+            self._visit_container(value, depth)
         elif isinstance(getattr(value, "__dict__", None), dict):
-            self._walk(vars(value), depth)
+            self._visit_container(vars(value), depth)
 
-    def _walk_function(self, function: FunctionType, depth: int) -> None:
+    def _visit_container(self, value: Any, depth: int) -> None:
+        if len(value) <= _MOST_ITEMS:
+            self._places.append(_Container(value, _copied(value)))
+            if len(value) <= _MOST_ENTERED:
+                self._later(_items(value), depth)
+
+    def _visit_function(self, function: FunctionType, depth: int) -> None:
         for cell in function.__closure__ or ():
             content = _content(cell)
             self._places.append(_Cell(cell, content))
-            self._walk(content, depth + 1)
+            self._later([content], depth)
         names = function.__globals__
         for name in _names(function.__code__):
             if name in names:
                 self._places.append(_Name(names, name, names[name]))
-                self._walk(names[name], depth + 1)
+                self._later([names[name]], depth)
 
 
 @dataclass(frozen=True)
@@ -200,7 +212,12 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _items(container: Any) -> Any:
-    return list(container.values()) if isinstance(container, dict) else container
+    return list(dict.values(container)) if isinstance(container, dict) else container
+
+
+def _copied(container: Any) -> Any:
+    kind = next(kind for kind in (dict, list, set) if isinstance(container, kind))
+    return kind(container)
 
 
 def _is_left(value: Any) -> bool:
@@ -231,4 +248,4 @@ def _contents(module: nn.Module) -> tuple[dict[str, Any], list[tuple[str, Any, A
     """The attributes of a module; and its lists, sets and dicts by their names, each with a copy."""
     attributes = dict(vars(module))
     containers = [(name, value) for name, value in attributes.items() if isinstance(value, (list, set, dict))]
-    return attributes, [(name, container, container.copy()) for name, container in containers]
+    return attributes, [(name, container, _copied(container)) for name, container in containers]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import torch
-from torch import fx
+from torch import Tensor, fx
+from torch._subclasses.fake_tensor import FakeTensor
 
 
 def without_unread_changes(traced: fx.GraphModule) -> fx.GraphModule:
@@ -14,17 +15,21 @@ def without_unread_changes(traced: fx.GraphModule) -> fx.GraphModule:
     Args:
         traced: A step as it is written; changed in place, and returned.
     """
-    changes = {node: root for node in traced.graph.nodes if (root := _written_constant(node)) is not None}
-    if not changes:
+    roots = {node: root for node in traced.graph.nodes if (root := _written_constant(node)) is not None}
+    if not roots:
         return traced
+    # One tensor may have several nodes, and several tensors one memory.
+    memories = {node: _memory(traced, node) for node in traced.graph.nodes if node.op == "get_attr"}
+    changes = {node: memories[root] for node, root in roots.items()}
     read = _all_inputs(node for node in traced.graph.nodes if _acts(node) and node not in changes)
     while True:
         # What is read may be changed before: then all that the change reads is read, too.
-        grown = read | _all_inputs([node for node, root in changes.items() if root in read])
+        seen = {memory for node, memory in memories.items() if node in read}
+        grown = read | _all_inputs(node for node, memory in changes.items() if memory in seen)
         if grown == read:
             break
         read = grown
-    unread = {node for node, root in changes.items() if root not in read}
+    unread = {node for node, memory in changes.items() if memory not in seen}
     for node in traced.graph.nodes:
         # What reads a change that nobody reads is read by nobody either.
         if any(given in unread for given in node.all_input_nodes):
@@ -69,6 +74,14 @@ def _written_constant(node: fx.Node) -> fx.Node | None:
             return None
         root = root.args[0]
     return root if root.op == "get_attr" else None
+
+
+def _memory(traced: fx.GraphModule, node: fx.Node) -> int:
+    """What tells the memory of a constant from others'."""
+    held = getattr(traced, str(node.target))
+    if not isinstance(held, Tensor) or isinstance(held, FakeTensor) or held.layout is not torch.strided:
+        return id(held)
+    return held.untyped_storage().data_ptr() or id(held)
 
 
 def _all_inputs(nodes: Iterable[fx.Node]) -> set[fx.Node]:

@@ -149,3 +149,26 @@ def test_a_module_may_keep_results_that_no_step_reads() -> None:
     model = Showing(3, 2)
     assert captured(lambda *_: None, model).program.digest
     assert not hasattr(model, "shown")
+
+
+class Adding:
+    """Adds up in place, and gives back what reads the sum by another name."""
+
+    def __init__(self, reads: str) -> None:
+        self.total = torch.ones(3)
+        self.view = self.total[1:]
+        self.reads = reads
+
+    def __call__(self, loss: Tensor, _right: Tensor) -> Tensor:
+        self.total.add_(loss)
+        return {
+            "itself": lambda: self.total.sum(),
+            "a view": lambda: self.view.sum(),
+            "a view that is made": lambda: self.total[0],
+        }[self.reads]()
+
+
+@pytest.mark.parametrize("reads", ["itself", "a view", "a view that is made"])
+def test_what_is_added_up_in_place_and_read_is_refused(reads: str) -> None:
+    with pytest.raises(ProgramError, match=r"is changed in the step itself|left behind|captured"):
+        captured(Adding(reads))
