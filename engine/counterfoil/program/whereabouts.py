@@ -90,19 +90,20 @@ class LineLabels(TorchFunctionMode):
     """While active, says at which line each result was computed.
 
     Args:
-        label: Told a result, and the line.
+        label: Told a result, and the line; nothing is said while it is None.
     """
 
-    def __init__(self, label: Callable[[Any, str], None]) -> None:
+    def __init__(self, label: Callable[[Any, str], None] | None) -> None:
         super().__init__()
-        self._label = label
+        self.label = label
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Pass on every call, and label what it made."""
         result = func(*args, **(kwargs or {}))
-        self._label(result, client_line())
+        if self.label is not None:
+            self.label(result, client_line())
         return result
 
 

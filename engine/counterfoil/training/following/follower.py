@@ -38,6 +38,8 @@ from counterfoil.training.schedules import waiting
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 
 _FOLLOWING = "Following the script"
+_LABELLED = 2
+"""In so many steps it is noted which line each gradient belongs to."""
 _MOST_ASKED = 100_000
 """So often one line may ask for a value: a loop that waits for a yes would not end."""
 
@@ -123,6 +125,7 @@ class Follower:
         self._optimizers: dict[int, FollowedOptimizer] = {}
         self._from_loader = False
         self._names = names
+        self._lines = whereabouts.LineLabels(label_line)
         self._calls: list[int] = []
         self._asked: Counter[tuple[str, int]] = Counter()
         self._yes: tuple[str, int] | None = None
@@ -318,7 +321,7 @@ class Follower:
         stack.enter_context(counting_draws())
         for name in models.trained:
             stack.enter_context(self.location.attribute_forward(models.modules[name]))
-        stack.enter_context(whereabouts.LineLabels(label_line))
+        stack.enter_context(self._lines)
         aside = WithoutValues(world, self._notes)
         stack.enter_context(aside)
         stack.enter_context(
@@ -348,6 +351,8 @@ class Follower:
         taken.take(world.step, tuple(self._calls), self._kept)
         self._compare(ended=False)
         self._calls = []
+        # Lines of backward passes are known by then; they cost more than all else.
+        self._lines.label = label_line if len(taken) < _LABELLED else None
         world.begin()
         if self._inside is None:
             self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or 0))

@@ -77,6 +77,10 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def is_noted(self, tensor: Tensor) -> bool:
         """Whether a tensor has no values, or is of the state."""
+        with torch._C.DisableTorchFunction():
+            return self._is_noted(tensor)
+
+    def _is_noted(self, tensor: Tensor) -> bool:
         if tensor.layout is not torch.strided:
             return False
         return isinstance(tensor, FakeTensor) or tensor.untyped_storage()._cdata in self._by_memory
@@ -86,12 +90,14 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         """Compute an operator on values; note any other."""
         kwargs = dict(kwargs or {})
-        tensors: list[Tensor] = []
-        _tensors_of(args, tensors)
-        _tensors_of(kwargs, tensors)
-        if func.namespace != _OWN_DRAWS and not any(map(self.is_noted, tensors)):
-            return func(*args, **kwargs)
-        return self._note(func, args, kwargs)
+        # What is asked of tensors here is no call of the script's.
+        with torch._C.DisableTorchFunction():
+            tensors: list[Tensor] = []
+            _tensors_of(args, tensors)
+            _tensors_of(kwargs, tensors)
+            if func.namespace != _OWN_DRAWS and not any(map(self._is_noted, tensors)):
+                return func(*args, **kwargs)
+            return self._note(func, args, kwargs)
 
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._location.at_line(client_line())
