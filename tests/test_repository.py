@@ -48,6 +48,7 @@ Check
 CheckChanged
 CheckNumber
 CheckState
+ClipBy
 ClipByNorm
 ClipByValue
 ComparedTensor

@@ -191,6 +191,7 @@ from .program.update import (
     Adam as Adam,
     Adamax as Adamax,
     AdamW as AdamW,
+    ClipBy as ClipBy,
     ClipByNorm as ClipByNorm,
     ClipByValue as ClipByValue,
     Lion as Lion,

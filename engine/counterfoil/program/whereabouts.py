@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -28,9 +29,10 @@ _WRAPPERS = tuple(
         *(folder + os.sep for folder in ("_dynamo", "_subclasses", "fx", "utils")),
     )
 )
-_BORDER = str(Path(__file__).with_name("capture.py"))
+_BORDERS = tuple(str(Path(__file__).parent / part) for part in ("capture.py", f"update{os.sep}captured.py"))
 """The frames below belong to whoever asked for the capture, not to the step."""
 _sorts: dict[CodeType, str] = {}
+_noted = ""
 
 
 def _sort(code: CodeType) -> str:
@@ -38,7 +40,7 @@ def _sort(code: CodeType) -> str:
     if found is None:
         name = code.co_filename
         inner = name.startswith((_TORCH, *_OWN, "<"))
-        found = _sorts[code] = "border" if name == _BORDER else "inner" if inner else "client"
+        found = _sorts[code] = "border" if name in _BORDERS else "inner" if inner else "client"
     return found
 
 
@@ -80,8 +82,21 @@ def plain_frame() -> FrameType | None:
     return frame
 
 
+@contextmanager
+def at_line(line: str) -> Iterator[None]:
+    """Say of what runs within that it stands at a line, which was noted when its operators were called there."""
+    global _noted
+    before, _noted = _noted, line
+    try:
+        yield
+    finally:
+        _noted = before
+
+
 def client_line() -> str:
     """Return file and line of :func:`client_frame`; empty where there is none."""
+    if _noted:
+        return _noted
     frame = client_frame()
     return "" if frame is None else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ from counterfoil.base.turns import Turns
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, Objective, Parts, Weigh, capture
 from counterfoil.program.update import UpdateRule
+from counterfoil.program.update.torchs import captured_within
 from counterfoil.training.forms import Combination
-from counterfoil.training.preparing import CAPTURING, Preparing
+from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.rows import Rows
 
 CaptureForm = Callable[[Combination | None], CapturedStep]
@@ -106,3 +107,9 @@ def capture_forms(
     if len(captured) == 1:
         return Turns.alone(next(iter(captured.values())))
     return Turns(captured, rows.forms.pattern)
+
+
+def foretelling(rule: UpdateRule, cancel: CancelToken | None) -> Iterator[Preparing]:
+    """Find the per-step scalars of captured optimizers, and report how far that is; raises as they do."""
+    for captured in captured_within(rule):
+        yield from staged("Making the optimizer's steps", "steps", captured.foretelling(cancel))

@@ -42,9 +42,9 @@ from counterfoil.program.notes import Notes
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
-from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
+from counterfoil.program.update.torchs import AnyRule, as_rule, optimizers_within, trained_names
 from counterfoil.training.batches import Batches, Last
-from counterfoil.training.capturing import capture_form, capture_forms
+from counterfoil.training.capturing import capture_form, capture_forms, foretelling
 from counterfoil.training.clientcode import place_failed, what_failed
 from counterfoil.training.forms import Combination
 from counterfoil.training.leaves import check_dtype
@@ -58,7 +58,7 @@ from counterfoil.training.schedules import (
     SchedulerFactory,
     check_rates,
     from_scheduler,
-    rates_of_groups,
+    rates_of_optimizers,
     shuffled_epochs,
 )
 from counterfoil.training.windows import windowed
@@ -103,14 +103,14 @@ class CustomJob(ClientJob):
         title: The client's name for the job.
         model: The model, float32, on the CPU, in training mode or not, with the weights to begin with.
         objective: ``objective(model, batch)`` returns the loss; ``batch`` holds the rows of each data array by name.
-        rule: The optimizer: one of ``torch.optim`` that holds the model's parameters, or a rule of ours.
+        rule: The optimizer: one that holds the model's parameters, a list of such, or a rule of ours.
         data: The data: arrays or tensors by name, a single one, a Dataset or a list of rows, or a DataLoader; the first
             axis of each array is the row. The batches have the form that a DataLoader gives them.
         steps: Number of steps.
         batch_size: Rows per step; a DataLoader has its own.
         learning_rate: The learning rate, or one for each step; an optimizer of torch has its own.
         scheduler: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an
-            optimizer; for a rule of ours ``learning_rate`` is the one that the optimizer is made with.
+            optimizer, or a list of those; for a rule of ours ``learning_rate`` is that which it is made with.
         schedule: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or
             shuffled epochs by the seed.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
@@ -144,7 +144,7 @@ class CustomJob(ClientJob):
     steps: int
     batch_size: int | None = None
     learning_rate: float | Sequence[float] | None = None
-    scheduler: LRScheduler | SchedulerFactory | None = None
+    scheduler: LRScheduler | SchedulerFactory | Sequence[LRScheduler] | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
@@ -222,6 +222,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
                 ignore_autocast=job.precision is not None,
             )
 
+    yield from foretelling(optimizer.rule, cancel)
     captured = yield from capture_forms(rows, capture_one, cancel)
     draft = draft_order(
         title=job.title,
@@ -259,18 +260,26 @@ class JobOptimizer:
 
 def optimizer_of(job: CustomJob, pace: Pace) -> JobOptimizer:
     """Return the optimizer of a job, one of torch as a rule of ours; raises DataError."""
-    given = optimizer_within(job.rule)
-    if given is None:
+    rates = rates_of_job(job, pace)
+    if not rates:
         return JobOptimizer(as_rule(job.rule, job.model, ()), learning_rates(job, pace), None)
-    if job.learning_rate is not None:
+    trained = trained_names(optimizers_within(job.rule), job.model)
+    return JobOptimizer(as_rule(job.rule, job.model, rates), rates[0], trained)
+
+
+def rates_of_job(job: CustomJob, pace: Pace) -> list[list[float]]:
+    """Return the learning rates of each parameter group of a job's optimizers of torch; raises DataError.
+
+    Those of several optimizers stand one behind the other; there are none where the job has a rule of ours.
+    """
+    given = optimizers_within(job.rule)
+    if given and job.learning_rate is not None:
         raise DataError(
-            f"The job has a learning rate, and its optimizer {type(given).__name__} has one, too.",
+            f"The job has a learning rate, and its optimizer {type(given[0]).__name__} has one, too.",
             remedy="Leave learning_rate out, and give the optimizer its lr; a list of rates becomes a scheduler, for "
             "instance LambdaLR.",
         )
-    trained = trained_names(given, job.model)
-    rates = rates_of_groups(given, job.scheduler, pace)
-    return JobOptimizer(as_rule(job.rule, job.model, rates), rates[0], trained)
+    return rates_of_optimizers(given, job.scheduler, pace)
 
 
 def batches_of(job: CustomJob) -> Batches:
@@ -344,9 +353,10 @@ def check_kinds(job: object) -> None:
     rule = getattr(job, "rule", None)
     while isinstance(rule, Wrapper):
         rule = rule.rule
+    listed = rule if isinstance(rule, (list, tuple)) else [rule]
     if (
         hasattr(job, "rule")
-        and not isinstance(rule, Optimizer)
+        and not (listed and all(isinstance(one, Optimizer) for one in listed))
         and not (
             not isinstance(rule, type) and all(hasattr(rule, name) for name in ("scalar_names", "slots", "update"))
         )
@@ -356,7 +366,7 @@ def check_kinds(job: object) -> None:
             f"The job's rule is {what}; it must be an optimizer.",
             remedy=NO_SCALING
             if isinstance(rule, GradScaler)
-            else "Give an optimizer of torch.optim, made of the model's parameters, or a rule of counterfoil.",
+            else "Give an optimizer, made of the model's parameters, a list of such, or a rule of counterfoil.",
         )
 
 
@@ -428,6 +438,8 @@ def _check_name(name: str, what: str) -> None:
 def learning_rates(job: CustomJob, pace: Pace) -> list[float]:
     """Return the learning rate of each step of a job; raises DataError."""
     given = job.learning_rate
+    if isinstance(job.scheduler, Sequence):
+        raise DataError("The job lists several schedulers for its rule.", remedy="Give it one scheduler.")
     if isinstance(job.scheduler, LRScheduler):
         if given is not None:
             raise DataError(

@@ -7,7 +7,7 @@ recording, and evaluation, logging and printing stay the caller's.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,16 +28,17 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.capture import Weigh
 from counterfoil.program.notes import Notes
 from counterfoil.program.update import ClipByNorm, WeightAverage
-from counterfoil.program.update.torchs import AnyRule, optimizer_within, write_back
+from counterfoil.program.update.handing import Handing
+from counterfoil.program.update.torchs import AnyRule, optimizers_within
 from counterfoil.signing.keys import SigningKey, load_private_key
 from counterfoil.training.batches import Last, left_over
-from counterfoil.training.custom import CustomJob, batches_of, order_custom, steps_per_epoch
+from counterfoil.training.custom import CustomJob, batches_of, order_custom, rates_of_job, steps_per_epoch
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from counterfoil.training.recordingfolder import is_unfinished
 from counterfoil.training.rows import Keep
-from counterfoil.training.schedules import Every, SchedulerFactory
+from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 from counterfoil.training.wrapped import STARTS, decay_of, taken_off
 
 
@@ -68,7 +69,7 @@ def loop(
     *,
     epochs: int | None = None,
     steps: int | None = None,
-    scheduler: LRScheduler | SchedulerFactory | None = None,
+    scheduler: LRScheduler | SchedulerFactory | Sequence[LRScheduler] | None = None,
     scheduler_every: Every | None = None,
     accumulate: int = 1,
     weigh: Weigh = "parts",
@@ -91,7 +92,7 @@ def loop(
 
     Args:
         model: The model, as for :class:`counterfoil.CustomJob`.
-        optimizer: The optimizer, one of ``torch.optim`` that holds the model's parameters, or a rule of ours.
+        optimizer: The optimizer, one that holds the model's parameters, a list of such, or a rule of ours.
         loader: Gives the batches, epoch after epoch.
         loss_fn: ``loss_fn(model, batch)`` returns the loss; with ``weigh="tokens"`` a sum and a count.
         epochs: How often the loader is gone through; or ``steps``.
@@ -182,6 +183,7 @@ class Loop:
             self._notes.add(STARTS)
         self._last: StepRecorded | None = None
         self._rates: list[float] = []
+        self._handing: Handing | None = None
 
     def __len__(self) -> int:
         """Number of ordered steps; the loop ends before the last where the order's rule ends the run."""
@@ -196,6 +198,7 @@ class Loop:
         _write_once(draft, self._order)
         if self._out is None:
             return
+        self._handing = self._handed(draft)
         assert self._key is not None
         key = load_private_key(self._key, None) if isinstance(self._key, (str, os.PathLike)) else self._key
         resume = is_unfinished(self._out)
@@ -216,7 +219,7 @@ class Loop:
         return LoopStep(index, index // epoch, event.loss, self._rates[index], ends)
 
     def sync(self) -> None:
-        """Write the state after the last step into the caller's model, its AveragedModel, and an optimizer of torch.
+        """Write the state after the last step into the caller's model, its AveragedModel, and optimizers of torch.
 
         Raises:
             DataError: No step was recorded yet.
@@ -232,9 +235,14 @@ class Loop:
                 self._average.n_averaged.fill_(self._last.step)
                 for name, tensor in self._average.module.named_parameters():
                     tensor.copy_(state[f"average:{name}"].to(tensor.dtype))
-        optimizer = optimizer_within(self._job.rule)
-        if optimizer is not None:
-            write_back(optimizer, self._job.model, state, self._last.step, rate=self._rates[self._last.step - 1])
+        if self._handing is not None:
+            self._handing.hand(state, self._last.step)
+
+    def _handed(self, draft: OrderDraft) -> Handing:
+        job = self._job
+        pace = Pace.of(job.scheduler_every, steps_per_epoch(job), range(job.steps))
+        updated = {name for program in draft.programs.all for name in program.updates}
+        return Handing(optimizers_within(job.rule), job.model, rates_of_job(job, pace), updated)
 
     @property
     def state(self) -> Mapping[str, Tensor]:

@@ -143,6 +143,34 @@ def from_scheduler(base: float, pace: Pace, scheduler: LRScheduler | SchedulerFa
     return rates[0]
 
 
+def rates_of_optimizers(
+    optimizers: Sequence[Optimizer],
+    scheduler: LRScheduler | SchedulerFactory | Sequence[LRScheduler] | None,
+    pace: Pace,
+) -> list[list[float]]:
+    """List the learning rates of each parameter group of several optimizers, one behind the other.
+
+    Args:
+        optimizers: The optimizers.
+        scheduler: A scheduler of one of them, several of them, what makes one for each, or None.
+        pace: When schedulers move on.
+
+    Raises:
+        DataError: As :func:`rates_of_groups`.
+    """
+    listed = list(scheduler) if isinstance(scheduler, (list, tuple)) else [scheduler]
+    own = {id(one.optimizer): one for one in listed if isinstance(one, LRScheduler)}
+    for one in own.values():
+        if not any(one.optimizer is optimizer for optimizer in optimizers):
+            raise _of_another(one)
+    everybodys = None if len(own) == len(listed) else scheduler
+    return [
+        rates
+        for optimizer in optimizers
+        for rates in rates_of_groups(optimizer, own.get(id(optimizer), everybodys), pace)  # type: ignore[arg-type]
+    ]
+
+
 def rates_of_groups(
     optimizer: Optimizer, scheduler: LRScheduler | SchedulerFactory | None, pace: Pace
 ) -> list[list[float]]:
@@ -165,17 +193,22 @@ def rates_of_groups(
     known: dict[int, Any] = {id(p): nn.Parameter(torch.zeros(())) for g in optimizer.param_groups for p in g["params"]}
     known[id(optimizer.state)] = defaultdict(dict)
     if scheduler is None:
-        return [[float(group["lr"])] * len(pace.moves) for group in optimizer.param_groups]
+        # What has no learning rate of this name makes its own.
+        return [[float(group.get("lr") or 0.0)] * len(pace.moves) for group in optimizer.param_groups]
     if isinstance(scheduler, LRScheduler):
         if scheduler.optimizer is not optimizer:
-            raise DataError(
-                f"The scheduler {type(scheduler).__name__} was made for another optimizer than the job's rule.",
-                remedy="Make it for the optimizer that the job has.",
-            )
+            raise _of_another(scheduler)
         driven = copy.deepcopy(scheduler, known)
         return _driven(driven, driven.optimizer, pace)
     stand_in = copy.deepcopy(optimizer, known)
     return _driven(_made(scheduler, stand_in), stand_in, pace)
+
+
+def _of_another(scheduler: LRScheduler) -> DataError:
+    return DataError(
+        f"The scheduler {type(scheduler).__name__} was made for another optimizer than the job's rule.",
+        remedy="Make it for the optimizer that the job has.",
+    )
 
 
 def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:

@@ -27,8 +27,8 @@ from counterfoil.program.capture import CapturedStep, Objective
 from counterfoil.program.notes import Notes
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
-from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names
-from counterfoil.training.capturing import capture_form
+from counterfoil.program.update.torchs import AnyRule, optimizers_within, trained_names
+from counterfoil.training.capturing import capture_form, foretelling
 from counterfoil.training.custom import (
     RECIPE,
     ClientJob,
@@ -184,6 +184,9 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
             _trained(job.model, turn)
     rows = yield from read_rows(job.data, job.steps, lambda count: chosen_rows(whole, count), job.keep, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
+    for name, turn in turns.parts.items():
+        with _about(turn):
+            yield from foretelling(optimizers[name].rule, cancel)
     yield CAPTURING
     captured = _programs(job, turns, optimizers, rows, schedule)
     programs, state, module = united(captured.parts)
@@ -213,10 +216,10 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
 
 
 def _with_parameters(turn: Turn, model: nn.Module) -> Turn:
-    optimizer = optimizer_within(turn.rule)
-    if turn.parameters is not None or optimizer is None:
+    optimizers = optimizers_within(turn.rule)
+    if turn.parameters is not None or not optimizers:
         return turn
-    return replace(turn, parameters=trained_names(optimizer, model).__contains__)
+    return replace(turn, parameters=trained_names(optimizers, model).__contains__)
 
 
 def _pattern(job: TurnsJob) -> tuple[str, ...]:

@@ -14,84 +14,11 @@ from torch.nn import functional
 from torch.optim import Optimizer, lr_scheduler as schedulers
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
-from counterfoil import PROFILES, ClipByNorm, CustomJob, WeightAverage, order_custom
-from counterfoil.arithmetic.compute import interpreter
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil import PROFILES, ClipByNorm, WeightAverage, order_custom
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, CounterfoilError, DataError, ProgramError
-from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import CAPTURING
-from support.jobs import draw
-
-STEPS, BATCH = 6, 4
-X, Y = torch.from_numpy(draw((24, 5), 1)), torch.from_numpy(draw((24, 3), 2))
-CLOSE = 1e-6
-
-
-def network() -> nn.Module:
-    torch.manual_seed(3)
-    return nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.Linear(7, 3))
-
-
-def objective(model: nn.Module, batch: Any) -> Tensor:
-    x, y = batch
-    return functional.mse_loss(model(x), y) * 4.0
-
-
-def job(rule: Any, **settings: Any) -> CustomJob:
-    model = settings.pop("model", None) or network()
-    given = {"data": TensorDataset(X, Y), "steps": STEPS, "batch_size": BATCH, "checkpoint_every": STEPS, **settings}
-    return CustomJob("A test", model, given.pop("objective", objective), rule(model), **given)
-
-
-def losses_of(draft: OrderDraft) -> list[float]:
-    """The losses of the order's program, in float64 with a state that stays float64."""
-    runner = Interpreter(draft.program, torch.device("cpu"))
-    state: dict[str, Tensor] = {
-        name: torch.from_numpy(a).double() if a.dtype == np.float32 else torch.from_numpy(a)
-        for name, a in draft.initial.items()
-    }
-    losses = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interpreter, "stored", lambda tensor, described: tensor)
-        for step in range(len(draft.schedule)):
-            scalars = dict(zip(draft.manifest.scalar_names, draft.scalars[step].tolist(), strict=True))
-            batch = {n: torch.from_numpy(draft.data[n][draft.schedule[step]]) for n in draft.program.batch_names}
-            result = runner.run(StepInputs(state, batch, scalars, Draws(0, step + 1)))
-            state, losses = dict(result.state), [*losses, result.loss]
-    return losses
-
-
-def trained_by_torch(
-    model: nn.Module,
-    optimizer: Optimizer,
-    batches: Iterator[Any],
-    scheduler: Any = None,
-    steps: int = STEPS,
-    clip: float | None = None,
-    loss_of: Callable[[nn.Module, Any], Tensor] = objective,
-) -> list[float]:
-    """An ordinary training loop, in float64."""
-    model.double()
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        batch = next(batches)
-        loss = loss_of(model, [part.double() for part in batch])
-        loss.backward()
-        losses.append(loss.item())
-        if clip:
-            nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        if scheduler is not None:
-            scheduler.step()
-    return losses
-
-
-def scheduled(draft: OrderDraft) -> Iterator[Any]:
-    for rows in draft.schedule:
-        yield X[rows], Y[rows]
-
+from support.loops import BATCH, CLOSE, STEPS, X, Y, job, losses_of, network, objective, scheduled, trained_by_torch
 
 OPTIMIZERS: dict[str, Callable[[nn.Module], Optimizer]] = {
     "SGD": lambda m: torch.optim.SGD(m.parameters(), 0.1, momentum=0.9, dampening=0.3, weight_decay=0.1),
@@ -438,7 +365,8 @@ def test_what_is_refused_says_why(settings: dict[str, Any], words: str, remedy: 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (lambda m: torch.optim.Rprop(m.parameters()), "torch.optim.rprop.Rprop cannot be ordered"),
+        (lambda m: torch.optim.LBFGS(m.parameters()), "torch.optim.LBFGS cannot be ordered: how often it computes"),
+        (lambda m: torch.optim.SparseAdam(m.parameters()), "torch.optim.SparseAdam cannot be ordered: it takes sparse"),
         (lambda m: torch.optim.Adam, "is the class Adam"),
         (lambda m: torch.amp.GradScaler("cpu"), "is of the type GradScaler"),
         (lambda m: None, "is of the type NoneType"),

@@ -1,13 +1,15 @@
-"""Clipping of gradients: by their joint norm, or each element by its value."""
+"""Clipping of gradients: by their joint norm, each element by its value, or by what a function does to them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot, Wrapper, check_positive
 
 
@@ -75,3 +77,44 @@ class ClipByValue(Wrapper):
     def describe(self) -> str:
         """The rule in words."""
         return f"{self.within.describe()}, gradients clipped to +-{self.limit:g}"
+
+
+@dataclass(frozen=True)
+class ClipBy(Wrapper):
+    """Let a function change the gradients, as a loop does between ``backward()`` and ``step()``; then update.
+
+    Attributes:
+        rule: The rule within.
+        function: Is given the parameters that have a gradient, each with its ``grad``, and changes that: for instance
+            ``lambda parameters: adaptive_clip_grad(parameters, 0.01)``. It is captured, and must not decide by values.
+    """
+
+    function: Callable[[list[Tensor]], Any]
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Update by the rule within, of the gradients that the function leaves; see :meth:`UpdateRule.update`."""
+        at_slot("clip_by")
+        given = {name: parameter.detach() for name, parameter in parameters.items()}
+        for name, parameter in given.items():
+            # A gradient need not be memory of its own.
+            parameter.grad = gradients[name].clone()
+        self.function(list(given.values()))
+        left = {name: parameter.grad for name, parameter in given.items() if parameter.grad is not None}
+        if gone := sorted(given.keys() - left.keys()):
+            raise DataError(
+                f"The function that clips gradients took the gradient of {gone[0]!r} away.",
+                remedy="Leave the parameter out of the optimizer, or set requires_grad=False.",
+            )
+        return self.within.update(parameters, left, slots, scalars, at_slot)
+
+    def describe(self) -> str:
+        """The rule in words."""
+        name = getattr(self.function, "__qualname__", type(self.function).__qualname__).rpartition("<locals>.")[2]
+        return f"{self.within.describe()}, gradients changed by the function {name}"

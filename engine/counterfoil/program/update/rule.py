@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -119,14 +119,14 @@ class ParameterRule(ABC):
 class Wrapper:
     """A rule made from another one. By itself it changes nothing."""
 
-    rule: UpdateRule | torch.optim.Optimizer
+    rule: UpdateRule | torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
 
     @property
     def within(self) -> UpdateRule:
         """The rule within; raises DataError where it is an optimizer of torch that no job has turned into a rule."""
-        if isinstance(self.rule, torch.optim.Optimizer):
+        if isinstance(self.rule, (torch.optim.Optimizer, Sequence)):
             raise DataError(
-                f"{type(self.rule).__name__} of torch is no rule before it is part of a job.",
+                f"The {type(self.rule).__name__} is no rule before it is part of a job.",
                 remedy="Give it to a CustomJob, as its rule or within one.",
             )
         return self.rule

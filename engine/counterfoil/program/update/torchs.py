@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,16 @@ from torch.optim import Optimizer
 from counterfoil.base.errors import DataError
 from counterfoil.program.update.adam import Adam, AdamW
 from counterfoil.program.update.adaptive import Adagrad, RmsProp
+from counterfoil.program.update.captured import Captured
 from counterfoil.program.update.groups import ParameterGroup, ParameterGroups
 from counterfoil.program.update.rule import UpdateRule, Wrapper
 from counterfoil.program.update.sgd import Sgd
+from counterfoil.program.update.twins import name_of
 from counterfoil.program.update.variants import Adadelta, Adamax, NAdam, RAdam
 from counterfoil.program.update.wrappers import Continued, Maximize
 
-AnyRule = UpdateRule | Optimizer
-"""What a job may name as its optimizer."""
+AnyRule = UpdateRule | Optimizer | Sequence[Optimizer]
+"""What a job may name as its optimizer: a rule, or optimizers that train different parameters."""
 _HOW = frozenset({"foreach", "fused", "capturable", "differentiable"})
 """Settings that say how torch computes, and change nothing of what."""
 _OWN = frozenset({"lr", "maximize"})
@@ -57,95 +59,172 @@ _KINDS: Mapping[type[Optimizer], _Kind] = {
     torch.optim.NAdam: _Kind(NAdam, _MOMENTS),
     torch.optim.RAdam: _Kind(RAdam, _MOMENTS),
 }
+_EIGHT_BITS = (
+    "its state of 8 bits is made by programs of its own that an order cannot hold",
+    "Use torch.optim's own class of that name, for instance torch.optim.AdamW: the same training, with a state of "
+    "float32.",
+)
+_REFUSED: Mapping[str, tuple[str, str]] = {
+    "torch.optim.LBFGS": (
+        "how often it computes the loss in a step, and how far it goes, is told by the losses themselves",
+        "Use an optimizer that computes one gradient a step.",
+    ),
+    "torch.optim.SparseAdam": (
+        "it takes sparse gradients, and the gradients of an order are dense",
+        "Use torch.optim.Adam, and sparse=False in the embedding.",
+    ),
+    "bitsandbytes.*": _EIGHT_BITS,
+    "torchao.*": _EIGHT_BITS,
+}
+"""Optimizers, or libraries of them, that cannot be ordered: why, and what to do."""
 _FRESH = "Make a new optimizer for the order."
 
 
-def is_stranger(optimizer: Optimizer) -> bool:
-    """Whether no rule of ours stands for an optimizer."""
-    return type(optimizer) not in _KINDS
-
-
-def optimizer_within(rule: AnyRule) -> Optimizer | None:
-    """Return the optimizer of torch that a rule is, or that the wrappers of a rule hold; None where there is none.
+def optimizers_within(rule: AnyRule) -> tuple[Optimizer, ...]:
+    """Return the optimizers of torch that a rule is, or that its wrappers hold; none where it is a rule of ours.
 
     Raises:
-        DataError: It is one that no rule stands for.
+        DataError: One can be part of no order.
     """
     while isinstance(rule, Wrapper):
         rule = rule.rule
-    if not isinstance(rule, Optimizer):
-        return None
-    if type(rule) not in _KINDS:
-        known = ", ".join(kind.__name__ for kind in _KINDS)
-        raise DataError(
-            f"The optimizer {type(rule).__module__}.{type(rule).__qualname__} cannot be ordered.",
-            remedy=f"Of torch.optim there are {known}; of counterfoil, also Lion.",
-        )
-    return rule
+    given = tuple(rule) if isinstance(rule, Sequence) else (rule,)
+    found = tuple(one for one in given if isinstance(one, Optimizer))
+    for one in found:
+        for name in (name_of(one), *(f"{kind.__module__.partition('.')[0]}.*" for kind in type(one).__mro__)):
+            if name in _REFUSED:
+                cause, remedy = _REFUSED[name]
+                raise DataError(f"The optimizer {name_of(one)} cannot be ordered: {cause}.", remedy=remedy)
+    return found
 
 
-def trained_names(optimizer: Optimizer, model: nn.Module) -> frozenset[str]:
-    """Return the names of the parameters that an optimizer trains.
+def captured_within(rule: UpdateRule) -> Iterator[Captured]:
+    """Yield the captured optimizers that a rule consists of."""
+    if isinstance(rule, Captured):
+        yield rule
+    elif isinstance(rule, Wrapper):
+        yield from captured_within(rule.within)
+    elif isinstance(rule, ParameterGroups):
+        for group in rule.groups:
+            yield from captured_within(group.rule)
+
+
+def trained_names(optimizers: Sequence[Optimizer], model: nn.Module) -> frozenset[str]:
+    """Return the names of the parameters that optimizers train.
 
     Raises:
-        DataError: It holds a tensor that is no parameter of the model, or none of its parameters.
+        DataError: One holds a tensor that is no parameter of the model, or two hold the same one.
     """
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    given = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    for parameter in given:
-        if id(parameter) not in names:
+    names = names_of_parameters(model)
+    trained: set[str] = set()
+    for optimizer in optimizers:
+        given = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        for parameter in given:
+            if id(parameter) not in names:
+                raise DataError(
+                    f"The optimizer holds a tensor of shape {tuple(parameter.shape)} that is no parameter of the job's "
+                    "model.",
+                    remedy="Make the optimizer of model.parameters() after the model is complete; what a loss learns "
+                    "must be part of the model too.",
+                )
+        own = {names[id(parameter)] for parameter in given if parameter.requires_grad}
+        if own & trained:
             raise DataError(
-                f"The optimizer holds a tensor of shape {tuple(parameter.shape)} that is no parameter of the job's "
-                "model.",
-                remedy="Make the optimizer of model.parameters() after the model is complete; what a loss learns must "
-                "be part of the model too.",
+                f"Two optimizers of the job hold the parameter {min(own & trained)!r}.",
+                remedy="Give each parameter to one of them; optimizers that take turns are a TurnsJob.",
             )
-    return frozenset(names[id(parameter)] for parameter in given if parameter.requires_grad)
+        trained |= own
+    return frozenset(trained)
+
+
+def names_of_parameters(model: nn.Module) -> dict[int, str]:
+    """Return the names of a model's parameters, by identity."""
+    return {id(parameter): name for name, parameter in model.named_parameters()}
 
 
 def as_rule(rule: AnyRule, model: nn.Module, rates: Sequence[Sequence[float]]) -> UpdateRule:
-    """Return a rule in which an optimizer of torch has become one of ours.
+    """Return a rule in which optimizers of torch have become ones of ours.
 
     Args:
-        rule: The rule: an optimizer of torch, or with one within.
-        model: The model whose parameters it holds.
-        rates: The learning rates of each of its parameter groups.
+        rule: The rule: an optimizer of torch, several of them, or with such within.
+        model: The model whose parameters they hold.
+        rates: The learning rates of each of their parameter groups, those of several one behind the other.
 
     Raises:
-        DataError: A setting, or the state that it is in, cannot be taken over.
+        DataError: A setting, or the state that one is in, cannot be taken over.
+        ProgramError: The step of one cannot be captured.
     """
     if isinstance(rule, Wrapper):
         return replace(rule, rule=as_rule(rule.rule, model, rates))  # type: ignore[return-value]
-    if not isinstance(rule, Optimizer):
+    if isinstance(rule, Optimizer):
+        return _of_one(rule, model, rates)
+    if not isinstance(rule, Sequence):
         return rule
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    if len(rule) == 1:
+        return as_rule(rule[0], model, rates)
+    groups, left = [], list(rates)
+    for number, optimizer in enumerate(rule, start=1):
+        own, left = left[: len(optimizer.param_groups)], left[len(optimizer.param_groups) :]
+        members = trained_names([optimizer], model)
+        if members:
+            made = _of_one(optimizer, model, own)
+            listed = tuple(own[0])
+            groups.append(ParameterGroup(f"optimizer{number}", members.__contains__, made, learning_rates=listed))
+    if not groups:
+        raise _nothing_to_train()
+    return ParameterGroups(tuple(groups))
+
+
+def _of_one(optimizer: Optimizer, model: nn.Module, rates: Sequence[Sequence[float]]) -> UpdateRule:
+    """The rule that stands for one optimizer of torch."""
+    names = names_of_parameters(model)
     groups = []
-    for number, (group, listed) in enumerate(zip(rule.param_groups, rates, strict=True), start=1):
+    for number, (group, listed) in enumerate(zip(optimizer.param_groups, rates, strict=True), start=1):
         members = {names[id(parameter)]: parameter for parameter in group["params"] if parameter.requires_grad}
         if members:
             name = f"group{number}"
-            made = _continued(rule, _rule_of(rule, group), members, name)
-            groups.append(ParameterGroup(name, frozenset(members).__contains__, made, learning_rates=tuple(listed)))
+            made = None if is_stranger(optimizer) else _rule_of(optimizer, group)
+            groups.append((name, members, made, tuple(listed)))
     if not groups:
-        raise DataError(
-            "The optimizer holds no parameter that requires a gradient, so there is nothing to train.",
-            remedy="Make it of parameters with requires_grad=True.",
+        raise _nothing_to_train()
+    if is_stranger(optimizer):
+        return Captured(optimizer, names, rates)
+    known = [
+        ParameterGroup(
+            name,
+            frozenset(members).__contains__,
+            _continued(optimizer, made, members, name),
+            learning_rates=listed,
         )
-    return groups[0].rule if len(rule.param_groups) == 1 else ParameterGroups(tuple(groups))
+        for name, members, made, listed in groups
+        if made is not None
+    ]
+    return known[0].rule if len(optimizer.param_groups) == 1 else ParameterGroups(tuple(known))
 
 
-def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tensor], steps: int, *, rate: float) -> None:
-    """Put an optimizer of torch into the state that it would be in after so many more steps.
+def _nothing_to_train() -> DataError:
+    return DataError(
+        "The optimizer holds no parameter that requires a gradient, so there is nothing to train.",
+        remedy="Make it of parameters with requires_grad=True.",
+    )
+
+
+def is_stranger(optimizer: Optimizer) -> bool:
+    """Whether no rule of ours stands for an optimizer: its own step is captured."""
+    return type(optimizer) not in _KINDS
+
+
+def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tensor], steps: int) -> None:
+    """Put an optimizer that a rule of ours stands for into the state that it would be in after so many more steps.
 
     Args:
         optimizer: The optimizer.
         model: The model whose parameters it holds; they are not changed.
         state: The state after the step, by the names of an order.
         steps: Steps that the order has made.
-        rate: The learning rate of the last step of its first parameter group.
     """
     slots = _KINDS[type(optimizer)].slots
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    names = names_of_parameters(model)
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             kept = {torchs: state.get(f"{ours}:{names[id(parameter)]}") for torchs, ours in slots.items()}
@@ -153,7 +232,6 @@ def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tenso
             own.update({name: tensor.to(parameter).clone() for name, tensor in kept.items() if tensor is not None})
             if type(optimizer) is not torch.optim.SGD and any(tensor is not None for tensor in kept.values()):
                 own["step"] = torch.tensor(float(steps))
-    optimizer.param_groups[0]["lr"] = rate
 
 
 def _rule_of(optimizer: Optimizer, group: Mapping[str, Any]) -> UpdateRule:
