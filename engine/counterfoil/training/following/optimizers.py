@@ -11,7 +11,7 @@ from torch.optim import Optimizer
 
 from counterfoil.base.errors import DataError
 from counterfoil.program.update import UpdateRule
-from counterfoil.program.update.torchs import as_rule, is_stranger
+from counterfoil.program.update.torchs import as_rule, is_stranger, optimizers_within
 
 _RATE = "lr"
 _MOVED = "max_momentum"
@@ -65,8 +65,9 @@ class FollowedOptimizer:
             tensors: The tensors of the script's models by name.
 
         Raises:
-            DataError: There is no rule for it.
+            DataError: It cannot be ordered, or its settings or state cannot be taken over.
         """
+        optimizers_within(optimizer)
         own = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
         held = {name: tensor for name, tensor in tensors.items() if id(tensor) in own}
         names = {id(tensor): name for name, tensor in held.items()}

@@ -331,6 +331,10 @@ _SMALL = """
             "with torch.autocast('cpu', torch.bfloat16):\n            loss = model(x).mean()",
             "computes in mixed precision, bfloat16",
         ),
+        (
+            "optimizer = torch.optim.LBFGS(model.parameters()); loss = model(x).mean()",
+            "LBFGS cannot be ordered",
+        ),
         ("optimizer.param_groups[0]['momentum'] += 0.1; loss = model(x).mean()", "other than its learning rate"),
     ],
 )
