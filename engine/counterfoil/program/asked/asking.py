@@ -15,8 +15,18 @@ from counterfoil.base.raised import text_of
 from counterfoil.program import validation, whereabouts
 from counterfoil.program.asked import numbers
 from counterfoil.program.asked.arrays import AskedArray, filled
-from counterfoil.program.asked.numbers import SHOWN, Asked, Kind, asked_at, comes_back, current, decides_size, is_asked
-from counterfoil.program.asked.plain import NONSENSE, ORIGINALS, Again, PlainNames, writes_text
+from counterfoil.program.asked.numbers import (
+    SHOWN,
+    Asked,
+    Kind,
+    asked_at,
+    comes_back,
+    current,
+    decides_size,
+    is_asked,
+    looks_up,
+)
+from counterfoil.program.asked.plain import ORIGINALS, Again, PlainNames, nonsense, writes_text
 from counterfoil.program.noform import NoFormError
 
 Policy = Callable[[str], bool]
@@ -146,11 +156,16 @@ class AskedValues(TorchFunctionMode):
         """What a text shows of a placeholder; else the module that asks is taken in, or refused."""
         frame = whereabouts.plain_frame()
         if writes_text(frame):
-            return float("nan") if kind is float else NONSENSE
+            return float("nan") if kind is float else nonsense()
         if frame is not None and self._names.learn(frame):
             self.again = True
             raise Again
         raise self.refuse(_made_plain(asked))
+
+    def looked_up(self, asked: Asked) -> None:
+        """Refuse it, unless tensors stand for placeholders: whoever has these watches what is done with them."""
+        if self._stand_in is None:
+            raise self.refuse(looks_up(asked))
 
     def refuse(self, error: NoFormError) -> NoFormError:
         """Keep a refusal, so that nobody can swallow it, and return it."""

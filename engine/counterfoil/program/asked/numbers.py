@@ -38,6 +38,9 @@ class Asker(Protocol):
     def plain(self, asked: Asked, kind: Kind) -> Any:
         """The plain number of a placeholder, where a library asks for it."""
 
+    def looked_up(self, asked: Asked) -> None:
+        """Refuse that something is looked up by a placeholder, if that is refused."""
+
     def refuse(self, error: NoFormError) -> NoFormError:
         """Keep a refusal, so that nobody can swallow it, and return it."""
 
@@ -97,7 +100,12 @@ class Asked:
 
     # Kept.
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        """Refused while a step runs: what is looked up by a value, or told apart by it, hangs on it."""
+        asker = current.get()
+        if asker is not None:
+            asker.looked_up(self)
+        return object.__hash__(self)
 
     def __copy__(self) -> Asked:
         """Itself: nothing can change it."""
@@ -165,6 +173,15 @@ def decides_size(asked: Asked) -> NoFormError:
         "decides control flow or a shape by the values of a tensor, which a program cannot: a value of this step, "
         f"asked for at {asked.place or 'a place unknown'}, is used as a size or an index",
         remedy=_SIZE_REMEDY,
+    )
+
+
+def looks_up(asked: Asked) -> NoFormError:
+    """The refusal of a placeholder by which something is looked up, in a dict or a set."""
+    return NoFormError(
+        "decides control flow or a shape by the values of a tensor, which a program cannot: something is looked up by "
+        f"a value of this step, asked for at {asked.place or 'a place unknown'}",
+        remedy=REMEDY,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+import itertools
 import linecache
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -25,8 +26,7 @@ from torch import Tensor
 from counterfoil.program.asked.arrays import AskedArray
 from counterfoil.program.asked.numbers import Asked, Kind, is_asked
 
-NONSENSE = -(10**18)
-"""What a placeholder is in a text that must show whole numbers."""
+_NONSENSE = itertools.count(-(10**18))
 _TRUTHS = frozenset({"isnan", "isinf", "isfinite", "isclose"})
 _WHOLE = frozenset({"floor", "ceil", "trunc", "comb", "perm", "factorial", "gcd", "lcm", "isqrt"})
 _REMAINDER = ("%", "%=")
@@ -181,6 +181,14 @@ def _compares_types(file: str, name: str) -> bool:
         and any(isinstance(each, ast.Name) and each.id == name for each in (node.left, *node.comparators))
         for node in ast.walk(tree)
     )
+
+
+def nonsense() -> int:
+    """Return what a placeholder is in a text that must show whole numbers: far from any, and another one each time.
+
+    Who reads it out of the text again has another program in the second capture, and is refused.
+    """
+    return next(_NONSENSE)
 
 
 def writes_text(frame: FrameType | None) -> bool:
