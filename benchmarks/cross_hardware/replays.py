@@ -134,7 +134,7 @@ def do(campaign: Campaign, replay: Replay) -> Replay | None:
         report = audited(request, machines=imitated(imitation or None)).report
     equal = (
         report.outcome is Outcome.VERIFIED
-        and report.steps_replayed == report.steps_ordered
+        and report.steps_replayed == report.steps_recorded
         and not report.mismatched_steps
     )
     return _done(replay, begun, equal, report.outcome.value)

@@ -141,7 +141,7 @@ class Worker:
         assert isinstance(last, RecordFinished)
         with BundleReader.open(run) as reader:
             assert reader.manifest.digest.hex == order, "the folder's order is not the one that its result names"
-            root = reader.committed_root(reader.manifest.steps)
+            root = reader.committed_root(reader.extent.steps)
         return Recorded(
             job=training.job,
             profile=training.profile,
