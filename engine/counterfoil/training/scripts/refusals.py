@@ -1,10 +1,10 @@
-"""What of a Trainer cannot be ordered, by name."""
+"""What of a Trainer of transformers cannot be ordered, by name; and callbacks that end a training."""
 
 from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -73,7 +73,7 @@ def callback_notes(trainer: Any) -> list[str]:
     """Return a sentence on the callbacks of the script's own, which are left out."""
     own = [c for c in trainer.callback_handler.callbacks if type(c).__module__.split(".")[0] not in _LIBRARIES]
     names = ", ".join(dict.fromkeys(type(callback).__name__ for callback in own))
-    return [f"Callbacks are left out, as they change no step: {names}."] if own else []
+    return [f"Callbacks are not carried out, as they are no part of a step: {names}."] if own else []
 
 
 def _check_overridden(trainer: Any) -> None:
@@ -81,7 +81,7 @@ def _check_overridden(trainer: Any) -> None:
         function = getattr(type(trainer), name, None)
         if function is not None and function.__module__.split(".")[0] not in _LIBRARIES:
             raise DataError(
-                f"{type(trainer).__name__} has a training loop of its own, {name}{in_brackets(_place(function))}.",
+                f"{type(trainer).__name__} has a training loop of its own, {name}{in_brackets(place_of(function))}.",
                 remedy="Say what it does with counterfoil.loop, or as a counterfoil.CustomJob.",
             )
 
@@ -92,25 +92,42 @@ def _check_callback(callback: Any) -> None:
         return
     names = {base.__name__ for base in kind.__mro__}
     if names & set(_CHANGE_WEIGHTS):
-        raise DataError(
-            f"The callback {kind.__name__} changes a model while it is trained, which is no part of a step.",
-            remedy="Leave it out.",
-        )
-    for function in _functions(kind):
-        stored = _stored(function.__code__) & _STOPS
+        raise changes_training(f"The callback {kind.__name__}")
+    check_stops(kind, _STOPS, ("TrainerCallback",), "control")
+
+
+def changes_training(what: str) -> DataError:
+    """Return the refusal of something that changes a model, or how it is trained, between steps."""
+    return DataError(f"{what} changes what is trained between the steps, and {_BEFOREHAND}.", remedy="Leave it out.")
+
+
+def check_stops(kind: type, attributes: frozenset[str], up_to: Collection[str], owner: str) -> None:
+    """Check that a callback sets nothing that ends the training.
+
+    Args:
+        kind: Its class.
+        attributes: What ends a training when it is set.
+        up_to: Names of the library's base classes, which are not looked at.
+        owner: What has these attributes, in words.
+
+    Raises:
+        DataError: It does; the message names the callback and the place.
+    """
+    for function in _functions(kind, up_to):
+        stored = _stored(function.__code__, attributes)
         if stored:
             raise DataError(
-                f"The callback {kind.__name__} sets control.{min(stored)}{in_brackets(_place(function))}, and "
+                f"The callback {kind.__name__} sets {owner}.{min(stored)}{in_brackets(place_of(function))}, and "
                 f"{_BEFOREHAND}.",
                 remedy="Leave the callback out, and order as many steps as are wanted (--max-steps); which of the "
                 "stored states is best can be chosen afterwards.",
             )
 
 
-def _functions(kind: type) -> Iterator[Any]:
-    """The functions of a class, inherited ones too, up to those of the library's base class."""
+def _functions(kind: type, up_to: Collection[str]) -> Iterator[Any]:
+    """The functions of a class, inherited ones too, up to those of the library's base classes."""
     for base in kind.__mro__:
-        if base.__name__ in ("TrainerCallback", "object"):
+        if base is object or base.__name__ in up_to:
             continue
         for item in vars(base).values():
             function = inspect.unwrap(item.__func__ if isinstance(item, (staticmethod, classmethod)) else item)
@@ -118,15 +135,17 @@ def _functions(kind: type) -> Iterator[Any]:
                 yield function
 
 
-def _stored(code: CodeType) -> set[str]:
-    """The attributes that code sets, in functions within it too."""
-    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
-    found |= {constant for constant in code.co_consts if isinstance(constant, str)} & _STOPS  # setattr(control, ...)
+def _stored(code: CodeType, attributes: frozenset[str]) -> set[str]:
+    """Those of some attributes that code sets, in functions within it too."""
+    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"} & attributes
+    # setattr(control, "should_training_stop", True)
+    found |= {constant for constant in code.co_consts if isinstance(constant, str)} & attributes
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= _stored(constant)
+            found |= _stored(constant, attributes)
     return found
 
 
-def _place(function: Any) -> str:
+def place_of(function: Any) -> str:
+    """Return where a function is written."""
     return f"{function.__code__.co_filename}, line {function.__code__.co_firstlineno}"

@@ -13,6 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import DataLoader, Sampler
 
 from counterfoil.base.errors import DataError
+from counterfoil.training.leaves import leaves
 
 PARTS = "parts_of_step"
 """The column of a batch that says how many batches its step has, where that differs from step to step."""
@@ -155,7 +156,7 @@ def _told(step: SeenStep) -> SeenStep:
 
 def rows_in(batch: Mapping[str, Any]) -> int:
     """Return how many rows a batch has: the length of the first tensor in it."""
-    for item in batch.values():
+    for _, item in leaves(_tensors(batch), ""):
         if isinstance(item, Tensor) and item.dim():
             return len(item)
     raise DataError("A batch of the script holds no tensor that has rows.", remedy="Return tensors from the collator.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from counterfoil.training.scripts import trainers
+from counterfoil.training.scripts import fits, trainers
 from counterfoil.training.scripts.handing import Wanted
 from counterfoil.training.scripts.patches import Patches
 
@@ -27,4 +27,5 @@ class Takeover:
 TAKEOVERS = (
     Takeover(trainers.ARGUMENTS_MODULE, trainers.stay_on_the_processor),
     Takeover(trainers.MODULE, trainers.take_over),
+    *(Takeover(module, fits.take_over) for module in fits.MODULES),
 )

@@ -199,7 +199,11 @@ PLATEAU = {"lr_scheduler_type": "reduce_lr_on_plateau", "eval_strategy": "steps"
     [
         (None, {"callbacks": [transformers.EarlyStoppingCallback()]}, "EarlyStoppingCallback sets control.should_tr"),
         (None, {"callbacks": [Stopper()]}, r"Stopper sets control.should_training_stop \(.*test_trainers.py, line"),
-        (None, {"callbacks": [SyncRefModelCallback()]}, "SyncRefModelCallback changes a model while it is trained"),
+        (
+            None,
+            {"callbacks": [SyncRefModelCallback()]},
+            "SyncRefModelCallback changes what is trained betw",
+        ),
         (OwnLoop, {}, r"OwnLoop has a training loop of its own, _inner_training_loop \(.*test_trainers.py"),
         (Adversarial, {}, "Adversarial.training_step has 2 backward passes"),
         (None, PLATEAU, "ReduceLROnPlateau sets the learning rate from measured"),
