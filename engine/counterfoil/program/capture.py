@@ -217,7 +217,7 @@ class _Held:
     def inputs(self) -> list[Input]:
         """Return the program's state inputs, sorted by name."""
         state = self.state
-        return [Input(name, "state", _tensor_type(name, state[name])) for name in sorted(state)]
+        return [Input(name, "state", tensor_type(name, state[name])) for name in sorted(state)]
 
 
 def _hold(model: nn.Module, rule: UpdateRule) -> _Held:
@@ -472,7 +472,8 @@ def _trace(
     return _Traced(traced, pure, names, decisions, answers)
 
 
-def _tensor_type(name: str, tensor: Tensor) -> TensorType:
+def tensor_type(name: str, tensor: Tensor) -> TensorType:
+    """Return dtype and shape of a tensor of a model; raises DataError where a bundle cannot hold it."""
     if tensor.dtype not in _DTYPE_NAMES:
         raise DataError(
             f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",

@@ -21,9 +21,10 @@ from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
-from counterfoil.program.capture import tied_names, unsaved_names
+from counterfoil.program.capture import tensor_type, tied_names, unsaved_names
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
+from counterfoil.training.custom import check_model
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import watched
 from counterfoil.training.following.branches import STEPS, Copy, Inside, digest, fork
@@ -284,8 +285,14 @@ class Follower:
         same = told is not None and all(one == other for one, other in zip(told.steps, own, strict=False))
         if told is None:
             note = "what a yes would change could not be told"
-        elif same and (len(told.steps) >= len(own)):
-            note = "the steps are the same with a yes"
+        elif not own:
+            note = "no step came behind it"
+        elif same and len(told.steps) >= len(own):
+            note = (
+                f"with a yes the next {len(own)} steps are the same"
+                if len(own) > 1
+                else "with a yes the next step is the same"
+            )
         elif same and self._wanted.max_steps is not None:
             note = "a yes would end the training, which is ordered to its last step"
         else:
@@ -311,6 +318,10 @@ class Follower:
             frame = frame.f_back
         if frame is not None:
             self._names.learn_usual(frame)
+        for name in models.trained:
+            check_model(models.modules[name])
+        for name, tensor in models.tensors.items():
+            tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
         self._models = models

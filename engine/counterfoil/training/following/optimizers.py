@@ -71,6 +71,12 @@ class FollowedOptimizer:
         own = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
         held = {name: tensor for name, tensor in tensors.items() if id(tensor) in own}
         names = {id(tensor): name for name, tensor in held.items()}
+        if own - names.keys():
+            raise DataError(
+                f"{type(optimizer).__name__} holds a parameter that is no module's, or became one after the first step "
+                "began.",
+                remedy="Make the models whole before the first step, and register what is trained with nn.Parameter.",
+            )
         if is_stranger(optimizer) or any(_MOVED in group for group in optimizer.param_groups):
             return cls(optimizer, prefix, names, None, {}, [])
         rule = as_rule(optimizer, Named(held), [[rate] for rate in _rates(optimizer)])

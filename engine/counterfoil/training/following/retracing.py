@@ -14,6 +14,7 @@ from counterfoil.operators import random
 from counterfoil.operators.node import TensorType
 from counterfoil.program import tracing
 from counterfoil.program.attribution import META_KEY, Location
+from counterfoil.program.capture import tensor_type
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.lowering import lower
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -112,7 +113,7 @@ def carried(number: int) -> str:
 
 def _inputs(tape: Tape, sources: Sources) -> list[Input]:
     inputs = [
-        Input(name, "state", TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape)))
+        Input(name, "state", tensor_type(name, tensor))
         for name, tensor in sorted({**sources.types, **sources.carried}.items())
     ]
     batch = {item.name: item.type for item in sources.batch.values()}

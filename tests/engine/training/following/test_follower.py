@@ -176,7 +176,7 @@ def test_a_loop_without_a_loader_with_rates_by_hand_and_accumulated_gradients(
     script = write_script(tmp_path, _LANGUAGE)
     made = followed(script)
     assert made.draft.programs.pattern == ("",)
-    assert any("the steps are the same with a yes" in note for note in made.notes)
+    assert any("with a yes the next 2 steps are the same" in note for note in made.notes)
     run, own = recorded(made.draft, tmp_path), plain(script)
     assert run.losses == pytest.approx([sum(own.losses[n : n + 2]) for n in range(0, 10, 2)], abs=1e-5)
     # An AdamW of 1e-2 that is clipped carries differences of the last bits on.
@@ -335,6 +335,7 @@ _SMALL = """
             "optimizer = torch.optim.LBFGS(model.parameters()); loss = model(x).mean()",
             "LBFGS cannot be ordered",
         ),
+        ("optimizer.add_param_group({'params': [nn.Parameter(x)]}); loss = model(x).mean()", "no module's"),
         ("optimizer.param_groups[0]['momentum'] += 0.1; loss = model(x).mean()", "other than its learning rate"),
     ],
 )
@@ -445,6 +446,14 @@ def test_a_script_may_end_by_itself_and_compile_what_it_trains(tmp_path: Path) -
     made = followed(write_script(tmp_path, text))
     assert made.draft.manifest.steps == 3
     assert any("torch.compile is left out" in note for note in made.notes)
+
+
+def test_a_model_of_another_precision_is_refused_with_its_tensor(tmp_path: Path) -> None:
+    text = _SMALL.replace("LINE", "loss = model(x.double()).mean()").replace(
+        "nn.Linear(3, 1)", "nn.Linear(3, 1).double()"
+    )
+    with pytest.raises(DataError, match=r"'weight' of the model has the dtype torch\.float64"):
+        followed(write_script(tmp_path, text))
 
 
 def test_a_script_that_trains_nothing_has_no_order(tmp_path: Path) -> None:
