@@ -63,7 +63,7 @@ def final_state(run: Path) -> dict[str, np.ndarray]:
 
 def test_the_page_has_its_scripts_before_and_after() -> None:
     loops = ["loop_before.py", "loop_recorded.py", "loop_after.py"]
-    assert list(SCRIPTS) == [*loops, "trainer_before.py", "trainer_after.py"]
+    assert list(SCRIPTS) == ["from_code.py", *loops, "trainer_before.py", "trainer_after.py"]
     assert len(ORDERS) == 3
 
 
@@ -95,7 +95,9 @@ def test_the_loop_over_recorded_steps_trains_the_same(folder: Path, capsys: pyte
 
 
 @pytest.mark.slow
-def test_the_trainer_and_its_order_train_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_trainer_and_its_order_train_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("accelerate", reason="the Trainer needs the library accelerate")
     from safetensors.numpy import load_file
 
@@ -105,6 +107,11 @@ def test_the_trainer_and_its_order_train_the_same(folder: Path, capsys: pytest.C
     (folder / "train.txt").write_text("\n".join(small_models.SENTENCES * 4), encoding="utf-8")
     runpy.run_path("trainer_before.py", run_name="__main__")
     capsys.readouterr()
+    monkeypatch.syspath_prepend(folder)
+    runpy.run_path("from_code.py")
+    assert "nothing was trained" in capsys.readouterr().err
+    with BundleReader.open(folder / "from_code.cfoil") as reader:
+        assert (reader.manifest.steps, reader.manifest.seed) == (2, 1)
     state = final_state(ordered_and_run(2, folder, capsys))
     initial = load_file(folder / "model" / "model.safetensors")
     for name, weights in load_file(folder / "trained" / "model.safetensors").items():

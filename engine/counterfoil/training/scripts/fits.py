@@ -64,7 +64,7 @@ def take_over(library: Any, wanted: Wanted, patches: Patches) -> None:
     make, fit = kind.__init__, kind.fit
 
     def made(trainer: Any, *arguments: Any, **settings: Any) -> None:
-        _check_alone(settings)
+        check_alone(settings)
         make(trainer, *arguments, **{**settings, "accelerator": "cpu", "devices": 1, "strategy": "auto"})
 
     def ordered(trainer: Any, model: Any, *arguments: Any, **settings: Any) -> None:
@@ -80,7 +80,7 @@ def take_over(library: Any, wanted: Wanted, patches: Patches) -> None:
     patches.put(kind, "fit", ordered)
 
 
-def _check_alone(settings: Mapping[str, Any]) -> None:
+def check_alone(settings: Mapping[str, Any]) -> None:
     """Check that a Trainer is one process; raises DataError."""
     devices, nodes = settings.get("devices"), settings.get("num_nodes", 1)
     count = len(devices) if isinstance(devices, (list, tuple)) else devices
