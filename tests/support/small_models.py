@@ -46,7 +46,7 @@ def gpt2(folder: Path, **changes: Any) -> Path:
     torch.manual_seed(1)
     words = tokenizer(eos_token="<|endoftext|>", bos_token="<|endoftext|>")
     sizes = {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 1, "n_head": 2}
-    config = transformers.GPT2Config(vocab_size=len(words), bos_token_id=0, eos_token_id=0, **sizes, **changes)
+    config = transformers.GPT2Config(vocab_size=len(words), bos_token_id=0, eos_token_id=0, **(sizes | changes))
     return _saved(folder, transformers.GPT2LMHeadModel(config), words)
 
 

@@ -36,7 +36,6 @@ from counterfoil.program.steadiness import (
     check_drew_nothing,
     check_same,
     generators_kept,
-    moments_asked,
     positions,
 )
 from counterfoil.program.substitutes import Substitutes
@@ -168,15 +167,13 @@ def capture(
             kept.settle(decisions.knows)
             reached.settle()
 
-    with generators_kept(), moments_asked() as asked:
+    with generators_kept():
         try:
             before = positions()
             traced = trace(again=False)
             check_drew_nothing(before, trace)
-            moments = asked()
-            for number in range(1, moments.count + 1):
-                with at_another_moment(number):
-                    check_same(traced.written, trace().written, META_KEY, moments)
+            with at_another_moment():
+                check_same(traced.written, trace().written, META_KEY)
             check_branches(traced.written, traced.answers.places, lambda answers: trace(answers).written)
         finally:
             kept.restore()

@@ -1,0 +1,9 @@
+"""The public scripts that are tried: the table that ``python -m tests.scripts`` goes through."""
+
+from __future__ import annotations
+
+from tests.scripts.entries.frameworks import FRAMEWORKS
+from tests.scripts.entries.libraries import LIBRARIES
+from tests.scripts.entries.loops import LOOPS
+
+SCRIPTS = (*LOOPS, *FRAMEWORKS, *LIBRARIES)

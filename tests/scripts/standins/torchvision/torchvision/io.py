@@ -1,0 +1,1 @@
+"""What is imported from torchvision.io by name."""

@@ -1,0 +1,5 @@
+"""What is imported from torchvision.ops by name."""
+
+from torchvision.ops import misc
+
+__all__ = ["misc"]

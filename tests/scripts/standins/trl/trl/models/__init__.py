@@ -1,0 +1,1 @@
+"""Functions of which only the names are imported."""

@@ -1,0 +1,147 @@
+"""What tries public scripts counts the lines that were changed, says what became of them, and writes a true page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.scripts.campaign import HERE, PROFILES, BrokenError, MissingError, copied, own_losses, tried
+from tests.scripts.entries.table import SCRIPTS
+from tests.scripts.entry import Change, Script, StaleError, changed_lines
+from tests.scripts.results import PAGE, page, results
+
+TRAINS = """\
+import sys
+
+import torch
+from torch import nn
+
+import helper
+
+torch.manual_seed(int(sys.argv[1]))
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+rows = torch.load("rows.pt")
+for _step in range(5):
+    loss = helper.loss(model(rows))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+HELPER = "def loss(predicted):\n    return predicted.square().mean()\n"
+STOPS = Change("training/train.py", "for _step in range(5):", "for _step in range(0):", "no step")
+SIZE = (Change("training/train.py", "4, 2", "4, 1", "small"),)
+
+
+def rows(folder: Path) -> None:
+    import torch
+
+    torch.save(torch.arange(12.0).reshape(3, 4), folder / "rows.pt")
+
+
+SCRIPT = Script(
+    "a small script",
+    "owner/name",
+    "training/train.py",
+    ("7",),
+    needs=("library/helper.py",),
+    imports=("library",),
+    materials=rows,
+    steps=2,
+)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A folder of fetched sources, of one repository."""
+    top = tmp_path / "sources/owner/name"
+    for path, text in (("training/train.py", TRAINS), ("library/helper.py", HELPER)):
+        (top / path).parent.mkdir(parents=True)
+        (top / path).write_text(text, encoding="utf-8")
+    return tmp_path / "sources"
+
+
+@pytest.mark.parametrize(
+    ("after", "count"),
+    [("a\nb\nc\n", 0), ("a\nB\nc\n", 1), ("a\nb\nb2\nc\n", 1), ("a\nc\n", 1), ("a\nB\nB2\nc\n", 2), ("x\ny\nz\n", 3)],
+)
+def test_a_replaced_line_counts_once_as_does_an_added_or_removed_one(after: str, count: int) -> None:
+    assert changed_lines("a\nb\nc\n", after) == count
+
+
+def test_lines_for_counterfoil_and_lines_for_the_size_are_counted_apart(sources: Path, tmp_path: Path) -> None:
+    script = replace(
+        SCRIPT,
+        changes=(Change("training/train.py", "range(5)", "range(2)", "fewer steps"),),
+        size=(Change("library/helper.py", "    return predicted", "    # Twice.\n    return 2 * predicted", "twice"),),
+    )
+    copy = copied(script, sources, tmp_path / "copy")
+    assert (copy.changed, copy.resized) == (1, 2)
+    assert "range(2)" in copy.path.read_text(encoding="utf-8")
+    assert (sources / "owner/name/training/train.py").read_text(encoding="utf-8") == TRAINS
+
+
+def test_a_change_that_does_not_fit_the_fetched_file_is_an_error(sources: Path, tmp_path: Path) -> None:
+    script = replace(SCRIPT, changes=(Change("training/train.py", "range(6)", "range(2)", "fewer steps"),))
+    with pytest.raises(StaleError, match=r"has the changed lines 0 times"):
+        copied(script, sources, tmp_path / "copy")
+
+
+def test_what_was_not_fetched_or_installed_is_named(sources: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"other/name"):
+        copied(replace(SCRIPT, repository="other/name"), sources, tmp_path / "copy")
+    with pytest.raises(MissingError, match=r"not installed: a_library_of_nobody"):
+        tried(replace(SCRIPT, libraries=("a_library_of_nobody",)), sources, tmp_path / "copy")
+
+
+def test_a_script_that_does_not_run_is_no_refusal(sources: Path, tmp_path: Path) -> None:
+    with pytest.raises(BrokenError, match=r"invalid literal for int"):
+        own_losses(copied(replace(SCRIPT, arguments=("seven",)), sources, tmp_path / "copy"))
+
+
+def test_a_small_script_is_whole_with_the_losses_of_its_own(sources: Path, tmp_path: Path) -> None:
+    trial = tried(SCRIPT, sources, tmp_path / "tried", ("float64-24",))
+    assert [outcome.verdict for outcome in trial.outcomes] == ["VERIFIED"], trial.outcomes
+    assert len(trial.own) == len(trial.outcomes[0].losses) == 2
+    assert trial.difference is not None
+    assert trial.difference < 1e-6
+    assert trial.own[0] != trial.own[1]
+
+
+def test_a_refusal_is_kept_with_its_sentence_and_without_the_folder(sources: Path, tmp_path: Path) -> None:
+    script = replace(SCRIPT, arguments=("7", "more"), changes=(STOPS,))
+    outcome = tried(script, sources, tmp_path / "tried", ("float64-24",)).outcomes[0]
+    assert outcome.verdict == "refused"
+    assert "train.py" in outcome.sentence
+    assert str(tmp_path) not in outcome.sentence
+
+
+def row(changed: int, verdict: str, **more: Any) -> dict[str, Any]:
+    verdicts = dict.fromkeys(PROFILES, verdict)
+    return {"changed": changed, "resized": 2, "difference": 3e-8, "verdicts": verdicts, "sentences": {}} | more
+
+
+def test_the_page_counts_what_is_whole_and_gives_each_refusal_its_sentence() -> None:
+    scripts = tuple(replace(SCRIPT, name=name, size=SIZE) for name in "abcd")
+    refused = row(3, "refused", sentences=dict.fromkeys(PROFILES, "ERROR  a|b"), difference=None)
+    kept = {"a": row(0, "VERIFIED"), "b": row(1, "VERIFIED"), "c": refused}
+    written = page(kept, scripts)
+    assert "Of 4 scripts in the table 3 were tried. Whole under both profiles: 2, 1 of them without a" in written
+    assert "median of the changed lines is 1." in written
+    assert "train.py | 0 | VERIFIED | VERIFIED | 3.0e-08 | 2 lines in every run: small |" in written
+    assert "| 3 | refused | refused |  | 2 lines in every run: small. ERROR  a\\|b |" in written
+
+
+def test_the_page_is_what_the_results_give() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(results()), "run python -m tests.scripts --page"
+
+
+def test_every_entry_is_one_of_the_table_and_each_stand_in_is_there() -> None:
+    names = [script.name for script in SCRIPTS]
+    assert len(set(names)) == len(names) == 41
+    assert set(results()) <= set(names)
+    for script in SCRIPTS:
+        for name in script.standins:
+            assert (HERE / "standins" / name / name).is_dir()
