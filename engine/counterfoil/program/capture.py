@@ -36,6 +36,7 @@ from counterfoil.program.steadiness import (
     check_drew_nothing,
     check_same,
     generators_kept,
+    moments_asked,
     positions,
 )
 from counterfoil.program.substitutes import Substitutes
@@ -167,13 +168,15 @@ def capture(
             kept.settle(decisions.knows)
             reached.settle()
 
-    with generators_kept():
+    with generators_kept(), moments_asked() as asked:
         try:
             before = positions()
             traced = trace(again=False)
             check_drew_nothing(before, trace)
-            with at_another_moment():
-                check_same(traced.written, trace().written, META_KEY)
+            moments = asked()
+            for number in range(1, moments.count + 1):
+                with at_another_moment(number):
+                    check_same(traced.written, trace().written, META_KEY, moments)
             check_branches(traced.written, traced.answers.places, lambda answers: trace(answers).written)
         finally:
             kept.restore()

@@ -14,6 +14,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import zip_longest
 from types import FrameType
 from typing import Any, cast
@@ -39,6 +41,45 @@ _REMEDY = (
 )
 
 
+@dataclass(frozen=True)
+class Moments:
+    """At how many other moments a step is traced, and why.
+
+    Attributes:
+        count: How many.
+        reads: What the step reads that changes from step to step; empty for nothing that is known.
+        remedy: What to do where it matters.
+    """
+
+    count: int = 1
+    reads: str = ""
+    remedy: str = ""
+
+
+_now: ContextVar[int] = ContextVar("moment", default=0)
+_asked: ContextVar[Moments] = ContextVar("moments", default=Moments())  # noqa: B039, it is frozen
+
+
+def moment() -> int:
+    """Return the number of the moment at which a step is traced: 0 for the first."""
+    return _now.get()
+
+
+def ask_for(moments: Moments) -> None:
+    """Have the step that is being traced traced at more other moments than one; for what is traced to call."""
+    _asked.set(moments)
+
+
+@contextmanager
+def moments_asked() -> Iterator[Callable[[], Moments]]:
+    """Within, a step may ask for moments; yields what returns them."""
+    token = _asked.set(Moments())
+    try:
+        yield _asked.get
+    finally:
+        _asked.reset(token)
+
+
 @contextmanager
 def generators_kept() -> Iterator[None]:
     """Leave the generators of Python, numpy and torch as they were, whatever is drawn within."""
@@ -52,8 +93,12 @@ def generators_kept() -> Iterator[None]:
 
 
 @contextmanager
-def at_another_moment() -> Iterator[None]:
-    """Run under other seeds, and with clocks that are eleven days ahead for this thread."""
+def at_another_moment(number: int = 1) -> Iterator[None]:
+    """Run under other seeds, and with clocks that are eleven days ahead for this thread.
+
+    Args:
+        number: Of the moment.
+    """
     thread, before = threading.get_ident(), {}
 
     def ahead(clock: Callable[[], Any], by: Any) -> Callable[[], Any]:
@@ -63,6 +108,7 @@ def at_another_moment() -> Iterator[None]:
         for full, by in ((name, _SECONDS), (f"{name}_ns", int(_SECONDS * 1e9))):
             before[full] = getattr(time, full)
             setattr(time, full, ahead(before[full], by))
+    token = _now.set(number)
     try:
         with generators_kept():
             random.seed(_SEED)
@@ -70,6 +116,7 @@ def at_another_moment() -> Iterator[None]:
             torch.manual_seed(_SEED)
             yield
     finally:
+        _now.reset(token)
         for name, clock in before.items():
             setattr(time, name, clock)
 
@@ -103,13 +150,14 @@ def check_drew_nothing(before: Mapping[str, Any], again: Callable[[], object]) -
         )
 
 
-def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str) -> None:
+def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str, moments: Moments) -> None:
     """Check that a step that was traced twice is the same.
 
     Args:
         one: The step.
         other: The same at another moment and under other seeds.
         key: Of the nodes' metadata that ends with file and line.
+        moments: What the step asked for.
 
     Raises:
         ProgramError: They differ; the message names file and line of the first operator that does.
@@ -118,6 +166,11 @@ def check_same(one: fx.GraphModule, other: fx.GraphModule, key: str) -> None:
     if node is None:
         return
     line = (node.meta.get(key) or ("",))[-1]
+    if moments.reads:
+        raise ProgramError(
+            f"The step is not the same in every step{in_brackets(line)}: it hangs on {moments.reads}.",
+            remedy=moments.remedy,
+        )
     raise ProgramError(
         f"The step is another one when it is captured a second time{in_brackets(line)}: it hangs on a clock, on random "
         "numbers of another library than torch, on how often it ran, or on what an earlier run left behind.",

@@ -23,6 +23,7 @@ from counterfoil.base.errors import DataError
 from counterfoil.program.update import ClipByNorm, ClipByValue
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.custom import CustomJob
+from counterfoil.training.scripts.counters import Counters, reads_argument
 from counterfoil.training.scripts.handing import Wanted
 from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.precisions import profile_for
@@ -32,6 +33,11 @@ from counterfoil.training.scripts.rehearsal import PARTS, Rehearsal, RehearsalEn
 MODULES = ("lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer")
 _BATCH = "batch"
 """The name of a batch, whatever it is, among what is seen of a step."""
+_COUNTED = ("current_epoch", "global_step")
+"""What a Trainer counts."""
+_BATCH_INDEX = "batch_idx"
+_COUNTED_BY_LOOP = (_BATCH_INDEX, "total_batch_idx")
+"""What its loop over an epoch counts."""
 _CHECKPOINTS = 500
 """Steps between stored states where the script stores none."""
 _STOPS = frozenset({"should_stop"})
@@ -120,7 +126,7 @@ def fit_job(trainer: Any, model: Any, wanted: Wanted, fit: Callable[[], object])
     job = CustomJob(
         title=f"Lightning's {type(model).__name__}",
         model=model,
-        objective=_Objective(model, fixed, int(trainer.accumulate_grad_batches)),
+        objective=_Objective(model, fixed, int(trainer.accumulate_grad_batches), seen.counters),
         rule=_clipped(trainer, seen.optimizer),
         data=loader,
         steps=steps,
@@ -174,9 +180,11 @@ class _Seen:
         rehearsal: Its steps.
         optimizer: Its optimizer.
         per_epoch: Steps of the first epoch; 0 while it is not through.
+        counters: What the Trainer counted at each batch.
     """
 
     rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    counters: Counters = field(default_factory=Counters)
     optimizer: Optimizer | None = None
     per_epoch: int = 0
 
@@ -209,6 +217,9 @@ def _rehearsing(trainer: Any, model: Any, wanted: Wanted, seen: _Seen) -> Iterat
         assert seen.optimizer is not None
         given = list(arguments.values())
         seen.rehearsal.saw_batch({_BATCH: given[0]})
+        own = {name: getattr(trainer, name) for name in _COUNTED}
+        of_loop = {name: getattr(loop.epoch_loop, name) for name in _COUNTED_BY_LOOP}
+        seen.counters.seen.append({**own, **of_loop})
         if not loop._should_accumulate():
             automatic.optim_progress.optimizer.step.increment_ready()
             seen.rehearsal.saw_step(seen.optimizer)
@@ -242,19 +253,27 @@ class _Objective:
         module: The module.
         fixed: What each batch is that is no tensor.
         accumulate: By how many Lightning divides the loss of each batch, also where a step has fewer.
+        counters: What the Trainer counted at each batch.
     """
 
     module: Any
     fixed: Mapping[str, Any]
     accumulate: int
+    counters: Counters
 
     def __call__(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
         given = {**batch, **self.fixed}
         parts = given.get(PARTS)
         # Without its batch index, or with one.
-        names = list(_parameters(self.module.training_step))
-        arguments = [given[_BATCH], *([0] if "batch_idx" in names or len(names) > 1 else [])]
+        step = self.module.training_step
+        index = [_BATCH_INDEX] if _BATCH_INDEX in (names := list(_parameters(step))) else names[1:2]
+        reads = any(reads_argument(step, name) for name in index)
+        arguments = [given[_BATCH], *(self.counters.read(_BATCH_INDEX) if reads else 0 for _ in index)]
         patches = Patches()
+        trainer = self.module.trainer
+        for owner, counted in ((trainer, _COUNTED), (trainer.fit_loop.epoch_loop, _COUNTED_BY_LOOP)):
+            for name in counted:
+                patches.put(type(owner), name, property(self.counters.reader(name)))
         for name in ("log", "log_dict"):
             patches.put(self.module, name, lambda *_, **__: None)
         try:

@@ -7,6 +7,7 @@ start the backward pass from is the loss.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from counterfoil.base.errors import DataError
 from counterfoil.program.update import ClipByNorm
 from counterfoil.training.custom import CustomJob
+from counterfoil.training.scripts.counters import Counters
 from counterfoil.training.scripts.handing import Wanted
 from counterfoil.training.scripts.losses import losses_of
 from counterfoil.training.scripts.patches import Patches
@@ -31,6 +33,8 @@ MODULE = "transformers.trainer"
 ARGUMENTS_MODULE = "transformers.training_args"
 ITEMS = "num_items_in_batch"
 """The column of a batch that says what the Trainer counts over all batches of its step."""
+_COUNTED = ("global_step", "epoch")
+"""What the state of a Trainer counts."""
 _CHECKPOINTS = 500
 """Steps between stored states where the script stores none: as many as a Trainer has by default."""
 
@@ -103,7 +107,7 @@ def trainer_job(
     job = CustomJob(
         title=f"{type(trainer).__name__} of {type(trainer.model).__name__}",
         model=trainer.model,
-        objective=_Objective(trainer, fixed, parts),
+        objective=_Objective(trainer, fixed, parts, seen.counters),
         rule=seen.rule,
         data=loader,
         steps=len(rehearsal.steps),
@@ -134,9 +138,11 @@ class _Seen:
         clip_norm: Largest norm of the gradients; None for any.
         per_epoch: Steps of the first epoch; 0 while it is not through.
         loader: The loader of its batches.
+        counters: What it counted at each batch.
     """
 
     rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    counters: Counters = field(default_factory=Counters)
     optimizer: Optimizer | None = None
     clip_norm: float | None = None
     per_epoch: int = 0
@@ -178,6 +184,7 @@ def _rehearsing(trainer: Any, wanted: Wanted, seen: _Seen) -> Iterator[None]:
             begin()
         items = named.get(ITEMS, counted[0] if counted else None)
         seen.rehearsal.saw_batch(_with_items(inputs, items))
+        seen.counters.seen.append({name: getattr(trainer.state, name) for name in _COUNTED})
         return torch.zeros((), device=trainer.args.device)
 
     def clip(parameters: Any, norm: float, *_: Any, **__: Any) -> Tensor:
@@ -249,11 +256,13 @@ class _Objective:
         trainer: The Trainer.
         fixed: What each batch holds besides tensors.
         parts: Batches of a step; 0 where each says so.
+        counters: What the Trainer counted at each batch.
     """
 
     trainer: Any
     fixed: Mapping[str, Any]
     parts: int
+    counters: Counters
 
     def __call__(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
         inputs = {**batch, **self.fixed}
@@ -262,6 +271,7 @@ class _Objective:
         parts = self.parts if told is None else told[0]
         patches = Patches()
         patches.put(self.trainer, "current_gradient_accumulation_steps", parts)
+        patches.put(self.trainer, "state", _watched(self.trainer.state, self.counters))
         # No profile computes in float16: there is no loss to scale.
         patches.put(self.trainer.accelerator, "scaler", None)
         # Whether a model is trained or tried out is said by whoever asks for its loss.
@@ -278,6 +288,14 @@ class _Objective:
             )
         # The loss of a step is the mean of its parts here, and their sum in a Trainer.
         return losses[0] * parts if told is not None or parts > 1 else losses[0]
+
+
+def _watched(state: Any, counters: Counters) -> Any:
+    """A Trainer's state that says what was counted at the moment of a capture."""
+    watched = copy.copy(state)
+    counted = {name: property(counters.reader(name)) for name in _COUNTED}
+    watched.__class__ = type(type(state).__name__, (type(state),), counted)
+    return watched
 
 
 def _checkpoint_every(trainer: Any, steps: int, per_epoch: int) -> int:

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
@@ -201,3 +201,45 @@ def test_callbacks_have_a_rest_and_nothing_is_left_on_the_trainer(tmp_path: Path
     assert any("Watcher" in note for note in notes)
     assert trainer.callbacks == before
     assert trainer.limit_val_batches == 1.0
+
+
+class Counting(Digits):
+    """Reads what Lightning counts: for messages alone, or for its loss."""
+
+    def __init__(self, weigh: Any) -> None:
+        super().__init__("none")
+        self.weigh = weigh
+
+    def training_step(self, batch: Any, batch_idx: int) -> Any:
+        if batch_idx % 5 == 0 and self.global_step == self.trainer.global_step and self.current_epoch < 9:
+            self.log("often", float(batch_idx))
+        loss = super().training_step(batch, batch_idx)
+        return loss * self.weigh(self, batch_idx)
+
+
+@pytest.mark.parametrize(
+    ("weigh", "read"),
+    [
+        (lambda module, index: 1.0 if index % 4 else 0.5, "batch_idx"),
+        (lambda module, index: 0.5 if index == 3 else 1.0, "batch_idx"),
+        (lambda module, index: 0.9**module.current_epoch, "current_epoch"),
+        (lambda module, index: min(1.0, module.trainer.global_step / 100), "global_step"),
+        (lambda module, index: 1.0 + module.trainer.fit_loop.epoch_loop.total_batch_idx, "total_batch_idx"),
+    ],
+)
+def test_a_loss_that_hangs_on_what_is_counted_is_refused(tmp_path: Path, weigh: Any, read: str) -> None:
+    job, _ = ordered(tmp_path, Counting(weigh), max_epochs=2)
+    with pytest.raises(ProgramError, match=rf"test_fits.py, line \d+\): it hangs on .*{read}") as caught:
+        job.draft()
+    assert "write the loop in the script by hand" in str(caught.value.remedy)
+
+
+def test_what_is_counted_may_be_read_for_messages(tmp_path: Path) -> None:
+    job, _ = ordered(tmp_path, Counting(lambda module, index: 1.0), max_epochs=2)
+    plain, _ = ordered(tmp_path, Digits("none"), max_epochs=2)
+    assert job.draft().manifest.steps == plain.draft().manifest.steps == 12
+
+
+def test_an_epoch_that_is_the_only_one_may_weigh_the_loss(tmp_path: Path) -> None:
+    job, _ = ordered(tmp_path, Counting(lambda module, index: 2.0 ** (module.current_epoch + 1)), max_steps=5)
+    assert job.draft().manifest.steps == 5

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
@@ -247,3 +247,29 @@ def test_mixed_precision_becomes_a_profile(gpt2: Path, tmp_path: Path) -> None:
     assert job.draft().manifest.precision == PROFILES["float32-bfloat16"]
     assert any("Mixed precision (bfloat16) is left out" in note for note in notes)
     assert any("Gradient checkpointing is left out" in note for note in notes)
+
+
+class Annealed(Weighted):
+    """Reads what the Trainer counts, for a message and for its loss."""
+
+    weigh: Any = staticmethod(lambda state: 1.0)
+
+    def compute_loss(self, model: nn.Module, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
+        if self.state.global_step % 2 == 0:
+            self.message = f"epoch {self.state.epoch}"
+        return super().compute_loss(model, inputs) * self.weigh(self.state)
+
+
+@pytest.mark.parametrize(
+    ("weigh", "read"),
+    [(lambda state: state.global_step / state.max_steps, "global_step"), (lambda state: state.epoch + 1.0, "epoch")],
+)
+def test_a_loss_that_hangs_on_what_is_counted_is_refused(gpt2: Path, tmp_path: Path, weigh: Any, read: str) -> None:
+    trainer = trainer_of(gpt2, tmp_path, Annealed, max_steps=3)
+    state = trainer.state
+    trainer.weigh = weigh
+    with pytest.raises(ProgramError, match=rf"test_trainers.py, line \d+\): it hangs on .*{read}"):
+        ordered(trainer).draft()
+    assert type(trainer.state) is type(state)
+    trainer.weigh = lambda _: 1.0
+    assert ordered(trainer).draft().manifest.steps == 3
