@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from counterfoil.operators.random import dropout_of
+from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.notes import Notes
 from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.substitutes import Substitutes
@@ -47,21 +48,25 @@ class WithoutValues(TorchFunctionMode):
     ) -> Any:
         """Replace a function, or pass the call on."""
         named = kwargs or {}
+        if func in _MAKERS and any(map(is_asked, _given(args))):
+            return _made(args[0], self._world, named.get("dtype"))
         if not any(isinstance(item, Tensor) and self._world.is_noted(item) for item in _given((args, named))):
             return func(*args, **named)
         if func in _MAKERS:
-            return _made(args[0], named.get("dtype"))
+            return _made(args[0], self._world, named.get("dtype"))
         if any(isinstance(item, Tensor) and item.layout is not torch.strided for item in _given((args, named))):
             return self._dense.__torch_function__(func, types, args, named)
         return self._substitutes.__torch_function__(dropout_of(func), types, args, named)
 
 
-def _made(items: Any, dtype: torch.dtype | None = None) -> Tensor:
-    """A tensor made of tensors without values in the place of numbers."""
-    if isinstance(items, Tensor):
+def _made(items: Any, world: World, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor made of tensors without values, and of numbers that were taken out of such, in the place of numbers."""
+    if is_asked(items):
+        made = world.unknown(items)
+    elif isinstance(items, Tensor):
         made = items.detach().clone()
     elif isinstance(items, (list, tuple)):
-        made = torch.stack([_made(item) for item in items])
+        made = torch.stack([_made(item, world) for item in items])
     else:
         made = torch.tensor(items)
     return made if dtype is None else made.to(dtype)

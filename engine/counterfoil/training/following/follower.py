@@ -334,10 +334,11 @@ class Follower:
             stack.enter_context(self.location.attribute_forward(models.modules[name]))
         stack.enter_context(self._lines)
         aside = WithoutValues(world, self._notes)
-        stack.enter_context(aside)
         stack.enter_context(
             AskedValues(self._decide, self._names, known=aside.knows, hold=aside.hold, stand_in=world.unknown)
         )
+        # Above: whether a number is finite has a usual answer, which becomes a part of the step.
+        stack.enter_context(aside)
         stack.enter_context(world)
         self._world, self._taken = world, TakenSteps(world.names)
 

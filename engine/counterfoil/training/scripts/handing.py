@@ -62,6 +62,7 @@ class Wanted:
     Attributes:
         precision: The precision profile; None leaves it to the script.
         max_steps: Most steps; None leaves it to the script.
+        takeovers: Whether loops of libraries are taken over; else they are followed like any other.
         choose: Asks for a profile, given a question and the names of those that come near; raises DataError where
             nobody can be asked.
         draft: Drafts the order of a job, as the command shows it.
@@ -72,6 +73,7 @@ class Wanted:
 
     precision: AnyPrecision | None = None
     max_steps: int | None = None
+    takeovers: bool = field(default=True, kw_only=True)
     choose: Callable[[str, Sequence[str]], AnyPrecision] = refuse_to_choose
     draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
     tell: Callable[[Preparing], None] = lambda _: None

@@ -92,7 +92,7 @@ def _patches(wanted: Wanted) -> dict[str, Patch]:
     def patch(takeover: Takeover) -> Callable[[ModuleType, Patches], None]:
         return lambda module, patches: takeover.patch(module, wanted, patches)
 
-    return {takeover.module: patch(takeover) for takeover in TAKEOVERS}
+    return {takeover.module: patch(takeover) for takeover in TAKEOVERS if wanted.takeovers}
 
 
 @contextmanager
