@@ -56,9 +56,8 @@ def order_script(
         precision: The precision profile; None leaves it to the script.
         segments: Segments of the forward pass whose activations are recomputed.
     """
-    from counterfoil.training.following.follower import follow
+    from counterfoil.training.following.script import order_of_script
     from counterfoil.training.scripts.handing import Wanted
-    from counterfoil.training.scripts.run import run_script
 
     console = terminal.console()
     with _following(console) as (tell, done):
@@ -67,8 +66,7 @@ def order_script(
             done()
             return drafted(job, profile, segments)
 
-        wanted = Wanted(precision, steps, _choose_profile, draft, tell)
-        made = run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
+        made = order_of_script(script, arguments, Wanted(precision, steps, _choose_profile, draft, tell))
     for note in made.notes:
         console.print(shown(note), soft_wrap=True)
     return made.draft

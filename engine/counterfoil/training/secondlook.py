@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from counterfoil.base.errors import CounterfoilError, ProgramError
@@ -178,13 +177,12 @@ def _of_function(source: Source) -> OrderDraft:
 
 
 def _of_script(source: Source) -> OrderDraft:
-    from counterfoil.training.following.follower import follow
+    from counterfoil.training.following.script import order_of_script
     from counterfoil.training.scripts.handing import Wanted
-    from counterfoil.training.scripts.run import run_script
 
-    script, wanted = Path(source.script), Wanted(PROFILES.get(source.profile), source.steps)
+    wanted = Wanted(PROFILES.get(source.profile), source.steps)
     wanted.draft = lambda job, precision: finish(job.drafting(precision, source.segments))
-    return run_script(script, source.arguments, wanted, around=lambda run: follow(run, wanted, script.stem)).draft
+    return order_of_script(source.script, source.arguments, wanted).draft
 
 
 _DRAFTED: dict[bool, Callable[[Source], OrderDraft]] = {False: _of_function, True: _of_script}

@@ -340,6 +340,7 @@ class Follower:
         # Above: whether a number is finite has a usual answer, which becomes a part of the step.
         stack.enter_context(aside)
         stack.enter_context(world)
+        self._wanted.followed = True
         self._world, self._taken = world, TakenSteps(world.names)
 
     def _optimizer(self, optimizer: Optimizer, world: World) -> FollowedOptimizer:

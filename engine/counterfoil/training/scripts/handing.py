@@ -68,6 +68,8 @@ class Wanted:
         draft: Drafts the order of a job, as the command shows it.
         tell: Is told how far a script is followed.
         before: Is called before an order is drafted: whoever follows the script lets go of torch.
+        followed: Whether the script's own loop is followed, and none was taken over.
+        taken_over: Whether a library's loop was taken over, and its training begun to be drafted.
         found: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
     """
 
@@ -78,6 +80,8 @@ class Wanted:
     draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
     tell: Callable[[Preparing], None] = lambda _: None
     before: Callable[[], None] = lambda: None
+    followed: bool = field(default=False, init=False)
+    taken_over: bool = field(default=False, init=False)
     found: ScriptOrder | None = field(default=None, init=False)
 
     def steps(self, planned: int) -> int:
@@ -109,5 +113,6 @@ class Wanted:
             HandedOver: Always, unless the job cannot be ordered: whatever the draft raises then.
         """
         self.before()
+        self.taken_over = not self.followed
         self.found = ScriptOrder(self.draft(job, self.precision), tuple(notes))
         raise HandedOver(self.found)
