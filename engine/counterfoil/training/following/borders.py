@@ -24,8 +24,13 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataL
 
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 
-_SAVING = {"safetensors.torch": ("save_file",), "torchvision.utils": ("save_image",)}
-"""Functions of libraries that write weights, or pictures, to files."""
+_SAVING = {
+    "peft.peft_model": ("PeftModel.save_pretrained",),
+    "safetensors.torch": ("save_file",),
+    "torchvision.utils": ("save_image",),
+    "transformers.modeling_utils": ("PreTrainedModel.save_pretrained",),
+}
+"""Functions and methods of libraries that write what they are given first to the file that they are given then."""
 
 
 class Watcher(Protocol):
@@ -86,13 +91,15 @@ def _saving(names: Sequence[str], watcher: Watcher) -> Patch:
     """Return what has a module's functions ask before they write a file."""
 
     def patch(module: ModuleType, patches: Patches) -> None:
-        for name in names:
-            save = getattr(module, name)
+        for path in names:
+            kind, _, name = path.rpartition(".")
+            owner = getattr(module, kind) if kind else module
+            save = getattr(owner, name)
 
             def saved(what: Any, file: Any, *args: Any, save: Any = save, **kwargs: Any) -> Any:
                 return save(what, file, *args, **kwargs) if watcher.saves(str(file)) else None
 
-            patches.put(module, name, saved)
+            patches.put(owner, name, saved)
 
     return patch
 
