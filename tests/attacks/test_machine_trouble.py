@@ -29,7 +29,7 @@ from counterfoil.base.trouble import obstacle
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
-from counterfoil.program import capture
+from counterfoil.program import tracing
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated
@@ -97,7 +97,7 @@ def test_an_order_that_this_machine_cannot_write_is_not_refused(tmp_path, monkey
     def failing_capture(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(capture, "make_fx", failing_capture)
+    monkeypatch.setattr(tracing, "make_fx", failing_capture)
     assert main(["order", "digits-cnn", "--steps", "2", "--width", "4", "--out", str(tmp_path / "o.cfoil")]) == code
     said = capsys.readouterr().err
     assert ("too little memory" in said) == (code == 2)
