@@ -179,6 +179,8 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
     patches.put(torch, "compile", compiled)
     patches.put(nn.Module, "compile", lambda self, *args, **kwargs: watcher.compiles())
     patches.put(DistributedDataParallel, "__init__", wrapped)
+    # Here too: a call that begins the first step has looked its forward up before.
+    patches.put(DistributedDataParallel, "forward", lambda self, *args, **kwargs: self.module(*args, **kwargs))
     patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
     patches.put(torch.autograd, "backward", gone_back)
     patches.put(torch, "save", saved)
