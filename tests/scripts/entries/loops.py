@@ -32,6 +32,14 @@ LOOPS = (
         needs=("mingpt",),
         imports=(".",),
         materials=materials.characters,
+        changes=(
+            Change(
+                "projects/chargpt/chargpt.py",
+                "        if trainer.iter_num % 500 == 0:",
+                "        if trainer.iter_num % 500 == 499:",
+                "no sampling before anything is trained",
+            ),
+        ),
     ),
     Script(
         "llm.c train_gpt2.py",
