@@ -52,7 +52,8 @@ Parts = Callable[[Mapping[str, Tensor], int], Mapping[str, Tensor]]
 Weigh = Literal["parts", "tokens"]
 """How the parts of a batch are weighed in the loss of a step: alike, or by what they count."""
 
-_DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
+DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
+"""Names of the dtypes that a program may hold."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def capture(
     decisions = traced.decisions
     assert traced.pure is not None
     program, constants = lower(
-        traced.pure, tuple(inputs), traced.names, META_KEY, _DTYPE_NAMES, held.storages, single=exact
+        traced.pure, tuple(inputs), traced.names, META_KEY, DTYPE_NAMES, held.storages, single=exact
     )
     for name in sorted(decisions.relied_on & set(program.updates)):
         raise ProgramError(
@@ -477,9 +478,9 @@ def _trace(
 
 def tensor_type(name: str, tensor: Tensor) -> TensorType:
     """Return dtype and shape of a tensor of a model; raises DataError where a bundle cannot hold it."""
-    if tensor.dtype not in _DTYPE_NAMES:
+    if tensor.dtype not in DTYPE_NAMES:
         raise DataError(
             f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",
             remedy=mixed.in_float32(tensor.dtype),
         )
-    return TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
+    return TensorType(DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))

@@ -6,6 +6,7 @@ import gc
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import FrameType
 
 from torch import Tensor, nn
@@ -30,12 +31,12 @@ class Models:
     modules: Mapping[str, nn.Module]
     trained: tuple[str, ...]
 
-    @property
+    @cached_property
     def tensors(self) -> dict[str, Tensor]:
         """Parameters and buffers of those that are trained, by name: as the model's file names them if it is one."""
         return self._tensors(self.trained)
 
-    @property
+    @cached_property
     def others(self) -> dict[str, Tensor]:
         """Parameters and buffers of the others, by name."""
         known = {id(tensor) for tensor in self.tensors.values()}
@@ -52,7 +53,7 @@ class Models:
                     found[self.name(name, own)] = tensor
         return found
 
-    @property
+    @cached_property
     def kept(self) -> frozenset[str]:
         """Names of the tensors whose new values count: those of every module."""
         return frozenset({*self.tensors, *self.others})

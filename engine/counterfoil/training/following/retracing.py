@@ -9,20 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.base.dtypes import STATE_DTYPES
 from counterfoil.operators import random
 from counterfoil.operators.node import TensorType
 from counterfoil.program import tracing
 from counterfoil.program.attribution import META_KEY, Location
-from counterfoil.program.capture import tensor_type
+from counterfoil.program.capture import DTYPE_NAMES, tensor_type
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.lowering import lower
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.training.following.numbers import with_tensors
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
-
-_DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ def retrace(
         traced = tracing.written(again, examples, exact=exact)
         pure = tracing.without_mutations(traced, examples, exact=exact)
     results = [*tape.written, *map(carried, range(len(tape.handed)))]
-    return lower(pure, tuple(inputs), results, META_KEY, _DTYPE_NAMES, (), single=exact)
+    return lower(pure, tuple(inputs), results, META_KEY, DTYPE_NAMES, (), single=exact)
 
 
 def carried(number: int) -> str:
