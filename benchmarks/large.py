@@ -17,7 +17,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import RunClaim, StepRecord
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.writer import BundleWriter, Places
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program
@@ -46,7 +46,7 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
         sites = len(Program.from_bytes(found.program).sites)
         fingerprints = np.zeros(sites, np.uint64)
         writer.write_order(manifest, found.programs, found.schedule, found.scalars, found.data, found.initial)
-        writer.begin_run(Turns.alone(sites), steps * len(log))
+        writer.begin_run(Turns.alone(Places(sites)), steps * len(log))
         leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
         for step in range(1, steps + 1):
             record = StepRecord(step, root, Digest.of(log), Digest.of(fingerprints.tobytes()), 1.0)

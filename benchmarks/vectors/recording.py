@@ -23,7 +23,7 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.writer import BundleWriter, Places
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
@@ -128,7 +128,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
             for recorded in record_steps(draft, turned)
         ]
         extent = manifest.extent_of(len(done))
-        places = draft.programs.map(lambda program: len(program.places))
+        places = draft.programs.map(lambda program: Places(len(program.places)))
         writer.begin_run(places, sum(len(log) for _, log in done), extent.steps)
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}

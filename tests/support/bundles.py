@@ -15,7 +15,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.precision import Precision
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.writer import BundleWriter, Places
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.signing.consent import accept_order
 from counterfoil.signing.envelope import sign_claim
@@ -167,7 +167,9 @@ def write_bundle(path: Path, contents: Contents, key: SigningKey | None = None) 
 def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None:
     """Write the steps of the contents behind an order that is already written."""
     records = contents.records()
-    writer.begin_run(Turns.alone(contents.steps[0].fingerprints.size), sum(len(step.log) for step in contents.steps))
+    writer.begin_run(
+        Turns.alone(Places(contents.steps[0].fingerprints.size)), sum(len(step.log) for step in contents.steps)
+    )
     for number, step in enumerate(contents.steps, 1):
         writer.append_step(
             number,

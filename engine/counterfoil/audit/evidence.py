@@ -140,7 +140,7 @@ def load_job(
         CancelledError: ``cancel`` was set.
     """
     manifest = contents.manifest
-    programs = read_programs(manifest, contents.programs, contents.state, limits, cancel)
+    programs, _ = read_programs(manifest, contents.programs, contents.state, limits, cancel)
     if {name for program in programs.all for name in program.batch_names} != part.data.keys():
         raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
     first = contents.agreed_step + 1

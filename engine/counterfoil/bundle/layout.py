@@ -25,6 +25,10 @@ MANIFEST = "/order/manifest"
 PROGRAM = "/order/program"
 PROGRAMS = "/order/programs"
 """Where the order holds several: by their names."""
+UPDATE = "/order/update"
+"""Where steps have shares: what is done with what they give, the update program."""
+UPDATES = "/order/updates"
+"""Where such an order holds several: by the names of the programs."""
 SIGNATURE = "/order/signature"
 """The client's signature on the order, where there is one."""
 SCHEDULE = "/order/schedule"
@@ -41,6 +45,13 @@ LOG_ENDS = "/run/log_ends"
 LOG_ENTRIES = "/run/log_entries"
 FINGERPRINTS = "/run/fingerprints"
 CHECKPOINTS = "/run/checkpoints"
+SHARES = "/run/shares"
+SHARE_ROOTS = "/run/shares/roots"
+SHARE_NUMBERS = "/run/shares/numbers"
+SHARE_LOG_ENDS = "/run/shares/log_ends"
+SHARE_FINGERPRINTS = "/run/shares/fingerprints"
+EXPONENTS = "/run/shares/exponents"
+COMBINED = "/run/shares/combined"
 ARRAYS = "/data"
 """Of a data file: its arrays."""
 CAPSULE = "/capsule"
@@ -76,8 +87,13 @@ def program_path(name: str) -> str:
     return f"{PROGRAMS}/{name}" if name != ALONE else PROGRAM
 
 
+def update_path(name: str) -> str:
+    """Return the path of an update program; that of an order's only program has no name."""
+    return f"{UPDATES}/{name}" if name != ALONE else UPDATE
+
+
 def fingerprints_path(name: str, of: str = FINGERPRINTS) -> str:
-    """Return the path of the fingerprints of the steps that a program has, in a run or in a capsule."""
+    """Return the path of the fingerprints, or of another column, of the steps that a program has."""
     return f"{of}/{name}" if name != ALONE else of
 
 
@@ -153,6 +169,7 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
         {
             MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
             **{program_path(name): _PROGRAM for name in manifest.programs.parts},
+            **{update_path(name): _PROGRAM for name in manifest.programs.parts if manifest.shares is not None},
             **_signature(inventory),
             SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
             SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
@@ -207,7 +224,8 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
 
 def _check_programs(inventory: Inventory) -> None:
     """Check that several programs are not too large together; raises BundleError."""
-    total = sum(info.shape[0] for info in members(inventory, PROGRAMS).values())
+    held = (*members(inventory, PROGRAMS).values(), *members(inventory, UPDATES).values())
+    total = sum(info.shape[0] for info in held)
     if total > MAX_PROGRAMS_BYTES:
         raise BundleError(
             say("The programs of the order have {0} bytes together; {1} are allowed.", total, MAX_PROGRAMS_BYTES)
@@ -282,6 +300,28 @@ def run_extent(inventory: Inventory, manifest: OrderManifest) -> Extent:
     return manifest.extent_of(steps)
 
 
+def _shares(manifest: OrderManifest, steps: int) -> dict[str, _Part]:
+    """Return what a run holds of the shares of its steps."""
+    shares = manifest.shares
+    if shares is None:
+        return {}
+    turns = {name: manifest.programs.count(name, steps) for name in manifest.programs.parts}
+    sums = {
+        COMBINED: _Part("uint8", (steps, DIGEST_BYTES)),
+        **{fingerprints_path(name, EXPONENTS): _Part("int32", (count, None)) for name, count in turns.items()},
+    }
+    return {
+        SHARE_ROOTS: _Part("uint8", (steps, shares.count, 2, DIGEST_BYTES)),
+        SHARE_NUMBERS: _Part("float64", (steps, shares.count, 2)),
+        SHARE_LOG_ENDS: _Part("uint64", (steps, shares.count)),
+        **{
+            fingerprints_path(name, SHARE_FINGERPRINTS): _Part("uint64", (count, shares.count, None))
+            for name, count in turns.items()
+        },
+        **(sums if shares.sums else {}),
+    }
+
+
 def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part]) -> _Parts:
     extent = run_extent(inventory, manifest)
     steps = extent.steps
@@ -304,6 +344,7 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
                 fingerprints_path(name): _Part("uint64", (manifest.programs.count(name, steps), None))
                 for name in manifest.programs.parts
             },
+            **_shares(manifest, steps),
         },
         (CHECKPOINTS,),
     )

@@ -24,6 +24,7 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.schema import OrderManifest, StepRecord
+from counterfoil.bundle.shares import StepShares
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 
@@ -38,6 +39,7 @@ class OrderContents:
         scalars: float64 ``[steps, number of scalars]``.
         data: The data arrays that lie in the bundle, by name; the first axis is the row.
         initial: The initial state by tensor name, sorted.
+        updates: Each update program's canonical JSON, where steps have shares.
     """
 
     programs: Turns[bytes]
@@ -45,6 +47,7 @@ class OrderContents:
     scalars: Array
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
+    updates: Turns[bytes] | None = None
 
     @property
     def program(self) -> bytes:
@@ -88,6 +91,14 @@ class BundleReader(CheckedFile):
         program = self._bytes(layout.program_path(name))
         what = say("the program") if name == ALONE else say("the program {0}", repr(name))
         self._expect(what, Digest.of(program) == self.manifest.programs.parts[name])
+        return program
+
+    def update(self, name: str = ALONE) -> bytes:
+        """Return an update program's canonical JSON: that of the only one, or that of the program called so."""
+        program, shares = self._bytes(layout.update_path(name)), self.manifest.shares
+        assert shares is not None
+        what = say("the update program") if name == ALONE else say("the update program {0}", repr(name))
+        self._expect(what, Digest.of(program) == shares.updates.parts[name])
         return program
 
     def schedule(self) -> Array:
@@ -154,9 +165,78 @@ class BundleReader(CheckedFile):
         """
         first, last = self._log_range(step, step)
         log = self._read(layout.LOG, first, last - first).tobytes()
-        if self._records and Digest.of(log) != self._records[step].log:
+        if self._records and self._digest_of_log(step, log) != self._records[step].log:
             raise self.file.changed(say("the rounding log of step {0}", step))
         return log
+
+    def _digest_of_log(self, step: int, log: bytes) -> Digest:
+        """The digest in the step's record of its log, that of the update where the step has shares."""
+        return Digest.of(log if self.manifest.shares is None else log[self._share_log_ends(step, step)[0][-1] :])
+
+    def shares(self, step: int) -> StepShares | None:
+        """Return what the run holds of the shares of a step, counted from 1; None where the order has none.
+
+        Raises:
+            FileChangedError: They are not what :meth:`step_records`, if it was called, found there.
+            BundleError: The file is damaged.
+        """
+        if self.manifest.shares is None:
+            return None
+        self._check_step(step, 1)
+        log = self._read(layout.LOG, *self._log_span(step)).tobytes()
+        found = self._step_shares(step)
+        found = found.with_logs([Digest.of(log[first:last]) for first, last in found.log_ranges()])
+        if self._records and found.root != self._records[step].shares:
+            raise self.file.changed(say("the shares of step {0}", step))
+        return found
+
+    def share_columns(self) -> Turns[tuple[int, int]] | None:
+        """Return how many fingerprints the run has for a share of each program, and how many exponents for a step.
+
+        None where the order has no shares.
+        """
+        turns, shares = self.manifest.programs, self.manifest.shares
+        if shares is None:
+            return None
+        self._need_run()
+        found = {}
+        for name in turns.parts:
+            places = self._stored(layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)).info.shape[2]
+            path = layout.fingerprints_path(name, layout.EXPONENTS)
+            found[name] = places, self._stored(path).info.shape[1] if shares.sums else 0
+        return Turns(found, turns.pattern)
+
+    def _log_span(self, step: int) -> tuple[int, int]:
+        first, last = self._log_range(step, step)
+        return first, last - first
+
+    def _share_log_ends(self, first: int, last: int) -> Array:
+        """Return where the logs of the shares of steps end, each within its step's: uint64 ``[steps, W]``."""
+        ends = self._read(layout.SHARE_LOG_ENDS, first - 1, last - first + 1)
+        sizes = self.log_sizes()[first - 1 : last]
+        if (ends[:, 1:] < ends[:, :-1]).any() or (ends[:, -1] > sizes).any():
+            raise BundleError(say("{0} does not cut the rounding logs of the steps.", layout.SHARE_LOG_ENDS))
+        return ends
+
+    def _step_shares(self, step: int) -> StepShares:
+        """Return what the run holds of the shares of a step, without the digests of their logs."""
+        manifest = self.manifest
+        assert manifest.shares is not None
+        name = manifest.programs.name(step)
+        row, sums = manifest.programs.count(name, step) - 1, manifest.shares.sums
+        roots = self._read(layout.SHARE_ROOTS, step - 1, 1)[0]
+        numbers = self._read(layout.SHARE_NUMBERS, step - 1, 1)[0]
+        exponents = (
+            self._read(layout.fingerprints_path(name, layout.EXPONENTS), row, 1)[0] if sums else np.zeros(0, np.int32)
+        )
+        return StepShares(
+            roots,
+            numbers,
+            self._share_log_ends(step, step)[0],
+            self._read(layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS), row, 1)[0],
+            exponents,
+            Digest(self._read(layout.COMBINED, step - 1, 1)[0].tobytes()) if sums else None,
+        )
 
     def log_size(self, step: int) -> int:
         """Return the length in bytes of the log of a step, counted from 1."""
@@ -250,7 +330,11 @@ class BundleReader(CheckedFile):
             for step in range(first, last + 1):
                 root = Digest(next(roots).tobytes()) if self.extent.is_committed(step) else None
                 row = next(rows[turns.name(step)]).tobytes()
-                records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1])))
+                shares = None
+                if self.manifest.shares is not None:
+                    of_shares = [next(logs) for _ in range(self.manifest.shares.count)]
+                    shares = self._step_shares(step).with_logs(of_shares).root
+                records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1]), shares))
             if progress:
                 progress(last, steps)
         self._records = records
@@ -295,7 +379,11 @@ class BundleReader(CheckedFile):
                         rows,
                     )
                 )
-        return OrderContents(programs, schedule, scalars, data, initial)
+        updates = None
+        if manifest.shares is not None:
+            turns = manifest.shares.updates
+            updates = Turns({name: self.update(name) for name in turns.parts}, turns.pattern)
+        return OrderContents(programs, schedule, scalars, data, initial, updates)
 
     def _expect(self, what: str, holds: bool) -> None:
         if not holds and what in self._verified:
@@ -390,12 +478,14 @@ class BundleReader(CheckedFile):
         return self._read(layout.fingerprints_path(name), before, until - before)
 
     def _hash_logs(self, first: int, last: int) -> Iterator[Digest]:
-        """Yield the SHA-256 of each step's log, reading many short logs at once and a long one in pieces."""
+        """Yield the SHA-256 of each step's log, reading many short logs at once and a long one in pieces.
+
+        Where steps have shares those of the shares, and then that of the update.
+        """
         position, end = self._log_range(first, last)
         block, at = memoryview(b""), 0
-        for step in range(first, last + 1):
+        for stop in self._ends_of_logs(first, last):
             digest = hashlib.sha256()
-            stop = int(self._log_ends[step - 1])
             while position < stop:
                 if at == len(block):
                     block = self._read(layout.LOG, position, min(BLOCK_BYTES, end - position)).data
@@ -405,6 +495,16 @@ class BundleReader(CheckedFile):
                 position += take
                 at += take
             yield Digest(digest.digest())
+
+    def _ends_of_logs(self, first: int, last: int) -> Iterator[int]:
+        """Yield where the logs of steps end, of each step those of its shares before its own."""
+        shares = None if self.manifest.shares is None else self._share_log_ends(first, last)
+        begin, _ = self._log_range(first, first)
+        for step in range(first, last + 1):
+            if shares is not None:
+                yield from (begin + int(end) for end in shares[step - first])
+            begin = int(self._log_ends[step - 1])
+            yield begin
 
     def _state(self, group: str, cancel: CancelToken | None = None) -> dict[str, Array]:
         state = {}

@@ -24,6 +24,7 @@ from counterfoil.base.stopping import StopRule
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.pattern import MAX_PATTERN, pattern_from_json, pattern_json
+from counterfoil.bundle.shares import Shares, SharesRoot
 from counterfoil.bundle.sources import MAX_SOURCES, Source
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 
@@ -187,6 +188,8 @@ class OrderManifest:
         sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
             name none.
         may_stop_early: The rule by which a run ends before its last step; None where it must have all.
+        shares: What the order says of the shares of a step, whose gradient programs ``programs`` are then; None where a
+            step has one program.
     """
 
     title: str
@@ -208,6 +211,7 @@ class OrderManifest:
     module: ModuleNames | None = None
     sources: Mapping[str, Source] = field(default_factory=dict)
     may_stop_early: StopRule | None = None
+    shares: Shares | None = None
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -220,6 +224,10 @@ class OrderManifest:
             raise BundleError(say("The per-step scalars' shape is not (steps, number of scalars)."))
         if self.programs.several:
             _check_turns(self.programs, self.steps)
+        if self.shares is not None and self.batch_size % self.shares.count:
+            raise BundleError(
+                say("A step of {0} rows cannot be divided into {1} equal shares.", self.batch_size, self.shares.count)
+            )
         if self.may_stop_early is not None and self.may_stop_early.patience >= self.steps:
             raise BundleError(
                 say(
@@ -233,6 +241,11 @@ class OrderManifest:
     def program(self) -> Digest:
         """The digest of the order's only program; raises ValueError where several take turns."""
         return self.programs.only
+
+    @property
+    def program_rows(self) -> int:
+        """Rows that the program of a step, or of one of its shares, reads."""
+        return self.batch_size if self.shares is None else self.batch_size // self.shares.count
 
     @property
     def data_file(self) -> str | None:
@@ -277,6 +290,7 @@ class OrderManifest:
                 **({} if self.module is None else {"module": self.module.to_json()}),
                 **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
                 **({} if self.may_stop_early is None else {"may_stop_early": self.may_stop_early.to_json()}),
+                **({} if self.shares is None else {"shares": self.shares.to_json()}),
             }
         )
 
@@ -318,6 +332,7 @@ class OrderManifest:
             )
             for name, spec in fields.take("data", dict).items()
         }
+        programs = _turns_from_json(fields)
         result = cls(
             title=fields.text("title", MAX_WORDS),
             recipe=fields.text("recipe", MAX_WORDS),
@@ -328,7 +343,7 @@ class OrderManifest:
             commit_every=fields.integer("commit_every", 1, MAX_STEPS),
             checkpoint_every=fields.integer("checkpoint_every", 1, MAX_STEPS),
             precision=precision_from_json(fields.take("precision", dict)),
-            programs=_turns_from_json(fields),
+            programs=programs,
             schedule=ArraySpec.from_json(fields.take("schedule", dict), "schedule", ("int64",)),
             scalars=ArraySpec.from_json(fields.take("scalars", dict), say("per-step scalars"), ("float64",)),
             scalar_names=tuple(check_name(name) for name in names),
@@ -340,6 +355,7 @@ class OrderManifest:
             may_stop_early=StopRule.from_json(fields.take("may_stop_early", dict))
             if fields.has("may_stop_early")
             else None,
+            shares=Shares.from_json(fields.take("shares", dict), programs) if fields.has("shares") else None,
         )
         fields.end()
         return result
@@ -411,6 +427,8 @@ class StepRecord:
         log: SHA-256 of the step's log bytes; None at step 0.
         fingerprints: SHA-256 of the step's fingerprints as little-endian uint64; None at step 0.
         loss: The loss of the step; None at step 0.
+        shares: What the leaf commits to of the shares of the step; ``log`` and ``fingerprints`` are those of its update
+            then. None at step 0, and where a step has one program.
     """
 
     step: int
@@ -418,6 +436,7 @@ class StepRecord:
     log: Digest | None
     fingerprints: Digest | None
     loss: float | None
+    shares: SharesRoot | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -427,6 +446,7 @@ class StepRecord:
             "log": self.log.hex if self.log else None,
             "fingerprints": self.fingerprints.hex if self.fingerprints else None,
             "loss": None if self.loss is None else canonical.float_text(self.loss),
+            **({} if self.shares is None else {"shares": self.shares.to_json()}),
         }
 
     def to_bytes(self) -> bytes:
@@ -443,12 +463,13 @@ class StepRecord:
             text = fields.take(name, str, type(None))
             digests[name] = None if text is None else fields.as_digest(text, what)
         text = fields.take("loss", str, type(None))
+        shares = SharesRoot.from_json(fields.take("shares", dict)) if fields.has("shares") else None
         fields.end()
         try:
             loss = None if text is None else float.fromhex(text)
         except (ValueError, OverflowError) as error:
             raise BundleError(say("The loss of a step record is not a number: {0}.", quoted(text))) from error
-        result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss)
+        result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss, shares)
         if result.to_json() != value:
             raise BundleError(say("The loss of a step record, {0}, is not in canonical form.", quoted(str(text))))
         return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,29 @@ from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import OrderManifest, check_name
+from counterfoil.bundle.shares import StepShares
+
+
+@dataclass(frozen=True)
+class Places:
+    """How much a run holds of a step of one program.
+
+    Attributes:
+        step: Number of places of the program; where steps have shares, of the update program.
+        share: Number of places of the gradient program; 0 where steps have no shares.
+        tensors: Number of tensors that are added exactly; 0 where none are.
+    """
+
+    step: int
+    share: int = 0
+    tensors: int = 0
+
+    def bytes(self, shares: int) -> int:
+        """Size of it for a step of so many shares, the logs left out; 0 where it has none."""
+        # A loss, the end of the log, the number of its entries, and the fingerprints.
+        step = 8 + 8 + 4 + 8 * self.step
+        share = 2 * DIGEST_BYTES + 2 * 8 + 8 + 8 * self.share
+        return step + shares * share + (4 * self.tensors + DIGEST_BYTES if shares else 0)
 
 
 class BundleWriter(FileWriter):
@@ -58,6 +82,7 @@ class BundleWriter(FileWriter):
         data: Mapping[str, Array],
         initial: Mapping[str, Array],
         signature: bytes | None = None,
+        updates: Turns[bytes] | None = None,
     ) -> None:
         """Write an order.
 
@@ -69,19 +94,26 @@ class BundleWriter(FileWriter):
             data: The data arrays that lie in the order, named and shaped as the manifest says.
             initial: The initial state by tensor name; dtypes as in ``STATE_DTYPES``.
             signature: The DSSE envelope that the client signed about this very manifest; None for an unsigned order.
+            updates: Each update program's canonical JSON, where steps have shares.
         """
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
         if data.keys() != inside.keys():
             raise BundleError("The data arrays are not those that the order's manifest names.")
         if programs.parts.keys() != manifest.programs.parts.keys():
             raise BundleError("The programs are not those that the order's manifest names.")
-        self._check_room(order_bytes(programs, schedule, scalars, data, initial))
-        several = (layout.PROGRAMS,) if manifest.programs.several else ()
+        ordered = {} if manifest.shares is None else manifest.shares.updates.parts
+        held = {} if updates is None else updates.parts
+        if held.keys() != ordered.keys():
+            raise BundleError("The update programs are not those that the order's manifest names.")
+        self._check_room(order_bytes(programs, schedule, scalars, data, initial) + sum(map(len, held.values())))
+        several = (layout.PROGRAMS, *((layout.UPDATES,) if held else ())) if manifest.programs.several else ()
         for group in (layout.ORDER, *several, layout.DATA, layout.INITIAL):
             self._group(group)
         self._bytes(layout.MANIFEST, manifest.to_bytes())
         for name, program in programs.parts.items():
             self._bytes(layout.program_path(check_name(name) if name != ALONE else name), program)
+        for name, program in held.items():
+            self._bytes(layout.update_path(name), program)
         if signature is not None:
             self._consent(layout.SIGNATURE, signature)
         self._array(layout.SCHEDULE, schedule, manifest.schedule.dtype, manifest.schedule.shape)
@@ -98,11 +130,11 @@ class BundleWriter(FileWriter):
 
     # The run.
 
-    def begin_run(self, places: Turns[int], log_bytes: int, steps: int | None = None) -> None:
+    def begin_run(self, places: Turns[Places], log_bytes: int, steps: int | None = None) -> None:
         """Start the run of the order written before; the state root of step 0 is the order's initial root.
 
         Args:
-            places: Number of places of each program.
+            places: What a step of each program takes.
             log_bytes: Length of the rounding logs of all steps; it lies in one piece.
             steps: Number of steps of a run that ends early; None for all that are ordered.
         """
@@ -122,15 +154,51 @@ class BundleWriter(FileWriter):
             layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
             **{
                 (path := layout.fingerprints_path(name)): self._create(
-                    path, "uint64", (turns.count(name, steps), count)
+                    path, "uint64", (turns.count(name, steps), each.step)
                 )
-                for name, count in places.parts.items()
+                for name, each in places.parts.items()
             },
+            **self._share_columns(places, steps),
             layout.LOG: self._create(layout.LOG, "uint8", (log_bytes,)),
         }
         self._log_end = log_bytes
         self._running = True
         self._state_root(0, manifest.initial_root)
+
+    def _share_columns(self, places: Turns[Places], steps: int) -> dict[str, Any]:
+        """Make room for what a run holds of the shares of its steps."""
+        manifest = self._order()
+        shares, turns = manifest.shares, manifest.programs
+        if shares is None:
+            return {}
+        self._group(layout.SHARES)
+        for group in (layout.SHARE_FINGERPRINTS, *((layout.EXPONENTS,) if shares.sums else ())):
+            if turns.several:
+                self._group(group)
+        wanted: dict[str, tuple[str, tuple[int, ...]]] = {
+            layout.SHARE_ROOTS: ("uint8", (steps, shares.count, 2, DIGEST_BYTES)),
+            layout.SHARE_NUMBERS: ("float64", (steps, shares.count, 2)),
+            layout.SHARE_LOG_ENDS: ("uint64", (steps, shares.count)),
+        }
+        for name, each in places.parts.items():
+            count = turns.count(name, steps)
+            path = layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)
+            wanted[path] = "uint64", (count, shares.count, each.share)
+            if shares.sums:
+                wanted[layout.fingerprints_path(name, layout.EXPONENTS)] = "int32", (count, each.tensors)
+        if shares.sums:
+            wanted[layout.COMBINED] = "uint8", (steps, DIGEST_BYTES)
+        return {path: self._create(path, dtype, shape) for path, (dtype, shape) in wanted.items()}
+
+    def _append_shares(self, step: int, name: str, row: int, shares: StepShares) -> None:
+        self._rows(layout.SHARE_ROOTS, step - 1, shares.roots[None])
+        self._rows(layout.SHARE_NUMBERS, step - 1, shares.numbers[None])
+        self._rows(layout.SHARE_LOG_ENDS, step - 1, shares.log_ends[None])
+        path = layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)
+        self._rows(path, row, shares.fingerprints[None])
+        if shares.combined is not None:
+            self._rows(layout.fingerprints_path(name, layout.EXPONENTS), row, shares.exponents[None])
+            self._rows(layout.COMBINED, step - 1, np.frombuffer(shares.combined.value, np.uint8)[None])
 
     def append_step(
         self,
@@ -141,16 +209,18 @@ class BundleWriter(FileWriter):
         fingerprints: Array,
         loss: float,
         state_root: Digest | None,
+        shares: StepShares | None = None,
     ) -> None:
         """Add the next step.
 
         Args:
             step: Step number, from 1; each one more than the last.
-            log: The step's rounding log.
+            log: The step's rounding log; where it has shares theirs, one behind the other, and then the update's.
             log_entries: Number of entries in it.
             fingerprints: uint64 ``[places of the step's program]``.
             loss: The step's loss.
             state_root: State root after the step, at the steps that the order wants committed; None at the others.
+            shares: What is held of its shares, where the order has some.
         """
         manifest, extent = self._order(), self._run()
         if step != self._steps_written + 1 or step > extent.steps:
@@ -170,6 +240,10 @@ class BundleWriter(FileWriter):
         self._rows(layout.fingerprints_path(name), row, np.asarray(fingerprints, np.uint64)[None])
         if state_root is not None:
             self._state_root(step, state_root)
+        if (shares is None) != (manifest.shares is None):
+            raise BundleError(f"The order and the recorder disagree on whether step {step} has shares.")
+        if shares is not None:
+            self._append_shares(step, name, row, shares)
         self._log_bytes = end
         self._steps_written = step
 
@@ -246,18 +320,18 @@ def order_bytes(
     return sum(map(len, programs.all)) + arrays + held_bytes(initial)
 
 
-def run_bytes(manifest: OrderManifest, extent: Extent, state_bytes: int, places: Turns[int]) -> int:
+def run_bytes(manifest: OrderManifest, extent: Extent, state_bytes: int, places: Turns[Places]) -> int:
     """Return how much room a run of an order takes, beside the order and the rounding log.
 
     Args:
         manifest: The order's manifest.
         extent: The steps of the run.
         state_bytes: Size of a state.
-        places: Number of places of each program.
+        places: What a step of each program takes.
     """
-    # A loss, the end of the log, the number of its entries, and the fingerprints.
     steps, turns = extent.steps, manifest.programs
-    recorded = sum(turns.count(name, steps) * (8 + 8 + 4 + 8 * count) for name, count in places.parts.items())
+    shares = 0 if manifest.shares is None else manifest.shares.count
+    recorded = sum(turns.count(name, steps) * each.bytes(shares) for name, each in places.parts.items())
     return extent.checkpoint_count * state_bytes + recorded + extent.committed_steps * DIGEST_BYTES
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from counterfoil.operators.node import Argument, Node, Value
 from counterfoil.program.graph import Input, Program, node_values
 
 
-def alive(nodes: Sequence[Node], updates: Mapping[str, Value], loss: Value) -> list[Node]:
+def alive(nodes: Sequence[Node], results: Iterable[Value]) -> list[Node]:
     """Drop operators whose outputs nobody uses.
 
     Args:
         nodes: The operators in their order.
-        updates: The value of each state tensor after the step.
-        loss: The loss.
+        results: The values that the step gives: new state, loss, what is combined.
 
     Returns:
-        Those of which an output is used, by one that is kept, as new state or as the loss; in their order.
+        Those of which an output is used, by one that is kept or as a result; in their order.
     """
-    needed = {value.number for value in updates.values()} | {loss.number}
+    needed = {value.number for value in results}
     kept: list[Node] = []
     for node in reversed(nodes):
         numbers = range(node.first_value, node.first_value + len(node.outputs))
@@ -35,6 +34,7 @@ def assembled(
     input_numbers: Mapping[int, int],
     updates: Mapping[str, Value],
     loss: Value,
+    combined: Mapping[str, Value] | None = None,
 ) -> Program:
     """Put a program together.
 
@@ -44,6 +44,7 @@ def assembled(
         input_numbers: Number of each input's value by the number that the operators know it by.
         updates: Value of the new state by name.
         loss: Value of the loss.
+        combined: Of a gradient program the values that are combined, by name.
 
     Returns:
         The program, its values numbered from 0 without gaps.
@@ -58,8 +59,11 @@ def assembled(
             numbers[node.first_value + position] = following + position
         result.append(Node(node.operator, args, kwargs, node.outputs, following, node.module, node.phase))
         following += len(node.outputs)
-    new = {name: Value(numbers[value.number]) for name, value in updates.items()}
-    return Program(inputs, tuple(result), new, Value(numbers[loss.number]))
+
+    def named(values: Mapping[str, Value]) -> dict[str, Value]:
+        return {name: Value(numbers[value.number]) for name, value in values.items()}
+
+    return Program(inputs, tuple(result), named(updates), Value(numbers[loss.number]), named(combined or {}))
 
 
 def renumbered(argument: Argument, numbers: Mapping[int, int]) -> Argument:

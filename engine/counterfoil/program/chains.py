@@ -171,7 +171,7 @@ def schedule(program: Program, smallest: int = SMALLEST) -> OperatorSequence:
     for index, node in enumerate(program.nodes):
         for value in node_values(node):
             readers.setdefault(value.number, []).append(index)
-    kept = {value.number for value in program.updates.values()} | {program.loss.number}
+    kept = {value.number for value in program.results} | {program.loss.number}
     chains = {nodes[-1]: _Assembler(program, nodes, links.expressions, readers, kept).chain() for nodes in groups}
     return OperatorSequence(chains, *_lives(program, chains, readers))
 
@@ -303,7 +303,7 @@ class _Assembler:
         made = [program.nodes[index].first_value for index in nodes]
         kept = set(kept)
         read_outside = {v for v in made if any(index not in members for index in readers.get(v, ()))}
-        updated = {value.number for value in program.updates.values()} - {program.loss.number}
+        updated = {value.number for value in program.results} - {program.loss.number}
         others = {item.name for item in program.state_inputs() if not item.type.floating}
         updated -= {value.number for name, value in program.updates.items() if name in others}
         self._results = {
@@ -350,7 +350,7 @@ class _Assembler:
         assert described is not None
         if described.dtype == "bool":
             return "bool"
-        return "float32" if value < len(inputs) and inputs[value].kind == "state" else "float64"
+        return "float32" if value < len(inputs) and inputs[value].kind in ("state", "combined") else "float64"
 
     def _result_dtype(self, value: int, *, stored: bool) -> str:
         described = self._program.types[value]
@@ -489,7 +489,7 @@ def _lives(
         together = [ends.get(index, index) for index in indices if value not in stored or index not in ends]
         if together:
             needed.setdefault(value, []).extend(together)
-    updated = {value.number for value in program.updates.values()} - {program.loss.number}
+    updated = {value.number for value in program.results} - {program.loss.number}
     first_used: list[list[int]] = [[] for _ in program.nodes]
     dying: list[list[int]] = [[] for _ in program.nodes]
     final: list[list[int]] = [[] for _ in program.nodes]

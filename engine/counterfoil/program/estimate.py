@@ -152,7 +152,7 @@ class _Memory:
 
 def _finals(program: Program) -> dict[int, list[int]]:
     """For each operator, by its index, the values of the new state that nothing after it needs."""
-    new = {value.number for value in program.updates.values()} - {program.loss.number}
+    new = {value.number for value in program.results} - {program.loss.number}
     last: dict[int, int] = {}
     for index, node in enumerate(program.nodes):
         used = {value.number for value in node_values(node)}

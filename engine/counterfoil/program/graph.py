@@ -7,8 +7,9 @@ Its canonical JSON is specified in docs/bundle-format.md, section 9; the program
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,8 +30,10 @@ from counterfoil.program.places import Place, places_of
 from counterfoil.program.sameness import Same, sameness
 
 FORMAT_VERSION = 1
-INPUT_KINDS = ("state", "batch", "scalar")
+INPUT_KINDS = ("state", "batch", "scalar", "combined")
 PASSES = ("forward", "backward", "update")
+NAME_OF_COMBINED = re.compile(r"[A-Za-z0-9_.\-:]{1,220}")
+"""What the name of a value looks like that the shares of a step give: ``gradient:``, and the name of the parameter."""
 MAX_ELEMENTS = 2**36
 MAX_MODULE = 1000
 """Characters of the path of a module."""
@@ -41,8 +44,8 @@ class Input:
     """One input of a step.
 
     Attributes:
-        name: Name of the state tensor, of the data array, or of the per-step scalar.
-        kind: ``state``, ``batch`` or ``scalar``.
+        name: Name of the state tensor, of the data array, of the per-step scalar, or of what the shares of a step give.
+        kind: ``state``, ``batch``, ``scalar`` or, of an update program, ``combined``.
         type: Dtype and shape; for a batch the first axis is the row.
     """
 
@@ -77,12 +80,20 @@ class Program:
         nodes: The operators in the order in which they run.
         updates: Value of the new state by name of the state tensor; a state tensor that is not named stays as it is.
         loss: Value of the loss, zero-dimensional.
+        combined: Of a gradient program, which a share of a step runs: the values by name that are combined with those
+            of the other shares; each is rounded to float32, as new state is.
     """
 
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     updates: Mapping[str, Value]
     loss: Value
+    combined: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """The values that a step stores: those of the new state, and those that are combined."""
+        return (*self.updates.values(), *self.combined.values())
 
     @cached_property
     def types(self) -> tuple[TensorType | None, ...]:
@@ -130,7 +141,7 @@ class Program:
                 last[node.first_value + position] = index
             for value in node_values(node):
                 last[value.number] = index
-        kept = {value.number for value in self.updates.values()} | {self.loss.number}
+        kept = {value.number for value in self.results} | {self.loss.number}
         dying: list[list[int]] = [[] for _ in self.nodes]
         for number, index in last.items():
             if number not in kept:
@@ -164,8 +175,13 @@ class Program:
         """The state tensors among the inputs."""
         return tuple(item for item in self.inputs if item.kind == "state")
 
+    def combined_inputs(self) -> tuple[Input, ...]:
+        """What an update program takes of the shares of a step, among the inputs."""
+        return tuple(item for item in self.inputs if item.kind == "combined")
+
     def to_bytes(self) -> bytes:
         """Return the canonical JSON."""
+        combined = {name: value.number for name, value in self.combined.items()}
         return canonical.encode(
             {
                 "format": FORMAT_VERSION,
@@ -173,6 +189,7 @@ class Program:
                 "nodes": [_node_json(node) for node in self.nodes],
                 "updates": {name: value.number for name, value in self.updates.items()},
                 "loss": self.loss.number,
+                **({"combined": combined} if combined else {}),
             }
         )
 
@@ -320,7 +337,8 @@ class _Parser:
         if not isinstance(value, dict) or type(value.get("format")) is not int or value["format"] != FORMAT_VERSION:
             found = _shown(value.get("format")) if isinstance(value, dict) else "none"
             raise ProgramError(say("The program has format {0}; supported is {1}.", found, FORMAT_VERSION))
-        self._keys(value, "format", "inputs", "nodes", "updates", "loss")
+        combines = ("combined",) if "combined" in value else ()
+        self._keys(value, "format", "inputs", "nodes", "updates", "loss", *combines)
         inputs = tuple(self._input(item) for item in self._list(value["inputs"]))
         names = [(item.kind, item.name) for item in inputs]
         if len(set(names)) != len(names):
@@ -336,18 +354,28 @@ class _Parser:
             node = self._node(item, len(self._types))
             self._types.extend(node.outputs)
             nodes.append(node)
-        if not isinstance(value["updates"], dict):
-            raise ProgramError(say("The program's updates are not a record."))
-        updates = {name: self._value(number) for name, number in value["updates"].items()}
-        program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]))
+        updates = self._results(value["updates"])
+        combined = self._results(value["combined"]) if combines else {}
+        if combines and not combined:
+            raise ProgramError(say("The program gives nothing that is combined, and says so."))
+        program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]), combined)
         self._check_results(program)
         return program
+
+    def _results(self, value: Any) -> dict[str, Value]:
+        if not isinstance(value, dict):
+            raise ProgramError(say("The program's updates are not a record."))
+        return {name: self._value(number) for name, number in value.items()}
 
     def _check_results(self, program: Program) -> None:
         state = {item.name: item.type for item in program.state_inputs()}
         for name, result in program.updates.items():
             if name not in state or program.types[result.number] != state[name]:
                 raise ProgramError(say("The program's update of {0} does not fit a state tensor.", _shown(name)))
+        for name, result in program.combined.items():
+            described = program.types[result.number]
+            if not NAME_OF_COMBINED.fullmatch(name) or described is None or not described.floating:
+                raise ProgramError(say("The program gives {0} to be combined, which cannot be.", _shown(name)))
         if program.types[program.loss.number] != TensorType("float32", ()):
             raise ProgramError(say("The program's loss is not a single number."))
 

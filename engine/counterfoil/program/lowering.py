@@ -132,7 +132,7 @@ class _Lowering:
             if updates.get(item.name) == Value(number):
                 del updates[item.name]
         nodes = self._nodes if self._emitted is None else softmax_in_place_of_exponentials(self._nodes)
-        return with_constants(alive(nodes, updates, loss), self._inputs, updates, loss, self._constants)
+        return with_constants(alive(nodes, (*updates.values(), loss)), self._inputs, updates, loss, self._constants)
 
     @property
     def _place(self) -> str:

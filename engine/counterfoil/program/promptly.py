@@ -34,7 +34,7 @@ def updating_promptly(program: Program) -> Program:
     order = _topological(wished, program.nodes, makers)
     numbers = {number: number for number in range(len(program.inputs))}
     nodes = [program.nodes[index] for index in order]
-    return assembled(nodes, program.inputs, numbers, program.updates, program.loss)
+    return assembled(nodes, program.inputs, numbers, program.updates, program.loss, program.combined)
 
 
 def _topological(wished: Sequence[int], nodes: Sequence[Node], makers: dict[int, int]) -> list[int]:

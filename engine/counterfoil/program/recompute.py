@@ -164,7 +164,7 @@ class _Plan:
         for index, node in enumerate(program.nodes):
             for value in node_values(node):
                 self._users.setdefault(self._storages[value.number], []).append(index)
-        for value in (*program.updates.values(), program.loss):
+        for value in (*program.results, program.loss):
             self._users.setdefault(self._storages[value.number], []).append(len(program.nodes))
         self._forwards = [_Forward(found, self._lives(found)) for found in _passes(program.nodes)]
 
@@ -195,10 +195,10 @@ class _Plan:
                 written.append(copies.renamed(nodes[index]))
             done = forward.found.backward.stop
         written += nodes[done:]
-        inputs = self._program.inputs
-        updates, loss = self._program.updates, self._program.loss
-        numbers = {number: number for number in range(len(inputs))}
-        return assembled(alive(written, updates, loss), inputs, numbers, updates, loss)
+        program = self._program
+        numbers = {number: number for number in range(len(program.inputs))}
+        used = alive(written, (*program.results, program.loss))
+        return assembled(used, program.inputs, numbers, program.updates, program.loss, program.combined)
 
 
 @dataclass(frozen=True)

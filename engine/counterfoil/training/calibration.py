@@ -198,7 +198,14 @@ def _progress(before: int, operators: int, done: int) -> CalibrationProgress:
 def _write(contents: OrderContents, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
     with BundleWriter.create(out) as writer:
         writer.write_order(
-            manifest, contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial
+            manifest,
+            contents.programs,
+            contents.schedule,
+            contents.scalars,
+            contents.data,
+            contents.initial,
+            None,
+            contents.updates,
         )
 
 

@@ -26,8 +26,11 @@ from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.bundle.shares import COUNT
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs
+from counterfoil.operators.facts import DRAWS
+from counterfoil.operators.node import TensorType
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 
@@ -48,7 +51,8 @@ def read_programs(
     state: Mapping[str, Array],
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Turns[Program]:
+    updates: Turns[bytes] | None = None,
+) -> tuple[Turns[Program], Turns[Program] | None]:
     """Read an order's programs, or some of them, and check that they can be executed and fit what the order provides.
 
     Args:
@@ -57,20 +61,33 @@ def read_programs(
         state: The order's initial or a later state.
         limits: How large a program may be; the default limits unless given.
         cancel: Looked at between operators.
+        updates: Canonical JSON of the update programs, where steps have shares.
+
+    Returns:
+        The programs, and the update programs, if there are some.
 
     Raises:
         ProgramError: One is malformed, unsupported, or does not fit the order.
         LimitError: One is larger than the limits.
         CancelledError: ``cancel`` was set.
     """
-    read = programs.map(lambda program: read_program(program, manifest.precision, limits, cancel))
-    check_inputs(manifest, read, state)
-    for program in read.all:
+
+    def read(given: Turns[bytes]) -> Turns[Program]:
+        return given.map(lambda program: read_program(program, manifest.precision, limits, cancel))
+
+    found, ending = read(programs), None if updates is None else read(updates)
+    check_inputs(manifest, found, state, ending)
+    for program in (*found.all, *(() if ending is None else ending.all)):
         arithmetic_of(manifest.precision).check_margins(program, cancel)
-    return read
+    return found, ending
 
 
-def check_inputs(manifest: OrderManifest, programs: Turns[Program], state: Mapping[str, Array]) -> None:
+def check_inputs(
+    manifest: OrderManifest,
+    programs: Turns[Program],
+    state: Mapping[str, Array],
+    updates: Turns[Program] | None = None,
+) -> None:
     """Check that the inputs of programs are what the order provides.
 
     A program among several takes a part of the state; all of them together take all of it.
@@ -79,27 +96,67 @@ def check_inputs(manifest: OrderManifest, programs: Turns[Program], state: Mappi
         manifest: The order's manifest.
         programs: Its programs, or some of them.
         state: Its initial or a later state.
+        updates: Their update programs, where steps have shares.
 
     Raises:
         ProgramError: They are not.
     """
-    taken = {item.name for program in programs.all for item in program.state_inputs()}
+    ending = () if updates is None else updates.all
+    taken = {item.name for program in (*programs.all, *ending) for item in program.state_inputs()}
     all_there = programs.parts.keys() == manifest.programs.parts.keys()
     if not taken <= set(state) or (all_there and taken != set(state)):
         raise ProgramError("The program's state tensors are not those of the initial state.")
-    for program in programs.all:
-        _check_inputs(manifest, program, state)
+    for name, program in programs.parts.items():
+        if bool(program.combined) != (manifest.shares is not None):
+            raise ProgramError("The program gives something to be combined, or nothing, and its order says otherwise.")
+        _check_inputs(manifest, program, state, {})
+        if updates is not None:
+            _check_inputs(manifest, updates.parts[name], state, combined_types(manifest, program))
+            _check_update(program, updates.parts[name])
 
 
-def _check_inputs(manifest: OrderManifest, program: Program, state: Mapping[str, Array]) -> None:
+def combined_types(manifest: OrderManifest, program: Program) -> dict[str, TensorType]:
+    """Return what an update program finds of what the shares of a step give, by name.
+
+    Args:
+        manifest: The order's manifest.
+        program: The gradient program.
+    """
+    found = {}
+    for name, value in program.combined.items():
+        described = program.types[value.number]
+        assert described is not None
+        side_by_side = () if manifest.shares is None or manifest.shares.sums else (manifest.shares.count,)
+        found[name] = TensorType(described.dtype, (*side_by_side, *described.shape))
+    return found
+
+
+def _check_update(program: Program, update: Program) -> None:
+    if update.combined or update.batch_names:
+        raise ProgramError("The update program reads rows, or gives something to be combined: shares do that.")
+    if set(program.updates) & set(update.updates):
+        raise ProgramError("A state tensor is changed by the shares of a step and by its update, too.")
+    counted = program.combined.get(COUNT)
+    described = None if counted is None else program.types[counted.number]
+    if described is not None and described.shape:
+        raise ProgramError("The count that a share gives is not a single number.")
+
+
+def _check_inputs(
+    manifest: OrderManifest, program: Program, state: Mapping[str, Array], combined: Mapping[str, TensorType]
+) -> None:
     for item in program.inputs:
         if item.kind == "state":
             given: tuple[str, tuple[int, ...]] = (state[item.name].dtype.name, state[item.name].shape)
+        elif item.kind == "combined":
+            if item.name not in combined:
+                raise ProgramError(f"The program takes {item.name!r} of the shares of a step, which do not give it.")
+            given = (combined[item.name].dtype, combined[item.name].shape)
         elif item.kind == "batch":
             spec = manifest.data.get(item.name)
             if spec is None:
                 raise ProgramError(f"The program reads the data array {item.name!r}, which the order does not have.")
-            given = (spec.dtype, (manifest.batch_size, *spec.shape[1:]))
+            given = (spec.dtype, (manifest.program_rows, *spec.shape[1:]))
         else:
             if item.name not in manifest.scalar_names:
                 raise ProgramError(f"The program reads the scalar {item.name!r}, which the order does not list.")
@@ -119,6 +176,7 @@ class LoadedOrder:
         manifest: The manifest.
         programs: The programs, checked.
         initial: The initial state as stored.
+        updates: The update programs, where steps have shares; ``programs`` are the gradient programs then.
     """
 
     manifest: OrderManifest
@@ -127,6 +185,12 @@ class LoadedOrder:
     _schedule: npt.NDArray[np.int64]
     _scalars: npt.NDArray[np.float64]
     _data: Mapping[str, RowArray]
+    updates: Turns[Program] | None = None
+
+    @property
+    def all_programs(self) -> tuple[Program, ...]:
+        """Every program of the order, each once."""
+        return (*self.programs.all, *(() if self.updates is None else self.updates.all))
 
     @property
     def program(self) -> Program:
@@ -144,6 +208,22 @@ class LoadedOrder:
         data = {name: self._data[name] for name in self.programs.of(step).batch_names}
         return step_inputs(self.manifest, step, state, self._schedule[step - 1], self._scalars[step - 1], data)
 
+    def share_inputs(self, step: int, share: int, state: Mapping[str, Tensor]) -> StepInputs:
+        """Return the inputs of a share of a step, from 0, of a step from 1 that starts from ``state``."""
+        program = self.programs.of(step)
+        data = {name: self._data[name] for name in program.batch_names}
+        rows = self._schedule[step - 1][share_rows(self.manifest, share)]
+        inputs = step_inputs(self.manifest, step, state, rows, self._scalars[step - 1], data)
+        return replace(inputs, draws=replace(inputs.draws, first=share * draws_of(program)))
+
+    def update_inputs(self, step: int, state: Mapping[str, Tensor], combined: Mapping[str, Tensor]) -> StepInputs:
+        """Return the inputs of the update of a step, from 1, that starts from ``state``."""
+        rows = self._schedule[step - 1]
+        inputs = step_inputs(self.manifest, step, state, rows, self._scalars[step - 1], {})
+        assert self.manifest.shares is not None
+        first = self.manifest.shares.count * draws_of(self.programs.of(step))
+        return replace(inputs, combined=combined, draws=replace(inputs.draws, first=first))
+
     def part(self, first: int, last: int) -> OrderPart:
         """Return what the steps ``first`` to ``last`` need of the order's arrays, with proofs.
 
@@ -158,6 +238,17 @@ class LoadedOrder:
             scalars=_prove(self._scalars, self.manifest.scalars, steps),
             data={name: _prove(array, self.manifest.data[name], rows) for name, array in arrays.items()},
         )
+
+
+def share_rows(manifest: OrderManifest, share: int) -> slice:
+    """Return which of the rows of a step a share of it has."""
+    return slice(share * manifest.program_rows, (share + 1) * manifest.program_rows)
+
+
+def draws_of(program: Program) -> int:
+    """Return D, how many numbers of draws a program takes: one more than the largest."""
+    numbers = [node.args[1] for node in program.nodes if node.operator in DRAWS]
+    return 1 + max((number for number in numbers if isinstance(number, int)), default=-1)
 
 
 def _read_by(programs: Turns[Program]) -> set[str]:
@@ -252,8 +343,8 @@ def prepare_order(
     Raises:
         ProgramError, LimitError, CancelledError: As :func:`read_programs`.
     """
-    programs = read_programs(manifest, contents.programs, contents.initial, limits, cancel)
+    programs, updates = read_programs(manifest, contents.programs, contents.initial, limits, cancel, contents.updates)
     used = _read_by(programs)
     data = {name: array for name, array in sorted(contents.data.items()) if name in used}
     tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}
-    return LoadedOrder(manifest, programs, tensors, contents.schedule, contents.scalars, data)
+    return LoadedOrder(manifest, programs, tensors, contents.schedule, contents.scalars, data, updates)

@@ -245,6 +245,7 @@ def sign_order_file(
             contents.data,
             contents.initial,
             sign_order(manifest.digest, key),
+            contents.updates,
         )
     return manifest
 

@@ -41,7 +41,7 @@ from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
-from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
+from counterfoil.bundle.writer import BundleWriter, Places, order_bytes, run_bytes
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.commit.statedigest import root_of, root_on_device
@@ -249,7 +249,7 @@ class _Session:
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(self.run_path, manifest, self.key.public))
         acceptance, client = _accept(recording, manifest, self.opened.signature, self.key)
-        places = self.opened.order.programs.map(lambda program: len(program.places))
+        places = places_of(self.opened.order)
         _check_room(self.run_path, recording, manifest, contents, places)
         with a_slip_of_the_giver():
             file = open_data_file(manifest, data, stack)
@@ -376,8 +376,21 @@ def _accept(
     return kept, None if client is None else client.key_id
 
 
+def places_of(order: LoadedOrder) -> Turns[Places]:
+    """Return how much a run holds of a step of each program of an order."""
+    if order.updates is None:
+        return order.programs.map(lambda program: Places(len(program.places)))
+    shares = order.manifest.shares
+    assert shares is not None
+    found = {}
+    for name, program in order.programs.parts.items():
+        tensors = len(program.combined) if shares.sums else 0
+        found[name] = Places(len(order.updates.parts[name].places), len(program.places), tensors)
+    return Turns(found, order.programs.pattern)
+
+
 def _check_room(
-    run_path: Path, recording: Recording, manifest: OrderManifest, contents: OrderContents, places: Turns[int]
+    run_path: Path, recording: Recording, manifest: OrderManifest, contents: OrderContents, places: Turns[Places]
 ) -> None:
     """Check that there is room for the recording and for the run that is made of it; their logs have no known size."""
     state_bytes = sum(array.nbytes for array in contents.initial.values())
@@ -542,7 +555,7 @@ def _assemble(
     manifest: OrderManifest,
     contents: OrderContents,
     recording: Recording,
-    places: Turns[int],
+    places: Turns[Places],
     signed: _Signed,
     cancel: CancelToken | None,
 ) -> Generator[RunAssembled, None, None]:
@@ -556,6 +569,7 @@ def _assemble(
             contents.data,
             contents.initial,
             signed.order,
+            contents.updates,
         )
         extent = recording.extent
         writer.begin_run(places, recording.log_bytes, extent.steps)
@@ -571,6 +585,7 @@ def _assemble(
                 fingerprints=step.fingerprints,
                 loss=record.loss,
                 state_root=record.state_root,
+                shares=step.shares,
             )
             if extent.is_checkpoint(record.step):
                 writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))

@@ -63,7 +63,7 @@ ROLL_BYTES = 64 * 2**20
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-_FORMAT = 1
+_FORMAT = 2
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""
 

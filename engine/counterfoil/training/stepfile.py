@@ -15,11 +15,13 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from counterfoil.base import canonical
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.bundle.schema import StepRecord
+from counterfoil.bundle.shares import StepShares, read_shares
 from counterfoil.commit.fingerprints import fingerprint_bytes, fingerprints_digest
 
-_NUMBERS = struct.Struct("<QQQQd?")
+_NUMBERS = struct.Struct("<QQQQQd?")
 _WORD_BYTES = 8
 
 
@@ -29,15 +31,17 @@ class StoredStep:
 
     Attributes:
         record: The record of its Merkle leaf.
-        log: Its rounding log.
+        log: Its rounding log; where it has shares those of the shares, one behind the other, and the update's.
         log_entries: Number of entries in it.
-        fingerprints: uint64 ``[places]``.
+        fingerprints: uint64 ``[places]``; where it has shares those of the update.
+        shares: What is held of its shares, where it has some.
     """
 
     record: StepRecord
     log: bytes
     log_entries: int
     fingerprints: npt.NDArray[np.uint64]
+    shares: StepShares | None = None
 
 
 def stored_step(
@@ -48,36 +52,43 @@ def stored_step(
     fingerprints: npt.NDArray[np.uint64],
     loss: float,
     state_root: Digest | None,
+    shares: StepShares | None = None,
 ) -> StoredStep:
     """Make a finished step, its digests computed.
 
     Args:
         step: Its number, from 1.
-        log: Its rounding log, encoded.
+        log: Its rounding log, encoded, as :class:`StoredStep` has it.
         log_entries: How many decisions the log holds.
         fingerprints: uint64 ``[places]`` of its program.
         loss: Its loss.
         state_root: Digest of the state after it; None where the run commits to none.
+        shares: What is held of its shares, where it has some.
     """
     words = fingerprints_digest(fingerprints)
-    return StoredStep(StepRecord(step, state_root, Digest.of(log), words, loss), log, log_entries, fingerprints)
+    own = log if shares is None else log[int(shares.log_ends[-1]) :]
+    root = None if shares is None else shares.root
+    record = StepRecord(step, state_root, Digest.of(own), words, loss, root)
+    return StoredStep(record, log, log_entries, fingerprints, shares)
 
 
 def encode_step(step: StoredStep, seal: Digest) -> tuple[bytes, Digest]:
     """Return the bytes of a step that comes behind ``seal``, and its own seal, with which they end."""
     record = step.record
     assert record.loss is not None, "the initial state is not a finished step"
+    shares = b"" if step.shares is None else step.shares.to_bytes()
     numbers = _NUMBERS.pack(
         record.step,
         len(step.log),
         len(step.fingerprints),
+        len(shares),
         step.log_entries,
         record.loss,
         record.state_root is not None,
     )
     head = numbers + (record.state_root.value if record.state_root is not None else bytes(DIGEST_BYTES))
     own = _seal(seal, head, record)
-    return b"".join((head, step.log, fingerprint_bytes(step.fingerprints), own.value)), own
+    return b"".join((head, step.log, fingerprint_bytes(step.fingerprints), shares, own.value)), own
 
 
 def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[StoredStep, int, Digest]]:
@@ -100,18 +111,31 @@ def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[Stored
         head = file.read(head_bytes)
         if len(head) != head_bytes:
             return
-        number, log_bytes, places, entries, loss, committed = _NUMBERS.unpack_from(head)
-        end = position + head_bytes + log_bytes + places * _WORD_BYTES + DIGEST_BYTES
+        number, log_bytes, places, share_bytes, entries, loss, committed = _NUMBERS.unpack_from(head)
+        end = position + head_bytes + log_bytes + places * _WORD_BYTES + share_bytes + DIGEST_BYTES
         if end > size:
             return
         log = file.read(log_bytes)
         words = file.read(places * _WORD_BYTES)
+        held = file.read(share_bytes)
         written = file.read(DIGEST_BYTES)
         fingerprints = np.frombuffer(words, "<u8").astype(np.uint64) if len(words) == places * _WORD_BYTES else None
         if fingerprints is None or len(log) != log_bytes:
             return
+        try:
+            shares = read_shares(held, log) if share_bytes else None
+        except ValueError:
+            return
         root = Digest(head[_NUMBERS.size :]) if committed else None
-        step = stored_step(number, log=log, log_entries=entries, fingerprints=fingerprints, loss=loss, state_root=root)
+        step = stored_step(
+            number,
+            log=log,
+            log_entries=entries,
+            fingerprints=fingerprints,
+            loss=loss,
+            state_root=root,
+            shares=shares,
+        )
         seal = _seal(seal, head, step.record)
         if written != seal.value:
             return
@@ -122,4 +146,5 @@ def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[Stored
 def _seal(before: Digest, head: bytes, record: StepRecord) -> Digest:
     assert record.log is not None
     assert record.fingerprints is not None
-    return Digest.of(before.value + head + record.log.value + record.fingerprints.value)
+    shares = b"" if record.shares is None else canonical.encode(record.shares.to_json())
+    return Digest.of(before.value + head + record.log.value + record.fingerprints.value + shares)

@@ -20,7 +20,7 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.pattern import CHARACTERS, MAX_LISTED, MAX_PATTERN
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import MAX_PROGRAMS, OrderManifest
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.writer import BundleWriter, Places
 from independent.bundle import written_pattern
 from support.bundles import Contents, flip_bit, make_contents, opened_for_change
 
@@ -154,7 +154,10 @@ def written(folder: Path) -> tuple[Path, list[np.ndarray], Contents]:
     with BundleWriter.create(path) as writer:
         programs = Turns(PROGRAMS, made.programs.pattern)
         writer.write_order(made, programs, contents.schedule, contents.scalars, contents.data, contents.initial)
-        writer.begin_run(Turns(WIDTHS, made.programs.pattern), sum(len(step.log) for step in contents.steps))
+        writer.begin_run(
+            Turns({name: Places(width) for name, width in WIDTHS.items()}, made.programs.pattern),
+            sum(len(step.log) for step in contents.steps),
+        )
         for number, (step, row) in enumerate(zip(contents.steps, rows, strict=True), 1):
             root = contents.records()[number].state_root
             writer.append_step(number, log=step.log, log_entries=0, fingerprints=row, loss=step.loss, state_root=root)

@@ -16,7 +16,7 @@ from counterfoil.base.errors import BundleError, FileWriteError
 from counterfoil.base.turns import Turns
 from counterfoil.bundle import filewriter
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.writer import BundleWriter, Places
 from support.bundles import Contents, make_contents, test_key, write_bundle, write_run
 from support.full_disk import can_mount, run_code
 
@@ -68,7 +68,7 @@ def test_nothing_lies_under_the_name_before_the_end(tmp_path: Path) -> None:
 def fail_half_way(path: Path) -> None:
     with BundleWriter.create(path) as writer:
         write_order(writer, make_contents(seed=3))
-        writer.begin_run(Turns.alone(6), 0)
+        writer.begin_run(Turns.alone(Places(6)), 0)
         raise ZeroDivisionError
 
 
@@ -238,7 +238,7 @@ def test_steps_come_in_order_and_once(tmp_path: Path) -> None:
         write_order(writer, contents)
         with pytest.raises(BundleError, match="no run"):
             append(writer, contents, 1)
-        writer.begin_run(Turns.alone(6), log_bytes(contents))
+        writer.begin_run(Turns.alone(Places(6)), log_bytes(contents))
         with pytest.raises(BundleError, match="cannot follow"):
             append(writer, contents, 2)
         append(writer, contents, 1)
@@ -254,7 +254,7 @@ def test_fingerprints_of_another_number(tmp_path: Path, changes: dict[str, Any])
     contents = make_contents()
     with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
-        writer.begin_run(Turns.alone(6), log_bytes(contents))
+        writer.begin_run(Turns.alone(Places(6)), log_bytes(contents))
         with pytest.raises(BundleError, match="fingerprints"):
             append(writer, contents, 1, **changes)
         writer.abort()
@@ -266,7 +266,7 @@ def test_states_are_committed_where_the_order_says(tmp_path: Path) -> None:
     for step, wrong in ((1, root), (2, None), (3, None)):
         with BundleWriter.create(tmp_path / "run.cfoil") as writer:
             write_order(writer, contents)
-            writer.begin_run(Turns.alone(6), log_bytes(contents))
+            writer.begin_run(Turns.alone(Places(6)), log_bytes(contents))
             for before in range(1, step):
                 append(writer, contents, before)
             with pytest.raises(BundleError, match="disagree"):
@@ -279,7 +279,7 @@ def test_checkpoints_are_those_of_the_order(tmp_path: Path) -> None:
     state = contents.steps[1].state
     with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
-        writer.begin_run(Turns.alone(6), log_bytes(contents))
+        writer.begin_run(Turns.alone(Places(6)), log_bytes(contents))
         for step in (0, 1, 3, 5, 6):
             with pytest.raises(BundleError, match="asks for no state"):
                 writer.write_checkpoint(step, state)
@@ -297,7 +297,7 @@ def test_a_run_without_all_its_steps_or_checkpoints_is_not_finished(tmp_path: Pa
     contents = make_contents(steps=2)
     with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
-        writer.begin_run(Turns.alone(6), log_bytes(contents))
+        writer.begin_run(Turns.alone(Places(6)), log_bytes(contents))
         append(writer, contents, 1)
         with pytest.raises(BundleError, match="has 1 steps"):
             writer.finish_run(b"{}", b"{}")

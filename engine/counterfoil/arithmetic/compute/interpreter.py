@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,10 +38,17 @@ _PROGRESS_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Draws:
-    """What keys the random draws of a step: the order's seed and the step number."""
+    """What keys the random draws of a step.
+
+    Attributes:
+        seed: The order's seed.
+        step: The step number.
+        first: What is added to the numbers of the draws: the shares of a step draw one behind the other.
+    """
 
     seed: int
     step: int
+    first: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,20 +60,29 @@ class StepInputs:
         batch: Rows of each data array by name.
         scalars: Per-step scalars by name.
         draws: Key of the random draws.
+        combined: Of an update program: what the shares of the step gave, combined, by name; float32.
     """
 
     state: Mapping[str, Tensor]
     batch: Mapping[str, Tensor]
     scalars: Mapping[str, float]
     draws: Draws
+    combined: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """The outcome of one step: the new state as stored, floating tensors float32, and the loss."""
+    """The outcome of one step.
+
+    Attributes:
+        state: The new state as stored, floating tensors float32.
+        loss: The loss.
+        combined: Of a gradient program: what is combined with that of the other shares, by name; float32.
+    """
 
     state: dict[str, Tensor]
     loss: float
+    combined: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Interpreter:
@@ -243,6 +259,7 @@ class _StepFrame(Frame):
             [None] * len(self._program.types),
             seed=inputs.draws.seed,
             step=inputs.draws.step,
+            first_draw=inputs.draws.first,
             compute=compute,
             rounder=rounder,
         )
@@ -250,8 +267,11 @@ class _StepFrame(Frame):
         self._dtype = interpreter.dtype
         self._inputs = inputs
         sources: dict[str, Mapping[str, Any]] = {
-            "state": inputs.state, "batch": inputs.batch, "scalar": inputs.scalars
-        }  # fmt: skip
+            "state": inputs.state,
+            "batch": inputs.batch,
+            "scalar": inputs.scalars,
+            "combined": inputs.combined,
+        }
         self._given = [sources[item.kind][item.name] for item in self._program.inputs]
         self._new: dict[int, Tensor] = {}
         """New state tensors as stored, by the number of their value."""
@@ -274,7 +294,7 @@ class _StepFrame(Frame):
             self.values[number] = _on(self._device, self._given[number], dtype)
 
     def given(self, number: int) -> Tensor:
-        """Return a state tensor among the inputs of the program as it is stored."""
+        """Return a tensor of the state, or one that was combined, among the inputs of the program as it is stored."""
         tensor: Tensor = self._given[number]
         return tensor
 
@@ -307,17 +327,15 @@ class _StepFrame(Frame):
         loss = self.values[self._program.loss.number]
         # What the program does not take, or does not change, stays as it is.
         state = dict(self._inputs.state)
-        for item in self._program.state_inputs():
-            update = self._program.updates.get(item.name)
-            if update is None:
-                continue
-            if update.number not in self._new:
-                if update.number < len(self._program.inputs):
-                    self.load(update.number)
-                self.store(update.number)
-            state[item.name] = _ordinary(self._new[update.number])
-            if update.number in self._unfit:
-                raise _infinite(item.name)
+        combined: dict[str, Tensor] = {}
+        for into, name, value in self._results():
+            if value.number not in self._new:
+                if value.number < len(self._program.inputs):
+                    self.load(value.number)
+                self.store(value.number)
+            (state if into == "state" else combined)[name] = _ordinary(self._new[value.number])
+            if value.number in self._unfit:
+                raise _infinite(into, name)
         if self.ahead is None:
             number = float(loss)
         else:
@@ -331,13 +349,21 @@ class _StepFrame(Frame):
                 return None
             number = numbers[0]
             unfit = {value for value, finite in zip(flagged, numbers[1:], strict=True) if not finite}
-            for item in self._program.state_inputs():
-                update = self._program.updates.get(item.name)
-                if update is not None and update.number in unfit:
-                    raise _infinite(item.name)
+            for into, name, value in self._results():
+                if value.number in unfit:
+                    raise _infinite(into, name)
         if not math.isfinite(number):
             raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
-        return StepResult(state, number)
+        return StepResult(state, number, combined)
+
+    def _results(self) -> Iterator[tuple[str, str, Value]]:
+        """Yield what the step stores: into what, its name, and its value."""
+        program = self._program
+        for item in program.state_inputs():
+            if item.name in program.updates:
+                yield "state", item.name, program.updates[item.name]
+        for name, value in sorted(program.combined.items()):
+            yield "combined", name, value
 
 
 def _ordinary(tensor: Tensor) -> Tensor:
@@ -347,7 +373,15 @@ def _ordinary(tensor: Tensor) -> Tensor:
     return torch.from_numpy(tensor.numpy()) if tensor.is_cpu else from_dlpack(tensor)
 
 
-def _infinite(name: str) -> NonFiniteError:
+def _infinite(into: str, name: str) -> NonFiniteError:
+    if into == "combined":
+        return NonFiniteError(
+            say(
+                "What a share gives as {0} holds a value that is infinite, not a number, or beyond float32's range.",
+                repr(name),
+            ),
+            remedy=DIVERGED,
+        )
     return NonFiniteError(
         say(
             "The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.",

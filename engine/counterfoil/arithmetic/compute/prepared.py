@@ -70,17 +70,26 @@ class Frame:
         values: The values by number; None before they are computed and after their last use.
         seed: Seed of the random draws.
         step: Number of the step, for the draws.
+        first_draw: What is added to the numbers of the draws.
         compute: Runs one operator; None where the device does.
         rounder: Rounds and fingerprints; None leaves values as computed.
         ahead: The same if it does not wait for the device, else None.
     """
 
     def __init__(
-        self, values: list[Any], *, seed: int, step: int, compute: Compute | None, rounder: Round | None
+        self,
+        values: list[Any],
+        *,
+        seed: int,
+        step: int,
+        first_draw: int,
+        compute: Compute | None,
+        rounder: Round | None,
     ) -> None:
         self.values = values
         self.seed = seed
         self.step = step
+        self.first_draw = first_draw
         self.compute = compute
         self.rounder = rounder
         self.ahead = running_ahead(rounder)
@@ -326,7 +335,7 @@ class PreparedDraw(Prepared):
             described.shape,
             seed=frame.seed,
             step=frame.step,
-            draw=draw,
+            draw=frame.first_draw + draw,
             dtype=self._dtype,
             device=self._device,
         )
@@ -360,7 +369,7 @@ def prepare(program: Program, device: torch.device, dtype: torch.dtype) -> tuple
         (PreparedDraw if node.operator in DRAWS else Prepared)(index, program, device, dtype)
         for index, node in enumerate(program.nodes)
     )
-    updates = {value.number for value in program.updates.values()}
+    updates = {value.number for value in program.results}
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for index, node in enumerate(program.nodes):

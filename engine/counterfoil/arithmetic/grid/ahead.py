@@ -108,7 +108,7 @@ class _Ahead:
         self._gathered = gathered
         # Rows, the step's own numbers, unrounded and rounded values of logged elements, close decisions.
         self._numbers = len(head)
-        self._most_numbers = 2 + len(self._program.updates)
+        self._most_numbers = 2 + len(self._program.results)
         self._values = self._numbers + self._most_numbers
         self._entries = self._values + 2 * gathered
         needed = self._entries + self._room

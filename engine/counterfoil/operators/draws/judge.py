@@ -44,7 +44,7 @@ def drawn_element(operator: str, index: int, *, seed: int, step: int, draw: int)
     return nearest(radius * (MP.sin(turn) if place % 2 else MP.cos(turn)))
 
 
-def is_as_defined(node: Node, own: npt.NDArray[np.float64], seed: int, step: int) -> bool:
+def is_as_defined(node: Node, own: npt.NDArray[np.float64], seed: int, step: int, first: int = 0) -> bool:
     """Compare elements of a draw with what integers and 256 bits make of them.
 
     Args:
@@ -52,9 +52,11 @@ def is_as_defined(node: Node, own: npt.NDArray[np.float64], seed: int, step: int
         own: float64 ``[n]``: what this machine drew there.
         seed: The order's seed.
         step: The step.
+        first: What is added to the number of the draw.
     """
-    draw = node.args[1]
-    assert isinstance(draw, int)
+    number = node.args[1]
+    assert isinstance(number, int)
+    draw = first + number
     indices = np.unique(np.linspace(0, max(len(own) - 1, 0), min(len(own), _MOST_ELEMENTS)).astype(np.int64))
     return all(
         own[index] == drawn_element(node.operator, int(index), seed=seed, step=step, draw=draw) for index in indices
