@@ -1,0 +1,125 @@
+"""Rules that bound how much one share can do: centred clipping, and clipping with the largest elements alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from counterfoil.base.errors import DataError
+from counterfoil.program.aggregation.rule import Aggregate, ShareRule
+from counterfoil.program.aggregation.vectors import Layout, layout_of_shares, mean_of_clipped
+from counterfoil.program.update.rule import AtSlot
+
+_CENTRE = "aggregation_centre"
+_HELD_BACK = "aggregation_held_back"
+
+
+@dataclass(frozen=True)
+class CentredClipping(ShareRule):
+    """From the last aggregate, some times: go by the mean of the shares' differences, each clipped to a length.
+
+    Karimireddy, He and Jaggi, "Learning from History for Byzantine Robust Optimization" (ICML 2021). They use it over
+    worker momentum (:class:`~counterfoil.program.aggregation.momentum.WorkerMomentum`).
+
+    Attributes:
+        radius: The longest difference that counts in full; tau of the paper.
+        iterations: How often; L of the paper.
+    """
+
+    radius: float = 10.0
+    iterations: int = 1
+    title: ClassVar[str] = "Centred clipping"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_length("radius of centred clipping", self.radius)
+        if self.iterations < 1:
+            raise DataError(
+                f"Centred clipping {self.iterations} times is no rule.", remedy="Choose 1 iteration or more."
+            )
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The last aggregate: zero before the first step."""
+        return {f"{_CENTRE}:{name}": torch.zeros_like(parameter) for name, parameter in parameters.items()}
+
+    def aggregate(self, stacked: Mapping[str, Tensor], slots: Mapping[str, Tensor], at_slot: AtSlot) -> Aggregate:
+        """Move the centre; see :meth:`AggregationRule.aggregate`."""
+        at_slot("centred_clipping")
+        layout = layout_of_shares(stacked)
+        vectors = layout.vectors(stacked, self.shares)
+        centre = layout.vector({name: slots[f"{_CENTRE}:{name}"] for name in stacked})
+        for _ in range(self.iterations):
+            moved = mean_of_clipped(vectors, centre, self.radius)
+            centre = tuple(a + b for a, b in zip(centre, moved, strict=True))
+        gradients = layout.tensors(centre)
+        return Aggregate(gradients, {f"{_CENTRE}:{name}": gradient for name, gradient in gradients.items()})
+
+    def describe(self) -> str:
+        """The rule in words."""
+        times = f", {self.iterations} times" if self.iterations > 1 else ""
+        return f"{super().describe()}, to {self.radius:g}{times}"
+
+
+@dataclass(frozen=True)
+class SparseFed(ShareRule):
+    """The largest elements of the mean of clipped shares, and of what was held back before; the others are held back.
+
+    Panda et al., "SparseFed: Mitigating Model Poisoning Attacks in Federated Learning with Sparsification" (AISTATS
+    2022). The momentum of their algorithm is the optimizer's, or worker momentum.
+
+    Attributes:
+        limit: The longest share that counts in full; L of the paper.
+        kept: The part of all elements that is used in a step, above 0 and at most 1; k of the paper is this part of
+            the number of elements, rounded up.
+    """
+
+    limit: float = 10.0
+    kept: float = 0.1
+    title: ClassVar[str] = "Top-k with clipping"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_length("limit of top-k with clipping", self.limit)
+        if not 0.0 < self.kept <= 1.0:
+            raise DataError(
+                f"The part of the elements that is kept is {self.kept:g}.",
+                remedy="Choose a number above 0, and at most 1.",
+            )
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """What was held back: zero before the first step."""
+        return {f"{_HELD_BACK}:{name}": torch.zeros_like(parameter) for name, parameter in parameters.items()}
+
+    def aggregate(self, stacked: Mapping[str, Tensor], slots: Mapping[str, Tensor], at_slot: AtSlot) -> Aggregate:
+        """Take the largest elements; see :meth:`AggregationRule.aggregate`."""
+        at_slot("top_k")
+        layout = layout_of_shares(stacked)
+        vectors = layout.vectors(stacked, self.shares)
+        nothing = tuple(torch.zeros_like(run) for run in vectors[0])
+        mean = mean_of_clipped(vectors, nothing, self.limit)
+        before = layout.vector({name: slots[f"{_HELD_BACK}:{name}"] for name in stacked})
+        waiting = torch.cat([old + new for old, new in zip(before, mean, strict=True)])
+        taken = waiting * self._mask(waiting)
+        # The elements of all runs are ranked together, so they are one run here.
+        whole = Layout.of(layout.shapes, longest=waiting.numel())
+        left = whole.tensors([waiting - taken])
+        return Aggregate(whole.tensors([taken]), {f"{_HELD_BACK}:{name}": tensor for name, tensor in left.items()})
+
+    def _mask(self, waiting: Tensor) -> Tensor:
+        """Return 1 at the elements of the largest magnitude, of equal ones the first, and 0 elsewhere."""
+        ranked = torch.sort(waiting.abs(), dim=0, descending=True, stable=True).indices
+        return torch.zeros_like(waiting).scatter(0, ranked[: math.ceil(self.kept * waiting.numel())], 1.0)
+
+    def describe(self) -> str:
+        """The rule in words."""
+        return f"{super().describe()}, each clipped to {self.limit:g}, {self.kept:.3%} of the elements in a step"
+
+
+def _check_length(what: str, value: float) -> None:
+    if not 0.0 < value < math.inf:
+        raise DataError(f"The {what} is {value:g}.", remedy="Choose a positive number.")
