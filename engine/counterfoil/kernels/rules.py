@@ -153,3 +153,27 @@ def digits(integer: int, count: int, digit_bits: int = 6) -> list[int]:
 def recombined(found: Sequence[int], digit_bits: int = 6) -> int:
     """Return the integer that digits stand for, the lowest first."""
     return sum(digit << place * (digit_bits + 1) for place, digit in enumerate(found))
+
+
+# The combine rule.
+
+
+def combine_bits(shares: int) -> int:
+    """Return b: the bits that each of W shares keeps, so that their sum is ``2^62`` at most."""
+    return min(52, 62 - math.ceil(math.log2(shares)))
+
+
+def combined(shares: Sequence[Sequence[float]], count: int | None = None) -> list[float]:
+    """Return what shares add up to, element by element; with a count, that divided by it: one rounding of a fraction.
+
+    Args:
+        shares: W lists of float32 numbers, of one length.
+        count: What the sums are divided by; nothing if None.
+    """
+    every = [abs(Fraction(value)) for share in shares for value in share]
+    largest = max(every, default=Fraction(0))
+    if not largest:
+        return [0.0] * len(shares[0])
+    exponent, bits = floor_log2(largest) + 1, combine_bits(len(shares))
+    sums = (sum(quantised(value, exponent, bits) for value in column) for column in zip(*shares, strict=True))
+    return [single(total * power(exponent - bits) / (count or 1)) for total in sums]

@@ -49,11 +49,26 @@ def from_float64(exact: Tensor) -> Tensor:
     return exact.to(torch.float32).add_(0.0)
 
 
+def to_odd(integers: Tensor) -> Tensor:
+    """Round integers to odd: what float64 cannot hold takes the neighbour whose last bit is one.
+
+    A second rounding to at least two bits fewer then gives what a single one would (Boldo and Melquiond 2008).
+
+    Args:
+        integers: int64 of magnitude 2^62 at most, any shape.
+
+    Returns:
+        float64, the same shape.
+    """
+    shortened = integers >> _STICKY_BITS
+    lost = (shortened << _STICKY_BITS) != integers
+    odd = (shortened | lost.to(torch.int64)).to(torch.float64) * (1 << _STICKY_BITS)
+    # Up to 2^53 the integer itself is a float64 number, and may be too small to lose ten bits.
+    return torch.where(integers.abs() <= _WHOLE, integers.to(torch.float64), odd)
+
+
 def from_int64(integers: Tensor, exponents: Tensor) -> Tensor:
     """Round ``integers * 2^exponents``, by way of float64 rounded to odd, so that only one rounding shows.
-
-    Rounding to odd: what float64 cannot hold takes the neighbour whose last bit is one. A second rounding to at
-    least two bits fewer then gives what a single one would (Boldo and Melquiond 2008).
 
     Args:
         integers: int64 of magnitude 2^62 at most, any shape.
@@ -62,9 +77,4 @@ def from_int64(integers: Tensor, exponents: Tensor) -> Tensor:
     Returns:
         float32, the shape of ``integers``.
     """
-    shortened = integers >> _STICKY_BITS
-    lost = (shortened << _STICKY_BITS) != integers
-    odd = (shortened | lost.to(torch.int64)).to(torch.float64) * (1 << _STICKY_BITS)
-    # Up to 2^53 the integer itself is a float64 number, and may be too small to lose ten bits.
-    held = torch.where(integers.abs() <= _WHOLE, integers.to(torch.float64), odd)
-    return from_float64(held * power_of_two(exponents))
+    return from_float64(to_odd(integers) * power_of_two(exponents))
