@@ -214,7 +214,7 @@ class LoadedOrder:
         data = {name: self._data[name] for name in program.batch_names}
         rows = self._schedule[step - 1][share_rows(self.manifest, share)]
         inputs = step_inputs(self.manifest, step, state, rows, self._scalars[step - 1], data)
-        return replace(inputs, draws=replace(inputs.draws, first=share * draws_of(program)))
+        return replace(inputs, draws=replace(inputs.draws, first=share * draws_of(program)), share=share)
 
     def update_inputs(self, step: int, state: Mapping[str, Tensor], combined: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of the update of a step, from 1, that starts from ``state``."""

@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil.arithmetic.compute.operation import Compute
-from counterfoil.arithmetic.compute.prepared import Round
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.compute.interpreter import StepResult
+from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.behind import LEAST_BEHIND, Behind
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -49,6 +43,7 @@ from counterfoil.program.limits import Limits
 from counterfoil.signing.consent import accept_order, check_same_client, open_acceptance, open_signed_order
 from counterfoil.signing.envelope import sign_claim
 from counterfoil.signing.keys import SigningKey
+from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor
 from counterfoil.training.loaded import LoadedOrder, prepare_order
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import (
@@ -69,10 +64,6 @@ from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
-
-
-def _operator_recorded(step: int, total: int, done: int) -> OperatorRecorded:
-    return OperatorRecorded(step, done, total)
 
 
 def _arrays(state: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:
@@ -147,7 +138,7 @@ def record(
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
         opened = _open(order_path, stack, limits, cancel)
-        executor = _executor(opened.order, machine, tamper, cancel)
+        executor = open_executor(opened.order, machine, tamper, None, cancel)
         if fresh:
             discard_recording(run_path)
         session = _Session(run_path, key, machine, opened, cancel)
@@ -175,45 +166,6 @@ def _open(path: str | os.PathLike[str], stack: ExitStack, limits: Limits | None,
 
 
 @dataclass(frozen=True)
-class _Executor:
-    """Executes steps of an order on this machine.
-
-    Attributes:
-        order: The order; with its data, once a step is executed.
-        interpreters: An interpreter of each of its programs.
-        compute: Computes an operator.
-        tamper: What departs from the order.
-        cancel: Looked at between operators.
-    """
-
-    order: LoadedOrder
-    interpreters: Turns[Interpreter]
-    compute: Compute
-    tamper: Tamper | None
-    cancel: CancelToken | None
-
-    def execute(
-        self, step: int, state: Mapping[str, Tensor], rounder: Round
-    ) -> Generator[OperatorRecorded, None, StepResult]:
-        """Execute a step, from 1, that starts from ``state``, with a rounder that was told of it."""
-        inputs = self.order.inputs(step, state)
-        if self.tamper is not None:
-            inputs = self.tamper(inputs)
-        interpreter = self.interpreters.of(step)
-        execution = interpreter.execute(inputs, rounder=rounder, compute=self.compute, cancel=self.cancel)
-        return relay(execution, partial(_operator_recorded, step, len(self.order.programs.of(step).nodes)))
-
-
-def _executor(order: LoadedOrder, machine: Machine, tamper: Tamper | None, cancel: CancelToken | None) -> _Executor:
-    """Make an executor, on a machine that has room for a step and passes its self-test."""
-    precision = order.manifest.precision
-    machine.check_memory(order.programs.all, precision)
-    run_selftest(machine, precision)
-    interpreters = order.programs.map(lambda program: machine.interpreter(program, precision))
-    return _Executor(order, interpreters, machine.compute(precision), tamper, cancel)
-
-
-@dataclass(frozen=True)
 class _Session:
     """A recording, from an opened order to its run.
 
@@ -233,7 +185,7 @@ class _Session:
 
     def run(
         self,
-        executor: _Executor,
+        executor: Executor,
         stack: ExitStack,
         data: str | os.PathLike[str] | None,
         heads: str | os.PathLike[str] | None,
@@ -292,7 +244,7 @@ class _Session:
 
 
 def _record_all(
-    executor: _Executor,
+    executor: Executor,
     recording: Recording,
     state: Mapping[str, Tensor],
     kernels: Kernels,
@@ -304,15 +256,11 @@ def _record_all(
 
     The last is the last that was ordered, or the first after which the order's rule ends the run.
     """
-    order = executor.order
-    arithmetic = arithmetic_of(order.manifest.precision)
-    rounders = order.programs.map(lambda program: arithmetic.recorder(program, kernels))
+    order, recorders = executor.order, Recorders(executor, kernels)
     with Behind[StepRecorded]() as behind:
         for step in range(recording.steps + 1, recording.extent.steps + 1):
             begun = time.perf_counter()
-            rounder = rounders.of(step)
-            rounder.begin_step(step_key(order.manifest.digest, step))
-            result = yield from _beside(executor.execute(step, state, rounder), behind)
+            result = yield from _beside(recorders.record(step, state), behind)
             # One step at a time is kept, so that no more than one state is held for it.
             if behind.busy:
                 yield behind.take()
@@ -325,9 +273,7 @@ def _record_all(
             kept = committed if root is None else extent.is_checkpoint(step)
             arrays = _arrays(state) if kept else {}
             shown = state if states else None
-            keep = partial(
-                keeper.keep, step, extent, begun, result.loss, arrays, root, rounder.logs, rounder.fingerprints, shown
-            )
+            keep = partial(keeper.keep, step, extent, begun, result, arrays, root, shown)
             if sum(array.nbytes for array in arrays.values()) < LEAST_BEHIND:
                 yield keep()
             else:
@@ -427,11 +373,9 @@ class _Keeper:
         step: int,
         extent: Extent,
         begun: float,
-        loss: float,
+        result: Recorded,
         arrays: Mapping[str, npt.NDArray[Any]],
         root: Digest | None,
-        logs: Sequence[SiteLog],
-        fingerprints: npt.NDArray[np.uint64],
         shown: Mapping[str, Tensor] | None,
     ) -> StepRecorded:
         """Keep the next step, which began at ``begun``; ``extent`` has the steps that the run will have.
@@ -440,13 +384,15 @@ class _Keeper:
         known; ``shown`` is the state for whoever asked for it.
         """
         manifest, recording, history = self._manifest, self._recording, self._history
+        log, log_entries = result.log()
         done = stored_step(
             step,
-            log=arithmetic_of(manifest.precision).encode_log(logs),
-            log_entries=sum(len(site.indices) for site in logs),
-            fingerprints=fingerprints,
-            loss=loss,
+            log=log,
+            log_entries=log_entries,
+            fingerprints=result.fingerprints,
+            loss=result.loss,
             state_root=state_root(arrays) if root is None and arrays else root,
+            shares=result.shares,
         )
         history.append(leaf_hash(done.record.to_bytes()))
         recording.check_published(history)
@@ -458,18 +404,18 @@ class _Keeper:
         # A step begins before the one before it is kept: the times of all steps add up to that of the recording.
         now = time.perf_counter()
         seconds, self._kept_at = now - max(begun, self._kept_at), now
-        return StepRecorded(step, extent.steps, loss, done.log_entries, len(done.log), seconds, shown)
+        return StepRecorded(step, extent.steps, result.loss, done.log_entries, len(done.log), seconds, shown)
 
 
 def _beside(
-    executing: Generator[OperatorRecorded, None, StepResult], behind: Behind[StepRecorded]
-) -> Generator[OperatorRecorded | StepRecorded, None, StepResult]:
+    executing: Generator[OperatorRecorded, None, Recorded | StepResult], behind: Behind[StepRecorded]
+) -> Generator[OperatorRecorded | StepRecorded, None, Recorded]:
     """Execute a step, and say when the one before it is kept, or could not be."""
     while True:
         try:
             event = next(executing)
         except StopIteration as end:
-            result: StepResult = end.value
+            result: Recorded = end.value
             return result
         if behind.ready:
             yield behind.take()
@@ -505,7 +451,7 @@ def _kept(recording: Recording) -> Iterator[None]:
 
 
 def _restore_all(
-    executor: _Executor, recording: Recording, last: int, state: Mapping[str, Tensor], kernels: Kernels
+    executor: Executor, recording: Recording, last: int, state: Mapping[str, Tensor], kernels: Kernels
 ) -> Generator[OperatorRecorded | StepRestored, None, Mapping[str, Tensor]]:
     """Compute the finished steps behind step ``last``, whose state is ``state``, again; returns the state after."""
     extent = recording.extent
@@ -519,27 +465,24 @@ def _restore_all(
 
 
 def _restore(
-    executor: _Executor, finished: StoredStep, state: Mapping[str, Tensor], kernels: Kernels
+    executor: Executor, finished: StoredStep, state: Mapping[str, Tensor], kernels: Kernels
 ) -> Generator[OperatorRecorded, None, Mapping[str, Tensor]]:
     """Compute a finished step again, following its log, for the state after it.
 
     Raises:
         RecordingError: It comes out otherwise than it was recorded.
     """
-    manifest, record = executor.order.manifest, finished.record
-    program, arithmetic = executor.order.programs.of(record.step), arithmetic_of(manifest.precision)
-    # With its own log a step comes out the same on other hardware too (docs/numerics.md, "Two theorems").
-    rounder = arithmetic.replayer(program, kernels)
-    rounder.follow(step_key(manifest.digest, record.step), arithmetic.decode_log(program, finished.log))
-    result = yield from executor.execute(record.step, state, rounder)
+    record, restoring = finished.record, Restoring(executor, finished, kernels)
+    result = yield from restoring.step(state)
     root = None if record.state_root is None else root_of(result.state)
     again = stored_step(
         record.step,
         log=finished.log,
         log_entries=finished.log_entries,
-        fingerprints=rounder.fingerprints,
+        fingerprints=result.fingerprints,
         loss=result.loss,
         state_root=root,
+        shares=result.shares,
     )
     if again.record != record:
         raise RecordingError(

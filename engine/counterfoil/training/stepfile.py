@@ -72,6 +72,16 @@ def stored_step(
     return StoredStep(record, log, log_entries, fingerprints, shares)
 
 
+def log_of_part(step: StoredStep, share: int | None) -> bytes:
+    """Return the rounding log of a share of a step; of its update, or of a step without shares, where it is None."""
+    if step.shares is None:
+        return step.log
+    if share is None:
+        return step.log[int(step.shares.log_ends[-1]) :]
+    first, last = step.shares.log_ranges()[share]
+    return step.log[first:last]
+
+
 def encode_step(step: StoredStep, seal: Digest) -> tuple[bytes, Digest]:
     """Return the bytes of a step that comes behind ``seal``, and its own seal, with which they end."""
     record = step.record

@@ -24,11 +24,13 @@ class LabelFlip:
         step: The step whose batch is poisoned.
         array: Name of the label array.
         classes: Number of classes.
+        share: The share that does it, where the steps of the order have some.
     """
 
     step: int
     array: str = "labels"
     classes: int = 10
+    share: int | None = None
 
     def __call__(self, inputs: StepInputs) -> StepInputs:
         """Flip the labels at the step; leave every other step alone.
@@ -36,7 +38,7 @@ class LabelFlip:
         Raises:
             DataError: The batch has no array of that name.
         """
-        if inputs.draws.step != self.step:
+        if inputs.draws.step != self.step or inputs.share != self.share:
             return inputs
         if self.array not in inputs.batch:
             raise DataError(f"The batch has no array {self.array!r} to tamper with.")

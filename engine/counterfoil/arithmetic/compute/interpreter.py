@@ -61,6 +61,7 @@ class StepInputs:
         scalars: Per-step scalars by name.
         draws: Key of the random draws.
         combined: Of an update program: what the shares of the step gave, combined, by name; float32.
+        share: Number of the share whose rows these are; None where a step has no shares, and of an update program.
     """
 
     state: Mapping[str, Tensor]
@@ -68,6 +69,7 @@ class StepInputs:
     scalars: Mapping[str, float]
     draws: Draws
     combined: Mapping[str, Tensor] = field(default_factory=dict)
+    share: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,188 @@
+"""Steps of an order, executed as the trainer: recorded for the first time, or computed again by their logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
+from counterfoil.arithmetic.compute.operation import Compute
+from counterfoil.arithmetic.compute.prepared import Round
+from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil.arithmetic.machine import Machine
+from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.arithmetic.selftest import run_selftest
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.generators import relay
+from counterfoil.bundle.shares import StepShares
+from counterfoil.program.graph import Program
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.recordingevents import OperatorRecorded
+from counterfoil.training.sharing import Alone, Exchange, PartDone, SharedStep, execute_shared
+from counterfoil.training.stepfile import StoredStep, log_of_part
+from counterfoil.training.tamper import Tamper
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Executes steps of an order on this machine.
+
+    Attributes:
+        order: The order; with its data, once a step is executed.
+        interpreters: An interpreter of each of its programs, by the program's digest.
+        compute: Computes an operator.
+        tamper: What departs from the order.
+        exchange: What this process and others tell each other, where the steps of the order have shares.
+        cancel: Looked at between operators.
+    """
+
+    order: LoadedOrder
+    interpreters: Mapping[Digest, Interpreter]
+    compute: Compute
+    tamper: Tamper | None
+    exchange: Exchange | None
+    cancel: CancelToken | None
+
+    def execute(
+        self, step: int, program: Program, inputs: StepInputs, rounder: Round
+    ) -> Generator[OperatorRecorded, None, StepResult]:
+        """Execute a program of a step, from 1, with a rounder that was told of it."""
+        if self.tamper is not None:
+            inputs = self.tamper(inputs)
+        interpreter = self.interpreters[program.digest]
+        execution = interpreter.execute(inputs, rounder=rounder, compute=self.compute, cancel=self.cancel)
+        before, total = self._operators(step, inputs)
+        return relay(execution, lambda done: OperatorRecorded(step, before + done, total))
+
+    def _operators(self, step: int, inputs: StepInputs) -> tuple[int, int]:
+        """Return how many operators of a step this process has executed before some inputs, and of how many."""
+        first = len(self.order.programs.of(step).nodes)
+        if self.exchange is None or self.order.updates is None:
+            return 0, first
+        mine = list(self.exchange.mine)
+        before = mine.index(inputs.share) if inputs.share is not None else len(mine)
+        return before * first, len(mine) * first + len(self.order.updates.of(step).nodes)
+
+
+def open_executor(
+    order: LoadedOrder,
+    machine: Machine,
+    tamper: Tamper | None,
+    exchange: Exchange | None,
+    cancel: CancelToken | None,
+) -> Executor:
+    """Make an executor, on a machine that has room for a step and passes its self-test."""
+    precision, shares = order.manifest.precision, order.manifest.shares
+    machine.check_memory(order.all_programs, precision)
+    run_selftest(machine, precision)
+    interpreters = {program.digest: machine.interpreter(program, precision) for program in order.all_programs}
+    if shares is not None and exchange is None:
+        exchange = Alone(shares.count)
+    return Executor(order, interpreters, machine.compute(precision), tamper, exchange, cancel)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A step that was executed, before it is kept.
+
+    Attributes:
+        state: The state after it.
+        loss: Its loss.
+        log: Returns its rounding log, encoded, and the number of entries in it.
+        fingerprints: uint64 ``[places]``.
+        shares: What a run holds of its shares, where it has some.
+    """
+
+    state: Mapping[str, Tensor]
+    loss: float
+    log: Callable[[], tuple[bytes, int]]
+    fingerprints: npt.NDArray[np.uint64]
+    shares: StepShares | None = None
+
+
+class Recorders:
+    """Records the steps of an order: executes them, and keeps what an auditor needs.
+
+    Args:
+        executor: Executes the steps.
+        kernels: The kernels of its machine.
+    """
+
+    def __init__(self, executor: Executor, kernels: Kernels) -> None:
+        self._executor = executor
+        self._arithmetic = arithmetic_of(executor.order.manifest.precision)
+        self._rounders = {p.digest: self._arithmetic.recorder(p, kernels) for p in executor.order.all_programs}
+
+    def record(
+        self, step: int, state: Mapping[str, Tensor]
+    ) -> Generator[OperatorRecorded, None, Recorded | StepResult]:
+        """Execute a step, from 1; returns its result alone in a process that writes nothing."""
+        executor, order = self._executor, self._executor.order
+        if executor.exchange is not None:
+            done = yield from execute_shared(order, step, state, self._part, executor.exchange)
+            if isinstance(done, StepResult):
+                return done
+            log = done.log, done.log_entries
+            return Recorded(done.state, done.loss, lambda: log, done.fingerprints, done.shares)
+        program = order.programs.of(step)
+        rounder = self._rounders[program.digest]
+        rounder.begin_step(step_key(order.manifest.digest, step))
+        result = yield from executor.execute(step, program, order.inputs(step, state), rounder)
+        encode = partial(self._encoded, rounder.logs)
+        return Recorded(result.state, result.loss, encode, rounder.fingerprints)
+
+    def _part(
+        self, step: int, share: int | None, program: Program, inputs: StepInputs
+    ) -> Generator[OperatorRecorded, None, PartDone]:
+        rounder = self._rounders[program.digest]
+        rounder.begin_step(step_key(self._executor.order.manifest.digest, step))
+        result = yield from self._executor.execute(step, program, inputs, rounder)
+        return PartDone(result, *self._encoded(rounder.logs), rounder.fingerprints)
+
+    def _encoded(self, logs: Sequence[SiteLog]) -> tuple[bytes, int]:
+        return self._arithmetic.encode_log(logs), sum(len(site.indices) for site in logs)
+
+
+class Restoring:
+    """Computes a finished step again, following its log.
+
+    With its own log a step comes out the same on other hardware too (docs/numerics.md, "Two theorems").
+
+    Args:
+        executor: Executes the step.
+        finished: The step.
+        kernels: The kernels of the machine.
+    """
+
+    def __init__(self, executor: Executor, finished: StoredStep, kernels: Kernels) -> None:
+        self._executor, self._finished, self._kernels = executor, finished, kernels
+        self._manifest = executor.order.manifest
+        self._arithmetic = arithmetic_of(self._manifest.precision)
+
+    def step(self, state: Mapping[str, Tensor]) -> Generator[OperatorRecorded, None, Recorded]:
+        """Compute it from the state before it; all shares here, where it has some."""
+        order, number = self._executor.order, self._finished.record.step
+        log = self._finished.log, self._finished.log_entries
+        shares = self._manifest.shares
+        if shares is not None:
+            done = yield from execute_shared(order, number, state, self._part, Alone(shares.count))
+            assert isinstance(done, SharedStep)
+            return Recorded(done.state, done.loss, lambda: log, done.fingerprints, done.shares)
+        part = yield from self._part(number, None, order.programs.of(number), order.inputs(number, state))
+        return Recorded(part.result.state, part.result.loss, lambda: log, part.fingerprints)
+
+    def _part(
+        self, step: int, share: int | None, program: Program, inputs: StepInputs
+    ) -> Generator[OperatorRecorded, None, PartDone]:
+        log = log_of_part(self._finished, share)
+        rounder = self._arithmetic.replayer(program, self._kernels)
+        rounder.follow(step_key(self._manifest.digest, step), self._arithmetic.decode_log(program, log))
+        result = yield from self._executor.execute(step, program, inputs, rounder)
+        return PartDone(result, log, 0, rounder.fingerprints)

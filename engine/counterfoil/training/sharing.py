@@ -1,0 +1,236 @@
+"""A step that several shares make, executed: its parts in turn, whoever executes which of them.
+
+The gradient program runs for each share; what the shares give is combined; the update program runs once. Which shares
+a process runs, and how it hears of the others, is its :class:`Exchange`; how a part is run (recorded, or computed again
+by its log), its :class:`RunPart`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from counterfoil.arithmetic.combining import ExactSum, Given, common_exponents, side_by_side
+from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil.base.digest import Digest
+from counterfoil.bundle.shares import COUNT, ShareRecord, StepShares
+from counterfoil.commit.fingerprints import fingerprints_digest
+from counterfoil.commit.statedigest import root_of
+from counterfoil.program.graph import Program
+from counterfoil.training.loaded import LoadedOrder
+
+
+@dataclass(frozen=True)
+class PartDone:
+    """A part of a step that was executed: the update, a share, or a whole step.
+
+    Attributes:
+        result: What it gave.
+        log: Its rounding log, encoded.
+        log_entries: Number of entries in it.
+        fingerprints: uint64 ``[places]``.
+    """
+
+    result: StepResult
+    log: bytes
+    log_entries: int
+    fingerprints: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ShareDone:
+    """A share that was executed, as all processes hear of it.
+
+    Attributes:
+        record: What its leaf commits to.
+        log: Its rounding log, encoded.
+        log_entries: Number of entries in it.
+        fingerprints: uint64 ``[places]``.
+    """
+
+    record: ShareRecord
+    log: bytes
+    log_entries: int
+    fingerprints: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class SharedStep:
+    """A step that shares made.
+
+    Attributes:
+        state: The state after it.
+        loss: Its loss.
+        log: The logs of the shares, one behind the other, and of the update.
+        log_entries: Entries in all of them.
+        fingerprints: uint64 ``[places of the update program]``.
+        shares: What a run holds of the shares.
+    """
+
+    state: dict[str, Tensor]
+    loss: float
+    log: bytes
+    log_entries: int
+    fingerprints: npt.NDArray[np.uint64]
+    shares: StepShares
+
+
+class RunPart(Protocol):
+    """Runs a part of a step: a share, or the update where there is none."""
+
+    def __call__(
+        self, step: int, share: int | None, program: Program, inputs: StepInputs, /
+    ) -> Generator[Any, None, PartDone]:
+        """Run the program of the part; yields the progress."""
+
+
+class Exchange(Protocol):
+    """What the processes of a recording tell each other in a step."""
+
+    @property
+    def mine(self) -> Sequence[int]:
+        """Numbers of the shares that this process runs, ascending."""
+
+    def largest(self, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the largest of what each process found, element by element."""
+
+    def add(self, totals: Mapping[str, Tensor]) -> None:
+        """Add the int64 tensors of all processes, in place and in any order."""
+
+    def beside(self, mine: Sequence[Given]) -> Sequence[Given]:
+        """Return what all shares give, in their order."""
+
+    def buffers(self, first: Mapping[str, Tensor] | None, like: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """Return the buffers after share 0, which one process has; ``like`` has their shapes."""
+
+    def shares(self, mine: Sequence[ShareDone]) -> Sequence[ShareDone]:
+        """Return all shares in their order, or nothing in a process that writes nothing."""
+
+
+class Alone:
+    """One process that runs all shares.
+
+    Args:
+        count: How many there are.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.mine = range(count)
+
+    def largest(self, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """What it found itself."""
+        return exponents
+
+    def add(self, totals: Mapping[str, Tensor]) -> None:
+        """Nothing is to be added."""
+
+    def beside(self, mine: Sequence[Given]) -> Sequence[Given]:
+        """Its own are all."""
+        return mine
+
+    def buffers(self, first: Mapping[str, Tensor] | None, like: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """It has them."""
+        assert first is not None
+        return first
+
+    def shares(self, mine: Sequence[ShareDone]) -> Sequence[ShareDone]:
+        """Its own are all."""
+        return mine
+
+
+def execute_shared(
+    order: LoadedOrder, step: int, state: Mapping[str, Tensor], run: RunPart, exchange: Exchange
+) -> Generator[Any, None, SharedStep | StepResult]:
+    """Execute a step that shares make.
+
+    Args:
+        order: The order.
+        step: The step, from 1.
+        state: The state before it.
+        run: Runs a part.
+        exchange: Says which shares this process runs, and hears of the others.
+
+    Yields:
+        What ``run`` yields.
+
+    Returns:
+        The step; in a process that writes nothing its result alone.
+    """
+    program, shares = order.programs.of(step), order.manifest.shares
+    assert order.updates is not None
+    assert shares is not None
+    given: list[Given] = []
+    done: list[ShareDone] = []
+    first: dict[str, Tensor] | None = None
+    for share in exchange.mine:
+        part = yield from run(step, share, program, order.share_inputs(step, share, state))
+        buffers = {name: part.result.state[name] for name in program.updates}
+        first = buffers if share == 0 else first
+        record = share_record(share, part.result, buffers, part.log, part.fingerprints)
+        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints))
+        given.append(part.result.combined)
+    exponents, combined = np.zeros(0, np.int32), None
+    if shares.sums:
+        exponents = exchange.largest(common_exponents(given))
+        adding = ExactSum(dict(zip(sorted(given[0]), exponents.tolist(), strict=True)), shares.count)
+        while given:
+            adding.add(given.pop())
+        exchange.add(adding.totals)
+        together = adding.result()
+    else:
+        together = side_by_side(exchange.beside(given))
+    update = order.updates.of(step)
+    part = yield from run(step, None, update, order.update_inputs(step, state, together))
+    after = exchange.buffers(first, {name: state[name] for name in program.updates})
+    new = {**part.result.state, **after}
+    every = exchange.shares(done)
+    if not every:
+        return replace(part.result, state=new)
+    combined = root_of(together) if shares.sums else None
+    return SharedStep(
+        state=new,
+        loss=part.result.loss,
+        log=b"".join((*(share.log for share in every), part.log)),
+        log_entries=sum(share.log_entries for share in every) + part.log_entries,
+        fingerprints=part.fingerprints,
+        shares=StepShares.of(
+            [share.record for share in every],
+            [len(share.log) for share in every],
+            [share.fingerprints for share in every],
+            exponents.tolist(),
+            combined,
+        ),
+    )
+
+
+def share_record(
+    share: int,
+    result: StepResult,
+    buffers: Mapping[str, Tensor],
+    log: bytes,
+    fingerprints: npt.NDArray[np.uint64],
+) -> ShareRecord:
+    """Return what the leaf of a share commits to.
+
+    Args:
+        share: Its number.
+        result: What its gradient program gave.
+        buffers: The state tensors among that which the program changes.
+        log: Its rounding log.
+        fingerprints: uint64 ``[places]``.
+    """
+    count = result.combined.get(COUNT)
+    return ShareRecord(
+        share,
+        root_of(result.combined),
+        root_of(buffers),
+        Digest.of(log),
+        fingerprints_digest(fingerprints),
+        result.loss,
+        1.0 if count is None else float(count),
+    )
