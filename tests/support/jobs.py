@@ -38,7 +38,7 @@ from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
 from counterfoil.signing.envelope import open_claim, sign_claim
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training import recorder
+from counterfoil.training import executing
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import digits, gpt2
@@ -219,7 +219,7 @@ def record_run(order: Path, run: Path, key: SigningKey, *, perturbation: str | N
 
     On one thread unless told otherwise, as threads order sums.
     """
-    with _self_tests_remembered(recorder):
+    with _self_tests_remembered(executing):
         for _ in record(order, run, key, **({"threads": 1, "machines": imitated(perturbation)} | settings)):
             pass
     return run
@@ -368,12 +368,12 @@ def recorded_by(make: Callable[..., Any]) -> Iterator[None]:
     def arithmetic(precision: AnyPrecision) -> Any:
         return _Arithmetic(precision, recorder=lambda program, kernels: make(program, precision, kernels))
 
-    with replaced(recorder, "arithmetic_of", arithmetic):
+    with replaced(executing, "arithmetic_of", arithmetic):
         yield
 
 
 @contextmanager
 def logged_as(log: bytes) -> Iterator[None]:
     """Let the trainer write these bytes as every step's log while the block runs."""
-    with replaced(recorder, "arithmetic_of", lambda precision: _Arithmetic(precision, encode_log=lambda logs: log)):
+    with replaced(executing, "arithmetic_of", lambda precision: _Arithmetic(precision, encode_log=lambda logs: log)):
         yield

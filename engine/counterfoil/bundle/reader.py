@@ -24,8 +24,8 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.schema import OrderManifest, StepRecord
-from counterfoil.bundle.shares import StepShares
 from counterfoil.bundle.steady import SteadyFile
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 
 

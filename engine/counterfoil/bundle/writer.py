@@ -20,7 +20,7 @@ from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import OrderManifest, check_name
-from counterfoil.bundle.shares import StepShares
+from counterfoil.bundle.stepshares import StepShares
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.generators import relay
-from counterfoil.bundle.shares import StepShares
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recordingevents import OperatorRecorded

@@ -18,7 +18,8 @@ from torch import Tensor
 from counterfoil.arithmetic.combining import ExactSum, Given, common_exponents, side_by_side
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.base.digest import Digest
-from counterfoil.bundle.shares import COUNT, ShareRecord, StepShares
+from counterfoil.bundle.shares import COUNT, ShareRecord
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.statedigest import root_of
 from counterfoil.program.graph import Program

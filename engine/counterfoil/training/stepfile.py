@@ -18,7 +18,7 @@ import numpy.typing as npt
 from counterfoil.base import canonical
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.bundle.shares import StepShares, read_shares
+from counterfoil.bundle.stepshares import StepShares, read_shares
 from counterfoil.commit.fingerprints import fingerprint_bytes, fingerprints_digest
 
 _NUMBERS = struct.Struct("<QQQQQd?")
