@@ -16,7 +16,8 @@ from torch.nn import functional
 
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import Objective, capture
+from counterfoil.program.capture import capture
+from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import Labels, Pixels
 from counterfoil.training.initial import fan_in_uniform

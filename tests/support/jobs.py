@@ -32,8 +32,9 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import CapturedStep, Objective, capture
+from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Program
+from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
 from counterfoil.signing.envelope import open_claim, sign_claim

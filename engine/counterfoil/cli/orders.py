@@ -176,7 +176,7 @@ def order(
         draft = order_script(script, context.obj, max_steps, profile, segments)
     else:
         assert source is not None
-        from counterfoil.training.custom import load_job
+        from counterfoil.training.named import load_job
 
         draft = drafted(load_job(source), profile, segments)
     look = look_again(draft, source, script, context.obj, max_steps, profile, segments) if second_look else None

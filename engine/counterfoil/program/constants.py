@@ -6,7 +6,7 @@ library's code. Equal constants are one. Nothing updates them, so they keep thei
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from torch import Tensor
 
@@ -41,7 +41,13 @@ class Constants:
 
 
 def with_constants(
-    nodes: Sequence[Node], inputs: tuple[Input, ...], updates: Mapping[str, Value], loss: Value, constants: Constants
+    nodes: Sequence[Node],
+    inputs: tuple[Input, ...],
+    updates: Mapping[str, Value],
+    loss: Value,
+    combined: Mapping[str, Value],
+    constants: Constants,
+    taken: Collection[str] = (),
 ) -> tuple[Program, dict[str, Tensor]]:
     """Put a program together whose state is the given inputs and the constants that its nodes use.
 
@@ -50,19 +56,21 @@ def with_constants(
         inputs: The inputs, state first, sorted by name.
         updates: Value of the new state by name.
         loss: Value of the loss.
+        combined: Of a gradient program the values that are combined, by name.
         constants: The constants.
+        taken: Names that they must not get, besides those of the inputs.
 
     Returns:
         The program, its values numbered from 0 without gaps; and the constants by name.
     """
     used = [value.number for node in nodes for value in node_values(node)]
-    used += [value.number for value in (*updates.values(), loss)]
-    taken = {item.name for item in inputs}
+    used += [value.number for value in (*updates.values(), *combined.values(), loss)]
+    known = {*taken, *(item.name for item in inputs)}
     named: dict[int, str] = {}
     for number in dict.fromkeys(used):
         if number < 0:
-            named[number] = _free_name(taken)
-            taken.add(named[number])
+            named[number] = _free_name(known)
+            known.add(named[number])
     added = {number: Input(name, "state", constants[number][1]) for number, name in named.items()}
     numbered = {**dict(enumerate(inputs)), **added}
     # State comes first, sorted by name; the other inputs keep their order behind it.
@@ -70,7 +78,7 @@ def with_constants(
         numbered, key=lambda number: (numbered[number].kind != "state", _sort_name(numbered[number]), number)
     )
     renumbered = {old: new for new, old in enumerate(order)}
-    program = assembled(nodes, tuple(numbered[number] for number in order), renumbered, updates, loss)
+    program = assembled(nodes, tuple(numbered[number] for number in order), renumbered, updates, loss, combined)
     return program, {name: constants[number][0] for number, name in named.items()}
 
 

@@ -34,6 +34,8 @@ INPUT_KINDS = ("state", "batch", "scalar", "combined")
 PASSES = ("forward", "backward", "update")
 NAME_OF_COMBINED = re.compile(r"[A-Za-z0-9_.\-:]{1,220}")
 """What the name of a value looks like that the shares of a step give: ``gradient:``, and the name of the parameter."""
+GRADIENT, BUFFER = "gradient:", "buffer:"
+"""What the name of such a value begins with, before the name of a parameter or of a buffer."""
 MAX_ELEMENTS = 2**36
 MAX_MODULE = 1000
 """Characters of the path of a module."""

@@ -16,7 +16,7 @@ from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Valu
 from counterfoil.operators.uses import COMPARISONS, undefined_use
 from counterfoil.program.assembly import alive
 from counterfoil.program.constants import Constants, with_constants
-from counterfoil.program.graph import Input, Program, node_values
+from counterfoil.program.graph import BUFFER, Input, Program, node_values
 from counterfoil.program.mixed import in_float32
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
 from counterfoil.program.settled import SettledNodes
@@ -61,12 +61,14 @@ def lower(
     own_storages: Collection[int],
     *,
     single: bool = False,
+    combined_names: Sequence[str] = (),
+    taken: Collection[str] = (),
 ) -> tuple[Program, dict[str, Tensor]]:
     """Turn the graph of a step into a program.
 
     Args:
         graph: Graph without mutations, whose placeholders are the inputs in order and whose output is the loss
-            followed by the new state tensors.
+            followed by the new state tensors, and by what is combined.
         inputs: The inputs of the program.
         result_names: Names of the new state tensors, in the order of the graph's output.
         meta_key: Key of the node metadata that holds ``(pass, module path, file and line)``.
@@ -74,6 +76,9 @@ def lower(
         own_storages: Addresses of the memory of the model's own tensors: the step must read those as its inputs.
         single: Whether the graph is one of single operations. Then equal operators with equal arguments become one: all
             are pure functions, so no bit changes. A softmax takes the place of its logarithm's exponential.
+        combined_names: Names of what is combined with that of other shares, in the order of the graph's output. A
+            buffer that stays as it is is left out.
+        taken: Names that constants must not get, besides those of the inputs.
 
     Returns:
         The program; and the constants that it reads as state, by the names that they got, ``constant.1`` and so on.
@@ -81,7 +86,9 @@ def lower(
     Raises:
         ProgramError: An operator outside the allow-list, or a constant that a program cannot hold.
     """
-    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages, single).run(result_names)
+    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages, single).run(
+        result_names, combined_names, taken
+    )
 
 
 class _Lowering:
@@ -108,7 +115,9 @@ class _Lowering:
         self._draws = 0
         self._origin = _NOWHERE
 
-    def run(self, result_names: Sequence[str]) -> tuple[Program, dict[str, Tensor]]:
+    def run(
+        self, result_names: Sequence[str], combined_names: Sequence[str], taken: Collection[str]
+    ) -> tuple[Program, dict[str, Tensor]]:
         self._draws = 1 + max(
             (n.args[1] for n in self._graph.nodes if n.op == "call_function" and _operator_name(n.target) in DRAWS),
             default=-1,
@@ -127,12 +136,15 @@ class _Lowering:
                 results = [self._single(item) for item in node.args[0]]
             else:
                 self._call(node)
-        loss, updates = results[0], dict(zip(result_names, results[1:], strict=True))
+        named = list(zip((*result_names, *combined_names), results[1:], strict=True))
+        loss, updates, combined = results[0], dict(named[: len(result_names)]), dict(named[len(result_names) :])
         for number, item in enumerate(self._inputs):
-            if updates.get(item.name) == Value(number):
-                del updates[item.name]
+            for given, name in ((updates, item.name), (combined, f"{BUFFER}{item.name}")):
+                if item.kind == "state" and given.get(name) == Value(number):
+                    del given[name]
         nodes = self._nodes if self._emitted is None else softmax_in_place_of_exponentials(self._nodes)
-        return with_constants(alive(nodes, (*updates.values(), loss)), self._inputs, updates, loss, self._constants)
+        kept = alive(nodes, (*updates.values(), *combined.values(), loss))
+        return with_constants(kept, self._inputs, updates, loss, combined, self._constants, taken)
 
     @property
     def _place(self) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +13,18 @@ from torch import Tensor, nn
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.turns import Turns
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import CapturedStep, Objective, Parts, Weigh, capture
+from counterfoil.program.capture import CapturedStep, capture
+from counterfoil.program.passes import Objective, Parts, Weigh
+from counterfoil.program.sharing import capture_shares
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import captured_within
+from counterfoil.training.division import Division
 from counterfoil.training.forms import Combination
 from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.rows import Rows
 
+WHOLE = Division()
+"""Of a step that is one program."""
 CaptureForm = Callable[[Combination | None], CapturedStep]
 """Captures the step for one combination of parts; None is the only one there is."""
 
@@ -30,7 +37,7 @@ def capture_form(
     schedule: npt.NDArray[np.int64],
     form: Combination | None,
     *,
-    micro_batches: int = 1,
+    division: Division = WHOLE,
     accumulate: int = 1,
     weigh: Weigh = "parts",
     exact: bool = False,
@@ -44,8 +51,8 @@ def capture_form(
         rule: The update rule.
         rows: The client's data.
         schedule: The rows of each step.
-        form: The form, a combination of parts; None where all steps have the same.
-        micro_batches: Into how many equal pieces a step splits each batch.
+        form: The form, a combination of parts, of a step or of a share of one; None where all steps have the same.
+        division: Into how many shares a step is divided, and into how many equal pieces each batch is split.
         accumulate: Batches of a step.
         weigh: As for :func:`counterfoil.program.capture.capture`, and so are the others.
         exact: Whether it is for an exact profile.
@@ -57,20 +64,75 @@ def capture_form(
     width = schedule.shape[1]
     batch = {name: TensorType(array.dtype.name, (width, *array.shape[1:])) for name, array in rows.arrays.items()}
     forms, parts = rows.forms, None
-    if forms is not None and form is not None:
-        forms.check_pieces(micro_batches)
-        parts, accumulate = _cutting(rows, form, micro_batches), len(form)
-    return capture(
+    if forms is None or form is None:
+        division = division.accumulating(accumulate)
+    else:
+        forms.check_pieces(division.micro_batches)
+        parts = _cutting(rows, form, division.micro_batches)
+        division = replace(division, micro_batches=division.micro_batches * len(form))
+    return capture_step(
         model,
         lambda model, given: objective(model, rows.batch(given)),
         rule,
         batch,
-        micro_batches=micro_batches * accumulate,
+        division,
         parts=parts,
         weigh=weigh,
         exact=exact,
         ignore_autocast=ignore_autocast,
     )
+
+
+def capture_step(
+    model: nn.Module,
+    objective: Objective,
+    rule: UpdateRule,
+    batch: Mapping[str, TensorType],
+    division: Division,
+    *,
+    parts: Parts | None = None,
+    weigh: Weigh = "parts",
+    exact: bool = False,
+    ignore_autocast: bool = False,
+) -> CapturedStep:
+    """Capture a step, divided into shares or not.
+
+    Args:
+        model: As for :func:`counterfoil.program.capture.capture`; so are all that are not named here.
+        objective: The same.
+        rule: The same.
+        batch: Dtype and shape of each array that a step reads, all shares of it together.
+        division: How it is divided.
+        parts: Says what each micro-batch has of the rows of a share.
+        weigh: The same.
+        exact: The same.
+        ignore_autocast: The same.
+
+    Raises:
+        DataError, ProgramError: As the same, or the rows cannot be divided.
+    """
+    common = _Common(parts=parts, weigh=weigh, exact=exact, ignore_autocast=ignore_autocast)
+    if division.whole:
+        return capture(model, objective, rule, batch, micro_batches=division.micro_batches, **common)
+    return capture_shares(
+        model,
+        objective,
+        rule,
+        division.of_share(batch),
+        shares=division.shares,
+        micro_batches=division.micro_batches,
+        buffers=division.buffers,
+        **common,
+    )
+
+
+class _Common(TypedDict):
+    """What both captures take alike."""
+
+    parts: Parts | None
+    weigh: Weigh
+    exact: bool
+    ignore_autocast: bool
 
 
 def _cutting(rows: Rows, form: Combination, pieces: int) -> Parts:

@@ -5,17 +5,11 @@ Trainer and auditor never run it: they interpret the program that it was turned 
 
 from __future__ import annotations
 
-import importlib
 import numbers
-import os
-import sys
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,22 +24,23 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, CounterfoilError, DataError
+from counterfoil.base.errors import BundleError, DataError
 from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil.base.raised import theirs
 from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.schema import check_name
-from counterfoil.program.capture import CapturedStep, Objective, Weigh
+from counterfoil.program.capture import CapturedStep
 from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.notes import Notes
+from counterfoil.program.passes import Objective, Weigh
 from counterfoil.program.recompute import Segments, check_segments
+from counterfoil.program.sharing import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizers_within, trained_names
 from counterfoil.training.batches import Batches, Last
 from counterfoil.training.capturing import capture_form, capture_forms, foretelling
-from counterfoil.training.clientcode import place_failed, what_failed
+from counterfoil.training.division import Division, divided
 from counterfoil.training.forms import Combination
 from counterfoil.training.leaves import check_dtype
 from counterfoil.training.order import OrderDraft, draft_order
@@ -94,6 +89,17 @@ class ClientJob(ABC):
         """Draft the order; :meth:`drafting` without the reports."""
         return finish(self.drafting(precision))
 
+    def divided(self, shares: int) -> ClientJob:
+        """Return the job with steps that so many shares make.
+
+        Raises:
+            DataError: Its steps cannot be divided.
+        """
+        raise DataError(
+            f"The steps of a {type(self).__name__} cannot be divided into {shares} shares.",
+            remedy="Order a CustomJob, whose steps have one optimizer.",
+        )
+
 
 @dataclass(frozen=True)
 class CustomJob(ClientJob):
@@ -134,6 +140,10 @@ class CustomJob(ClientJob):
         pad: What the rows of a batch are padded with, by the name of the array, where batches have more shapes than an
             order has programs; by default what ``collate_fn`` pads with, if that changes no loss.
         may_stop_early: The rule by which the run ends before its last step; None where it must have all.
+        shares: Into how many shares a step divides its batch, so that several devices may train it: their gradients are
+            combined exactly. Each is then split into the ``micro_batches``. None for a step that is one program.
+        buffers: With shares: what becomes of the model's floating-point buffers, such as running statistics. ``first``
+            keeps those of the first share, as DistributedDataParallel does; ``mean`` takes the mean of all shares'.
     """
 
     title: str
@@ -159,6 +169,17 @@ class CustomJob(ClientJob):
     last: Last | None = None
     pad: Mapping[str, float] | None = None
     may_stop_early: StopRule | None = None
+    shares: int | None = None
+    buffers: Buffers = "first"
+
+    @property
+    def division(self) -> Division:
+        """How its steps are divided; raises DataError."""
+        return Division(1 if self.shares is None else int(self.shares), int(self.micro_batches), self.buffers)
+
+    def divided(self, shares: int) -> CustomJob:
+        """Return the job with so many shares in the place of its own."""
+        return replace(self, shares=shares)
 
     def drafting(
         self,
@@ -205,6 +226,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     schedule = schedule_of(job, rows, count)
     rows, stored = windowed(rows, job.steps // job.checkpoint_every + 1)
     rows, padded = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
+    rows, schedule = divided(rows, schedule, job.division.shares)
 
     def capture_one(form: Combination | None) -> CapturedStep:
         with only_training(job.model, optimizer.trained):
@@ -215,7 +237,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
                 rows,
                 schedule,
                 form,
-                micro_batches=int(job.micro_batches),
+                division=job.division,
                 accumulate=int(job.accumulate),
                 weigh=job.weigh,
                 exact=is_exact(job.precision),
@@ -331,6 +353,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "steps": (numbers.Integral, "a whole number"),
     "batch_size": ((numbers.Integral, type(None)), "a whole number"),
     "micro_batches": (numbers.Integral, "a whole number"),
+    "shares": ((numbers.Integral, type(None)), "a whole number"),
     "accumulate": (numbers.Integral, "a whole number"),
     "commit_every": (numbers.Integral, "a whole number"),
     "checkpoint_every": (numbers.Integral, "a whole number"),
@@ -376,6 +399,7 @@ def check_counts(job: CustomJob) -> None:
         value = getattr(job, name)
         if value is not None and value < 1:
             raise DataError(f"The job's {name} is {value}; it must be at least 1.")
+    _ = job.division
     if job.recompute_activations is not None:
         check_segments(job.recompute_activations)
     if job.checkpoint_every % job.commit_every:
@@ -514,87 +538,3 @@ def chosen_rows(job: CustomJob, count: int) -> npt.NDArray[np.int64]:
             f"({job.steps}, {size or 'batch_size'}), the rows of each step."
         )
     return given.astype(np.int64)
-
-
-def load_job(reference: str) -> ClientJob:
-    """Import a module of the client's and call the function in it that makes the job.
-
-    While that happens the current folder is the first in which modules are looked for.
-
-    Args:
-        reference: ``package.module:function``.
-
-    Raises:
-        DataError: There is no such module or function, it fails, or it does not return a CustomJob; the message names
-            file and line where it failed.
-        CounterfoilError: What the client's code got from Counterfoil itself.
-    """
-    name, _, attribute = reference.partition(":")
-    if not attribute.isidentifier() or not all(part.isidentifier() for part in name.split(".")):
-        raise DataError(
-            f"{reference!r} does not name a function.", remedy="Write package.module:function, for instance job:make."
-        )
-    with _current_folder_first():
-        module = _import(name)
-        make = _function(module, attribute)
-        try:
-            job = make()
-        except CounterfoilError:
-            raise
-        except BaseException as error:
-            theirs(error)
-            raise DataError(
-                f"{reference} failed: {what_failed(error)}{place_failed(error, [__file__])}",
-                remedy="Correct the code; it must return a counterfoil.CustomJob when called without arguments.",
-                detail=traceback.format_exc(),
-            ) from error
-    if not isinstance(job, ClientJob):
-        raise DataError(
-            f"{reference} returned {type(job).__name__}, not a CustomJob.",
-            remedy="Return counterfoil.CustomJob(...); docs/bring-your-own-model.md has an example.",
-        )
-    return job
-
-
-@contextmanager
-def _current_folder_first() -> Iterator[None]:
-    folder = os.getcwd()
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-
-
-def _import(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise DataError(
-                f"There is no module {name!r} in the folder {Path.cwd()} or among the installed packages.",
-                remedy="Run the command in the folder that holds it.",
-            ) from error
-        raise DataError(
-            f"The module {name!r} imports {error.name!r}, which is not installed{place_failed(error, [__file__])}",
-            remedy="Install it in the environment that Counterfoil runs in.",
-        ) from error
-    except BaseException as error:
-        theirs(error)
-        raise DataError(
-            f"The module {name!r} cannot be imported: {what_failed(error)}{place_failed(error, [__file__])}",
-            remedy="Correct the code.",
-            detail=traceback.format_exc(),
-        ) from error
-
-
-def _function(module: ModuleType, attribute: str) -> Callable[[], Any]:
-    found = getattr(module, attribute, None)
-    if callable(found):
-        function: Callable[[], Any] = found
-        return function
-    what = "is no function" if hasattr(module, attribute) else "does not exist"
-    raise DataError(
-        f"{attribute!r} {what} in the module {module.__name__!r} ({module.__file__}).",
-        remedy="Name a function without arguments that returns a counterfoil.CustomJob.",
-    )

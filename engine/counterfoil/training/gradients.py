@@ -1,4 +1,4 @@
-"""Where the gradients of a program are: what the backward pass gives and the optimizer reads."""
+"""Where the gradients of a program are: what the backward pass gives, and the optimizer reads or a share hands on."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from dataclasses import dataclass
 
 from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node, Value
-from counterfoil.program.graph import Program, node_values
+from counterfoil.program.graph import GRADIENT, Program, node_values
 
 
 @dataclass(frozen=True)
 class Gradient:
-    """One gradient that the optimizer reads.
+    """One gradient that the optimizer reads, or that a share of a step gives.
 
     Attributes:
         value: Number of its value in the program.
         parameter: Name of the state tensor that it changes; empty where that is not one alone.
         where: The operator that gives it, in words.
         sites: Numbers of the rounding sites that it comes from through views and exact operators.
-        reader: First value of the first node of the update that has it as an argument.
+        reader: First value of the first node of the update that has it as an argument; None where a share gives it.
     """
 
     value: int
     parameter: str
     where: str
     sites: tuple[int, ...]
-    reader: int
+    reader: int | None
 
 
 def gradients(program: Program) -> tuple[Gradient, ...]:
-    """Return the gradients of a program: floating-point values of a pass before the update that the update reads."""
+    """Return the gradients of a program: floating-point values of a pass before the update that the update reads.
+
+    Those of a gradient program are what it gives as such; an update program has none.
+    """
     givers = {n.first_value + k: n for n in program.nodes for k in range(len(n.outputs))}
     sites = {program.nodes[s.node].first_value + s.output: number for number, s in enumerate(program.sites)}
     readers: dict[int, int] = {}
@@ -38,9 +41,17 @@ def gradients(program: Program) -> tuple[Gradient, ...]:
         for argument in node.args if node.phase == "update" else ():
             if isinstance(argument, Value) and _is_given(program, givers.get(argument.number), argument.number):
                 readers.setdefault(argument.number, node.first_value)
+    found: list[tuple[int, str, int | None]] = [
+        (number, _parameter(program, number), reader) for number, reader in sorted(readers.items())
+    ]
+    found += [
+        (value.number, name.removeprefix(GRADIENT), None)
+        for name, value in sorted(program.combined.items())
+        if name.startswith(GRADIENT) and value.number in givers
+    ]
     return tuple(
-        Gradient(number, _parameter(program, number), givers[number].where, _sites(givers, number, sites), reader)
-        for number, reader in sorted(readers.items())
+        Gradient(number, parameter, givers[number].where, _sites(givers, number, sites), reader)
+        for number, parameter, reader in found
     )
 
 

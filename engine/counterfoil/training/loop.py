@@ -25,8 +25,8 @@ from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision
 from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.capture import Weigh
 from counterfoil.program.notes import Notes
+from counterfoil.program.passes import Weigh
 from counterfoil.program.update import ClipByNorm, WeightAverage
 from counterfoil.program.update.handing import Handing
 from counterfoil.program.update.torchs import AnyRule, optimizers_within

@@ -24,6 +24,7 @@ from counterfoil.base.stopping import StopRule
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
+from counterfoil.bundle.shares import STACK, SUM, Shares
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.capture import CapturedStep
@@ -34,7 +35,7 @@ from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.consent import sign_order
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import check_inputs, step_inputs
+from counterfoil.training.loaded import LoadedOrder, check_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.training.united import united
@@ -46,6 +47,26 @@ class Recomputation:
 
     before: Estimate
     after: Estimate
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How the steps of an order are divided into shares.
+
+    Attributes:
+        count: How many shares a step has.
+        rule: How what they give is combined.
+        updates: The update programs.
+    """
+
+    count: int
+    rule: str
+    updates: Turns[Program]
+
+    @property
+    def shares(self) -> Shares:
+        """What the order says of them."""
+        return Shares(self.count, self.rule, self.updates.map(lambda program: program.digest))
 
 
 @dataclass(frozen=True)
@@ -62,6 +83,7 @@ class OrderDraft:
         rates: The learning rate of each step of an optimizer, by the name of its turn, or by none.
         notes: Sentences on what was made of the job, for the user.
         recomputation: What it brought to recompute activations; None where the programs are as they were captured.
+        updates: The update programs, where steps have shares; ``programs`` are the gradient programs then.
     """
 
     manifest: OrderManifest
@@ -73,6 +95,12 @@ class OrderDraft:
     rates: Mapping[str, Sequence[float]]
     notes: tuple[str, ...] = ()
     recomputation: Recomputation | None = None
+    updates: Turns[Program] | None = None
+
+    @property
+    def all_programs(self) -> tuple[Program, ...]:
+        """Every program of the order, each once."""
+        return (*self.programs.all, *(() if self.updates is None else self.updates.all))
 
     @property
     def program(self) -> Program:
@@ -138,7 +166,8 @@ class OrderDraft:
     def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
         """Read the program as others will, and execute the first step on the CPU as its trainer will.
 
-        Of several programs that take turns the first step of each is executed, all from the initial state.
+        Of several programs that take turns the first step of each is executed, all from the initial state. Where steps
+        have shares the first share is executed, and the update as if all shares gave the same.
 
         :meth:`write` does it too; this is for a program that shows the progress.
 
@@ -153,13 +182,8 @@ class OrderDraft:
             CancelledError: ``cancel`` was set.
         """
         state = {name: torch.from_numpy(array) for name, array in self.initial.items()}
-        firsts = {}
-        for step in sorted(map(self.programs.first, self.programs.parts)):
-            program, row = self.programs.of(step), step - 1
-            data = {name: self.data[name] for name in program.batch_names}
-            inputs = step_inputs(self.manifest, step, state, self.schedule[row], self.scalars[row], data)
-            firsts[step] = program, inputs
-        return try_steps(self.manifest, firsts, cancel)
+        order = LoadedOrder(self.manifest, self.programs, state, self.schedule, self.scalars, self.data, self.updates)
+        return try_steps(order, sorted(map(self.programs.first, self.programs.parts)), cancel)
 
     def write(
         self,
@@ -200,8 +224,11 @@ class OrderDraft:
             write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
             programs = self.programs.map(Program.to_bytes)
+            updates = None if self.updates is None else self.updates.map(Program.to_bytes)
             signature = None if key is None else sign_order(manifest.digest, key)
-            writer.write_order(manifest, programs, self.schedule, self.scalars, inside, self.initial, signature)
+            writer.write_order(
+                manifest, programs, self.schedule, self.scalars, inside, self.initial, signature, updates
+            )
         return manifest
 
 
@@ -287,16 +314,16 @@ def draft_order(
     """
     scalars = np.array([rule.scalars(step, lr) for step, lr in enumerate(learning_rates, start=1)], np.float64)
     turns = captured if isinstance(captured, Turns) else Turns.alone(captured)
-    programs, state, module = united(turns.parts)
+    made = united(turns.parts)
     return assemble_order(
         title=title,
         recipe=recipe,
         optimizer=describe_optimizer(turns.of(1), rule),
-        programs=Turns(programs, turns.pattern),
+        programs=Turns(made.programs, turns.pattern),
         scalar_names=rule.scalar_names,
         scalars=scalars.reshape(len(learning_rates), len(rule.scalar_names)),
-        state=state,
-        module=module,
+        state=made.state,
+        module=made.module,
         schedule=schedule,
         data=data,
         seed=seed,
@@ -305,12 +332,26 @@ def draft_order(
         checkpoint_every=checkpoint_every,
         rates={"": learning_rates},
         notes=notes_of(turns, notes),
+        sharing=sharing_of(turns, made.updates),
     )
 
 
 def notes_of(captured: Turns[CapturedStep], notes: Sequence[str]) -> tuple[str, ...]:
     """Return sentences for the user, each once: some, and those of steps that were captured."""
     return tuple(dict.fromkeys((*notes, *(note for step in captured.all for note in step.notes))))
+
+
+def sharing_of(captured: Turns[CapturedStep], updates: Mapping[str, Program]) -> Sharing | None:
+    """Return how the steps of an order are divided; None where they have no shares.
+
+    Args:
+        captured: The captured steps, which have all as many shares, or none.
+        updates: Their update programs.
+    """
+    if not updates:
+        return None
+    step = captured.of(1)
+    return Sharing(step.shares, STACK if step.stacked else SUM, Turns(dict(updates), captured.pattern))
 
 
 def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:
@@ -336,6 +377,7 @@ def assemble_order(
     checkpoint_every: int,
     rates: Mapping[str, Sequence[float]],
     notes: Sequence[str] = (),
+    sharing: Sharing | None = None,
 ) -> OrderDraft:
     """Put an order together from what its steps were turned into.
 
@@ -356,6 +398,7 @@ def assemble_order(
         checkpoint_every: See the same.
         rates: See :class:`OrderDraft`.
         notes: See the same.
+        sharing: How steps are divided into shares; None where they are not.
 
     Raises:
         DataError: The schedule, the data and the programs do not fit together.
@@ -370,8 +413,9 @@ def assemble_order(
         if schedule.min() < 0 or schedule.max() >= len(array):
             raise DataError(f"The schedule asks for rows that the data array {name!r} does not have.")
     initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in state.items()}
+    updates = None if sharing is None else sharing.updates
     if isinstance(precision, ExactPrecision):
-        for program in programs.all:
+        for program in (*programs.all, *(() if updates is None else updates.all)):
             check_exact(program, precision.bits)
     manifest = OrderManifest(
         title=title,
@@ -391,10 +435,11 @@ def assemble_order(
         data_root=state_root(data),
         initial_root=state_root(initial),
         module=module,
+        shares=None if sharing is None else sharing.shares,
     )
-    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial, rates, tuple(notes))
+    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial, rates, tuple(notes), updates=updates)
     try:
-        check_inputs(manifest, programs, initial)
+        check_inputs(manifest, programs, initial, updates)
     except ProgramError as error:
         raise DataError(f"The order does not fit together. {error.sentence}") from error
     return draft

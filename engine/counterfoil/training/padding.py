@@ -23,7 +23,7 @@ from counterfoil.base.arrays import Array
 from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs
 from counterfoil.bundle.schema import MAX_PROGRAMS
-from counterfoil.program.capture import Objective
+from counterfoil.program.passes import Objective
 from counterfoil.program.restoring import Snapshot
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.forms import Forms

@@ -110,7 +110,7 @@ class SecondLook:
             found = {"failed": f"the process ended with the exit code {self._process.wait()}"}
         if "failed" in found:
             return f"A second look at the code, under another hash seed, came to nothing: {found['failed']}."
-        own = draft.programs.all
+        own = draft.all_programs
         digests = {program.digest for program in own}
         for text in found["programs"]:
             other = Program.from_bytes(text.encode(), limits=LARGE)
@@ -162,7 +162,7 @@ def programs_of(source: Source) -> dict[str, Any]:
     """Return the programs of what was ordered as text; or why there are none."""
     try:
         draft = _DRAFTED[bool(source.script)](source)
-        return {"programs": [program.to_bytes().decode() for program in draft.programs.all]}
+        return {"programs": [program.to_bytes().decode() for program in draft.all_programs]}
     except CounterfoilError as error:
         return {"failed": error.sentence.rstrip(".")}
     except BaseException as error:
@@ -171,7 +171,7 @@ def programs_of(source: Source) -> dict[str, Any]:
 
 
 def _of_function(source: Source) -> OrderDraft:
-    from counterfoil.training.custom import load_job
+    from counterfoil.training.named import load_job
 
     return finish(load_job(source.reference).drafting(PROFILES.get(source.profile), source.segments))
 

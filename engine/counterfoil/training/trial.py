@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs
+from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.rounder import Rounder
@@ -37,9 +37,10 @@ from counterfoil.base.precision import AnyPrecision, Precision
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.operators.node import Node, Value
-from counterfoil.program.graph import Program
+from counterfoil.program.graph import GRADIENT, Program
 from counterfoil.program.limits import LARGE
 from counterfoil.training.gradients import Gradient, gradients
+from counterfoil.training.loaded import LoadedOrder
 
 _LARGEST_CHANGE = 2.0**-4
 _COARSEST_BITS = 8
@@ -145,13 +146,15 @@ TrialEvent = TrialStarted | TrialProgress | Trial
 
 
 def try_steps(
-    manifest: OrderManifest, firsts: Mapping[int, tuple[Program, StepInputs]], cancel: CancelToken | None = None
+    order: LoadedOrder, firsts: Sequence[int], cancel: CancelToken | None = None
 ) -> Generator[TrialEvent, None, None]:
     """Execute the first step of an order, or of each program that it has, on the CPU, as its trainer will.
 
+    Where steps have shares the first share is executed, and the update as if all shares had given the same.
+
     Args:
-        manifest: The order's manifest.
-        firsts: By step, ascending: a program whose first turn it is, and the inputs of the step.
+        order: The order, as the client has it.
+        firsts: The steps, ascending: the first turn of each program.
         cancel: Looked at between operators.
 
     Yields:
@@ -161,24 +164,44 @@ def try_steps(
         TrialError: A step fails; the sentence says where, and what to do.
         CancelledError: ``cancel`` was set.
     """
-    yield TrialStarted(2 * sum(len(program.nodes) for program, _ in firsts.values()))
+    parts = [(turns, step) for step in firsts for turns in (order.programs, order.updates) if turns is not None]
+    yield TrialStarted(2 * sum(len(turns.of(step).nodes) for turns, step in parts))
     before, trials = 0, []
-    for step, (program, inputs) in firsts.items():
-        trials.append((yield from _try_step(manifest, step, program, inputs, before, cancel)))
-        before += 2 * len(program.nodes)
+    result = StepResult({}, 0.0)
+    for turns, step in parts:
+        inputs = _inputs(order, step, result if turns is order.updates else None)
+        trial, result = yield from _try_program(order.manifest, step, turns.of(step), inputs, before, cancel)
+        trials.append(trial)
+        before += 2 * len(turns.of(step).nodes)
     coarse = tuple(gradient for trial in trials for gradient in trial.coarse)
-    yield Trial(trials[0].loss, sum(trial.seconds for trial in trials), coarse)
+    # The loss of a step with shares is the update's.
+    loss = trials[0 if order.updates is None else 1].loss
+    yield Trial(loss, sum(trial.seconds for trial in trials), coarse)
 
 
-def _try_step(
+def _inputs(order: LoadedOrder, step: int, share: StepResult | None) -> StepInputs:
+    """Return the inputs of a step, of its first share, or, given what the first share gave, of its update."""
+    shares = order.manifest.shares
+    if shares is None:
+        return order.inputs(step, order.initial)
+    if share is None:
+        return order.share_inputs(step, 0, order.initial)
+    alike = {
+        name: value * shares.count if shares.sums else value.expand(shares.count, *value.shape).contiguous()
+        for name, value in share.combined.items()
+    }
+    return order.update_inputs(step, order.initial, alike)
+
+
+def _try_program(
     manifest: OrderManifest,
     step: int,
     program: Program,
     inputs: StepInputs,
     before: int,
     cancel: CancelToken | None,
-) -> Generator[TrialProgress, None, Trial]:
-    """Try one step; ``before`` operators were done before it."""
+) -> Generator[TrialProgress, None, tuple[Trial, StepResult]]:
+    """Try a program; ``before`` operators were done before it."""
     begun = time.perf_counter()
     what = f"{'The first step' if step == 1 else f'Step {step}'} of this order"
     # The process keeps its own switches: nothing here is compared with what another machine gives.
@@ -196,6 +219,7 @@ def _try_step(
                 inputs, rounder=rounder, compute=rounded.compute, cancel=cancel
             )
             result = yield from relay(execution, lambda done: TrialProgress(before + done))
+            rounded.take(result)
             scales = _Scales(program, kernels)
             wide = _Kept(found, native)
             execution = Interpreter(program, machine.device).execute(
@@ -236,7 +260,7 @@ def _try_step(
         )
         for gradient in suspects
     )
-    return Trial(result.loss, time.perf_counter() - begun, coarse)
+    return Trial(result.loss, time.perf_counter() - begun, coarse), result
 
 
 def _as_others_read_it(program: Program, precision: AnyPrecision, cancel: CancelToken | None) -> Program:
@@ -261,19 +285,30 @@ class _Kept:
 
     def __init__(self, wanted: Sequence[Gradient], compute: Compute) -> None:
         self._compute = compute
-        self._wanted: dict[int, list[int]] = {}
+        self._combined = {gradient.value: gradient.parameter for gradient in wanted if gradient.reader is None}
+        self._read: dict[int, list[int]] = {}
         for gradient in wanted:
-            self._wanted.setdefault(gradient.reader, []).append(gradient.value)
+            if gradient.reader is not None:
+                self._read.setdefault(gradient.reader, []).append(gradient.value)
         self.values: dict[int, Tensor] = {}
 
     def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Compute an operator; see :data:`counterfoil.arithmetic.compute.operation.Compute`."""
-        wanted = self._wanted.get(operation.node.first_value, ())
+        node = operation.node
+        wanted = self._read.get(node.first_value, ())
         if wanted:
-            given = dict(zip(operation.node.args, args, strict=False))
+            given = dict(zip(node.args, args, strict=False))
             for number in wanted:
                 self.values[number] = given[Value(number)].float()
-        return self._compute(operation, args, kwargs)
+        result = self._compute(operation, args, kwargs)
+        for number, output in enumerate([result] if isinstance(result, Tensor) else result, node.first_value):
+            if number in self._combined:
+                self.values[number] = output.float()
+        return result
+
+    def take(self, result: StepResult) -> None:
+        """Keep the gradients that are combined as a share gives them: a rounder rounds what was computed."""
+        self.values |= {number: result.combined[f"{GRADIENT}{name}"] for number, name in self._combined.items()}
 
 
 class _Scales(Rounder):

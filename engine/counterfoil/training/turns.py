@@ -23,8 +23,9 @@ from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.pattern import MAX_PATTERN
 from counterfoil.bundle.schema import MAX_PROGRAMS, check_name
-from counterfoil.program.capture import CapturedStep, Objective
+from counterfoil.program.capture import CapturedStep
 from counterfoil.program.notes import Notes
+from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizers_within, trained_names
@@ -44,6 +45,7 @@ from counterfoil.training.custom import (
     schedule_of,
     steps_per_epoch,
 )
+from counterfoil.training.division import Division
 from counterfoil.training.forms import Combination, pattern_of
 from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, notes_of
 from counterfoil.training.preparing import CAPTURING, Preparing
@@ -189,7 +191,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
             yield from foretelling(optimizers[name].rule, cancel)
     yield CAPTURING
     captured = _programs(job, turns, optimizers, rows, schedule)
-    programs, state, module = united(captured.parts)
+    made = united(captured.parts)
     names, scalars = _scalars(job.steps, turns, optimizers)
     described = (
         f"{name}: {describe_optimizer(captured.of(turns.first(name)), optimizers[name].rule)}" for name in turns.parts
@@ -198,11 +200,11 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
         title=job.title,
         recipe=RECIPE,
         optimizer=f"{'; '.join(described)}; in turns: {_in_words(turns.pattern)}",
-        programs=Turns(programs, captured.pattern),
+        programs=Turns(made.programs, captured.pattern),
         scalar_names=names,
         scalars=scalars,
-        state=state,
-        module=module,
+        state=made.state,
+        module=made.module,
         schedule=schedule,
         data=rows.arrays,
         seed=int(job.seed),
@@ -303,7 +305,7 @@ def _capture(
             rows,
             schedule,
             form,
-            micro_batches=int(turn.micro_batches),
+            division=Division(micro_batches=int(turn.micro_batches)),
             exact=is_exact(job.precision),
             ignore_autocast=job.precision is not None,
         )

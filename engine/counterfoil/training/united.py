@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -18,9 +18,24 @@ def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames
     return ModuleNames(tied, tuple(sorted(unsaved))) if tied or unsaved else None
 
 
-def united(
-    captured: Mapping[str, CapturedStep],
-) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
+@dataclass(frozen=True)
+class United:
+    """What captured steps are as one order.
+
+    Attributes:
+        programs: The program of each step, by name.
+        updates: The update program of each, where steps have shares; else none.
+        state: The state of all of them.
+        module: How files of the module name its tensors.
+    """
+
+    programs: dict[str, Program]
+    updates: dict[str, Program]
+    state: dict[str, Tensor]
+    module: ModuleNames | None
+
+
+def united(captured: Mapping[str, CapturedStep]) -> United:
     """Return the programs, the state of all of them, and how files of the module name its tensors.
 
     Constants that a program met have names by number (``constant.1``): where another program's of that name is
@@ -30,6 +45,7 @@ def united(
         captured: The captured steps by the names of their programs.
     """
     programs: dict[str, Program] = {}
+    updates: dict[str, Program] = {}
     state: dict[str, Tensor] = {}
     tied: dict[str, str] = {}
     unsaved: set[str] = set()
@@ -38,10 +54,12 @@ def united(
             name: f"{turn}.{name}" for name, tensor in step.initial_state.items() if not _same(state.get(name), tensor)
         }
         programs[turn] = _renamed(step.program, names)
+        if step.update is not None:
+            updates[turn] = _renamed(step.update, names)
         state |= {names.get(name, name): tensor for name, tensor in step.initial_state.items()}
         tied |= step.tied
         unsaved |= {names.get(name, name) for name in step.unsaved}
-    return programs, state, module_names(tied, tuple(unsaved))
+    return United(programs, updates, state, module_names(tied, tuple(unsaved)))
 
 
 def _same(known: Tensor | None, tensor: Tensor) -> bool:

@@ -19,7 +19,8 @@ from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.program.update import Sgd
-from counterfoil.training.custom import CustomJob, load_job, order_custom
+from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.named import load_job
 
 GOOD = """
 import numpy as np

@@ -10,7 +10,7 @@ import pytest
 
 from counterfoil.base.programs import hashing_otherwise
 from counterfoil.cli import main
-from counterfoil.training.custom import load_job
+from counterfoil.training.named import load_job
 from counterfoil.training.secondlook import SecondLook, Source, begin, programs_of
 
 JOB = """

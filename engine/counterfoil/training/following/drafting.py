@@ -83,18 +83,18 @@ class Followed(ClientJob):
             captured[_name(number, len(plans))] = CapturedStep(
                 program, {**self.state, **self._carried, **constants}, (), 1, self.tied, unsaved
             )
-        programs, state, module = united(captured)
+        made = united(captured)
         names, scalars = self._scalars(plans)
         schedule, data = layout.scheduled(steps, plans, self.taken.pool)
         draft = assemble_order(
             title=self.title,
             recipe=RECIPE,
             optimizer="; ".join(own.describe() for own in self.optimizers),
-            programs=Turns(programs, self._pattern(len(plans))),
+            programs=Turns(made.programs, self._pattern(len(plans))),
             scalar_names=names,
             scalars=scalars,
-            state=state,
-            module=module,
+            state=made.state,
+            module=made.module,
             schedule=schedule,
             data=data,
             seed=self.seed,

@@ -21,7 +21,7 @@ from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
-from counterfoil.program.capture import tensor_type, tied_names, unsaved_names
+from counterfoil.program.held import tensor_type, tied_names, unsaved_names
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.custom import check_model

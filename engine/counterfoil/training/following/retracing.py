@@ -13,8 +13,8 @@ from counterfoil.operators import random
 from counterfoil.operators.node import TensorType
 from counterfoil.program import tracing
 from counterfoil.program.attribution import META_KEY, Location
-from counterfoil.program.capture import DTYPE_NAMES, tensor_type
 from counterfoil.program.graph import Input, Program
+from counterfoil.program.held import DTYPE_NAMES, tensor_type
 from counterfoil.program.lowering import lower
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.training.following.numbers import with_tensors

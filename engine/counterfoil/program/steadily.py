@@ -1,0 +1,220 @@
+"""Tracing of a step that is the same at every moment: what a step hangs on besides its inputs is found and refused.
+
+A step is traced once for its program, and again at another moment and on other branches, to be compared
+(:mod:`counterfoil.program.steadiness`, :mod:`counterfoil.program.branches`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from counterfoil.base.errors import ProgramError
+from counterfoil.program import tracing
+from counterfoil.program.asked import Again, AskedValues, PlainNames
+from counterfoil.program.attribution import META_KEY, Location
+from counterfoil.program.branches import Answers, check_branches
+from counterfoil.program.decisions import Decisions
+from counterfoil.program.graph import BUFFER, Input, Program
+from counterfoil.program.held import DTYPE_NAMES, Held
+from counterfoil.program.lowering import lower
+from counterfoil.program.notes import Notes
+from counterfoil.program.restoring import Reached, Snapshot
+from counterfoil.program.steadiness import (
+    at_another_moment,
+    check_drew_nothing,
+    check_same,
+    generators_kept,
+    moments_asked,
+    positions,
+)
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+
+Named = Mapping[tuple[str, str], Tensor]
+"""The inputs of a step by kind and name."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a step that is being traced is watched by.
+
+    Attributes:
+        location: Is told what is computed, and where.
+        decisions: Notes what the step decides by values.
+        asked: Answers what it asks of values that are not known.
+        notes: Is told what was left out.
+    """
+
+    location: Location
+    decisions: Decisions
+    asked: AskedValues
+    notes: Notes
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a step gives.
+
+    Attributes:
+        loss: The loss.
+        state: The new state by name.
+        combined: What is combined with that of the other shares, by name.
+    """
+
+    loss: Tensor
+    state: Mapping[str, Tensor]
+    combined: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+Step = Callable[[Named, Surroundings], Results]
+"""A step as a function of its inputs, which is called with fake tensors."""
+
+
+class Tracer:
+    """Makes programs of steps that run a client's code, and leaves that as it was.
+
+    Args:
+        model: The client's model.
+        objective: The client's objective.
+        held: What a step starts from.
+        exact: Whether composite operators become single operations.
+        ignore_autocast: Whether ``torch.autocast`` is without effect; else it is refused.
+    """
+
+    def __init__(
+        self, model: nn.Module, objective: Callable[..., Any], held: Held, *, exact: bool, ignore_autocast: bool
+    ) -> None:
+        self._held = held
+        self._exact = exact
+        self._ignore_autocast = ignore_autocast
+        self._kept, self._reached = Snapshot(model), Reached(objective, model)
+        self._names = PlainNames()
+        self.notes = Notes()
+        """What was left out of the client's code."""
+        self.constants: dict[str, Tensor] = {}
+        """Constants that the programs read as state, by the names that they got."""
+
+    def program(self, step: Step, inputs: Sequence[Input]) -> Program:
+        """Return the program of a step.
+
+        Args:
+            step: The step.
+            inputs: Its inputs, state first, sorted by name.
+
+        Raises:
+            ProgramError: It uses an operator outside the allow-list, values decide its control flow, it holds what
+                cannot be captured, or it is not the same at another moment; the message names the module, or the line.
+        """
+        with generators_kept(), moments_asked() as asked:
+            try:
+                before = positions()
+                traced = self._trace(step, inputs, again=False)
+                check_drew_nothing(before, lambda: self._trace(step, inputs))
+                moments = asked()
+                for number in range(1, moments.count + 1):
+                    with at_another_moment(number):
+                        check_same(traced.written, self._trace(step, inputs).written, META_KEY, moments)
+                check_branches(
+                    traced.written,
+                    traced.answers.places,
+                    lambda answers: self._trace(step, inputs, answers).written,
+                )
+            finally:
+                self._kept.restore()
+                self._reached.restore()
+        assert traced.pure is not None
+        program, constants = lower(
+            traced.pure,
+            tuple(inputs),
+            traced.state,
+            META_KEY,
+            DTYPE_NAMES,
+            self._held.storages,
+            single=self._exact,
+            combined_names=traced.combined,
+            taken=self.constants,
+        )
+        changed = {*program.updates, *(name.removeprefix(BUFFER) for name in program.combined)}
+        for name in sorted(traced.decisions.relied_on & changed):
+            raise ProgramError(
+                f"The step decides control flow or a shape by the values of the buffer {name!r}, and changes them.",
+                remedy="A program does the same in every step: choose with torch.where, and keep shapes fixed.",
+            )
+        self.constants |= constants
+        return program
+
+    def _trace(
+        self, step: Step, inputs: Sequence[Input], answers: Answers | None = None, *, again: bool = True
+    ) -> _Traced:
+        """Trace a step; ``again`` where it is only compared."""
+        location = Location()
+        decisions = Decisions(location.at_line, self._held.storages)
+        answers = answers or Answers()
+        asked = AskedValues(
+            lambda place: answers.decide(place, location.sentence),
+            self._names,
+            known=decisions.knows,
+            hold=decisions.hold,
+        )
+        around = Surroundings(location, decisions, asked, self.notes)
+        try:
+            return self._traced(step, inputs, around, answers, again=again)
+        except Again:
+            return self._trace(step, inputs, answers, again=again)
+        finally:
+            # What a run left behind is fake; but whether it is read by the next one must be seen there.
+            self._kept.settle(decisions.knows)
+            self._reached.settle()
+
+    def _traced(
+        self, step: Step, inputs: Sequence[Input], around: Surroundings, answers: Answers, *, again: bool
+    ) -> _Traced:
+        state, steady = self._held.state, self._held.steady
+        new: list[str] = []
+        combined: list[str] = []
+
+        def flat(*values: Tensor) -> list[Tensor]:
+            for item, value in zip(inputs, values, strict=True):
+                if item.kind == "state" and item.name in steady:
+                    around.decisions.know(item.name, value, state[item.name])
+            with around.decisions:
+                results = step(dict(zip([(item.kind, item.name) for item in inputs], values, strict=True)), around)
+            new[:], combined[:] = list(results.state), list(results.combined)
+            return [results.loss, *results.state.values(), *results.combined.values()]
+
+        surroundings = tracing.without_values(ignore_autocast=self._ignore_autocast, notes=self.notes)
+        with tracing.explained(around.location), surroundings as mode:
+            examples = [
+                mode.from_tensor(state[item.name])
+                if item.kind == "state"
+                else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
+                for item in inputs
+            ]
+            traced = tracing.written(flat, examples, exact=self._exact)
+            pure = None if again else tracing.without_mutations(traced, examples, exact=self._exact)
+        return _Traced(traced, pure, new, combined, around.decisions, answers)
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A step that was traced.
+
+    Attributes:
+        written: As it is written, with what it changes in place.
+        pure: Without mutations; None where it was traced only to be compared.
+        state: Names of the state that it gives, in their order.
+        combined: Names of what is combined, in their order.
+        decisions: What it decided by values.
+        answers: What it was answered where it asked for values.
+    """
+
+    written: torch.fx.GraphModule
+    pure: torch.fx.Graph | None
+    state: list[str]
+    combined: list[str]
+    decisions: Decisions
+    answers: Answers

@@ -1,0 +1,150 @@
+"""How a step is divided: its rows among shares, and those of a share among micro-batches.
+
+All shares of a step run one program, so that each needs batches of the same shapes. Share w has the w-th of equal
+pieces of the step's row of the schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.base.errors import DataError
+from counterfoil.bundle.shares import MAX_SHARES
+from counterfoil.operators.node import TensorType
+from counterfoil.program.sharing import Buffers
+from counterfoil.training.forms import Combination, Forms
+from counterfoil.training.rows import Rows, Schedule
+from counterfoil.training.tables import Kind, Shape
+
+
+@dataclass(frozen=True)
+class Division:
+    """How the rows of a step are divided.
+
+    Attributes:
+        shares: Into how many shares, whose gradients are combined exactly; an order with one share has none.
+        micro_batches: Into how many equal parts those of a share are split; their gradients are accumulated.
+        buffers: What becomes of the model's floating-point buffers, such as running statistics: ``first``, those of the
+            first share, as under DistributedDataParallel, or ``mean``, the mean of all shares'.
+    """
+
+    shares: int = 1
+    micro_batches: int = 1
+    buffers: Buffers = "first"
+
+    def __post_init__(self) -> None:
+        """Check the settings by themselves.
+
+        Raises:
+            DataError: One of them is out of range.
+        """
+        if not 1 <= self.shares <= MAX_SHARES:
+            raise DataError(
+                f"A step cannot have {self.shares} shares.", remedy=f"Choose 1 to {MAX_SHARES:,}; 1 is no division."
+            )
+        if self.micro_batches < 1:
+            raise DataError(f"A batch cannot be split into {self.micro_batches} parts.", remedy="Choose 1 or more.")
+        if self.buffers not in ("first", "mean"):
+            raise DataError(f"The job's buffers is {self.buffers!r}.", remedy="Say 'first' or 'mean'.")
+
+    @property
+    def whole(self) -> bool:
+        """Whether the step is one program, as an order without shares has it."""
+        return self.shares == 1
+
+    def of_share(self, batch: Mapping[str, TensorType]) -> dict[str, TensorType]:
+        """Return what a share reads of what a step does.
+
+        Args:
+            batch: Dtype and shape of each array, the first axis counting the rows of a step.
+
+        Raises:
+            DataError: The rows cannot be divided.
+        """
+        found = {}
+        for name, described in batch.items():
+            rows, *axes = described.shape
+            if rows % self.shares:
+                raise not_divided(rows, self.shares)
+            found[name] = TensorType(described.dtype, (rows // self.shares, *axes))
+        return found
+
+    def accumulating(self, batches: int) -> Division:
+        """Return the division of a step of several batches, each of which is split into the micro-batches.
+
+        Raises:
+            DataError: Neither does each share have as many of them, nor each of them as many shares.
+        """
+        return replace(self, micro_batches=self.micro_batches * _per_share(batches, self.shares)[0])
+
+
+def not_divided(rows: int, shares: int) -> DataError:
+    """Return what is raised where so many rows cannot be divided."""
+    return DataError(
+        f"A batch of {rows} rows cannot be divided into {shares} equal shares.",
+        remedy="Choose a number of shares that divides the rows of every batch, or leave a shorter one out with "
+        "last='drop'.",
+    )
+
+
+def divided(rows: Rows, schedule: Schedule, shares: int) -> tuple[Rows, Schedule]:
+    """Return a client's data with the forms of a share's batches, and which rows each share of each step reads.
+
+    Args:
+        rows: The data.
+        schedule: Which rows each step reads.
+        shares: How many shares a step has.
+
+    Raises:
+        DataError: The batches of a step cannot be divided into shares of the same shapes.
+    """
+    if shares == 1 or rows.forms is None:
+        return rows, schedule
+    divided = [
+        _divided(rows.forms, step, row.reshape(-1, rows.forms.rows), shares)
+        for step, row in zip(rows.forms.steps, schedule, strict=True)
+    ]
+    found: dict[tuple[tuple[str, Shape], ...], int] = {}
+    steps = [tuple(found.setdefault(tuple(kind.items()), len(found)) for kind in kinds) for kinds, _ in divided]
+    most, longest = max(map(len, steps)), max(places.shape[2] for _, places in divided)
+    made = np.zeros((len(divided), shares, most, longest), np.int64)
+    for number, (_, places) in enumerate(divided):
+        made[number, :, : places.shape[1], : places.shape[2]] = places
+    forms = Forms(tuple(map(dict, found)), tuple(steps), longest, rows.forms.whole)
+    return replace(rows, forms=forms), made.reshape(len(divided), -1)
+
+
+def _divided(
+    forms: Forms, step: Combination, blocks: npt.NDArray[np.int64], shares: int
+) -> tuple[list[Kind], npt.NDArray[np.int64]]:
+    """Return the kinds of a share's batches, and the rows of each: int64 ``[shares, batches, rows]``."""
+    batches, pieces = _per_share(len(step), shares)
+    groups = {step[first : first + batches] for first in range(0, len(step), batches)}
+    if len(groups) > 1:
+        raise DataError(
+            "The batches of a step have different shapes, so that its shares would have; all shares of a step run one "
+            "program.",
+            remedy="Bring the batches of a step to one shape, for instance by padding, or order it without shares.",
+        )
+    kinds = [forms.kinds[number] for number in groups.pop()]
+    if pieces == 1:
+        return kinds, blocks[: len(step)].reshape(shares, batches, -1)
+    rows = 1 if forms.whole else next(iter(kinds[0].values()))[0]
+    if rows % pieces:
+        raise not_divided(rows, pieces)
+    kind = {name: (rows // pieces, *shape[1:]) for name, shape in kinds[0].items()}
+    return [kind], blocks[: len(step), :rows].reshape(shares, 1, -1)
+
+
+def _per_share(batches: int, shares: int) -> tuple[int, int]:
+    """Return how many of so many batches each share has, and into how many pieces each batch is cut for it."""
+    if batches % shares and shares % batches:
+        raise DataError(
+            f"The {batches} batches of a step cannot be divided among {shares} shares.",
+            remedy="Choose a number of shares that divides the batches of a step, or a multiple of these.",
+        )
+    return max(1, batches // shares), max(1, shares // batches)
