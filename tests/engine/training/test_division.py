@@ -12,20 +12,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.base.errors import DataError, ProgramError, TrialError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.shares import COUNT, LOSS
 from counterfoil.operators.facts import DRAWS
 from counterfoil.program import sharing
 from counterfoil.program.graph import BUFFER, GRADIENT
 from counterfoil.program.update import AdamW, ClipByNorm, Sgd, WeightAverage
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.turns import Turn, TurnsJob
 from support.jobs import draw
-from support.shapes import MIXED, loader, sentences, shapes_job
+from support.shapes import loader, sentences, shapes_job
 from support.shares import Unrounded, furthest, loaded, trained, unrounded
 
 ROWS, BATCH, STEPS = 48, 24, 3
