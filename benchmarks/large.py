@@ -15,9 +15,10 @@ import numpy as np
 from benchmarks.sessions import key_in
 from counterfoil.base.digest import Digest
 from counterfoil.base.turns import Turns
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import RunClaim, StepRecord
-from counterfoil.bundle.writer import BundleWriter, Places
+from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program

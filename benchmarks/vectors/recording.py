@@ -22,8 +22,9 @@ from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
-from counterfoil.bundle.writer import BundleWriter, Places
+from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root

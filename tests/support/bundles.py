@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import Precision
 from counterfoil.base.turns import Turns
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
-from counterfoil.bundle.writer import BundleWriter, Places
+from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.signing.consent import accept_order
 from counterfoil.signing.envelope import sign_claim

@@ -11,7 +11,9 @@ from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.step.replayer import State, read_log, step_replayer
+from counterfoil.audit.step.replayer import read_log
+from counterfoil.audit.step.sharedreplay import step_replayer
+from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.base.generators import finish

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from counterfoil.arithmetic.compute.devices import environment_after
@@ -22,8 +24,10 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.conclusion import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.signatures import Keys, Parties, read_client_order
-from counterfoil.audit.step.judgement import Judgement, dispute_of, judge, look_at_state
-from counterfoil.audit.step.replayer import State, step_replayer
+from counterfoil.audit.step.judgement import Judgement, dispute_of, look_at_state
+from counterfoil.audit.step.looks import judge
+from counterfoil.audit.step.sharedreplay import step_replayer
+from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.adjudication import (
     AdjudicationEvent,
     AdjudicationFinished,
@@ -48,6 +52,7 @@ from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.steady import SteadyFile
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.program.limits import Limits
 from counterfoil.signing.keys import PublicKey
 
@@ -278,7 +283,9 @@ def _replay(
             signed = record.step == job.first and job.first > 1
             look = look_at_state(job, contents.agreed_step, state) if signed else None
             judgement = (
-                (yield from judge(steps, record, state, log, fingerprints)) if look is None else Judgement(None, look)
+                (yield from judge(steps, record, state, _Signed(log, fingerprints)))
+                if look is None
+                else Judgement(None, look)
             )
             _count(tally, judgement)
             if judgement.look is not None:
@@ -289,6 +296,26 @@ def _replay(
             if judgement.agreed is None:
                 return
             state = judgement.agreed.result.state
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """What a capsule holds of what the trainer left of a step."""
+
+    _log: bytes
+    _fingerprints: npt.NDArray[np.uint64]
+
+    def log(self, step: int) -> bytes:
+        """Its rounding log."""
+        return self._log
+
+    def fingerprints(self, step: int) -> npt.NDArray[np.uint64]:
+        """Its fingerprints."""
+        return self._fingerprints
+
+    def shares(self, step: int) -> StepShares | None:
+        """It has none."""
+        return None
 
 
 def _count(tally: StepTally, judgement: Judgement) -> None:

@@ -19,7 +19,9 @@ from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
-from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log, step_replayer
+from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer, differing_parts, read_log
+from counterfoil.audit.step.sharedreplay import step_replayer
+from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.difference import (
     ComparedRun,
     Difference,

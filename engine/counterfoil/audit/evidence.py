@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.audit.inspection import Inspection, check_beginning
-from counterfoil.audit.step.replayer import State
+from counterfoil.audit.step.shares import State
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, ProgramError, ProofError

@@ -36,7 +36,7 @@ from counterfoil.program.limits import Estimate, Limits, largest_estimate
 from counterfoil.program.recompute import computed_again
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.signing.keys import PublicKey
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
 
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 
@@ -236,9 +236,9 @@ def _check_program(
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
     item_bytes = TORCH_DTYPES[order.manifest.precision.compute].itemsize
-    inspection.estimate = largest_estimate([estimate(program, item_bytes, cancel) for program in order.programs.all])
-    inspection.repeated_operators = sum(map(computed_again, order.programs.all))
-    nodes = [node for program in order.programs.all for node in program.nodes]
+    inspection.estimate = largest_estimate([estimate(program, item_bytes, cancel) for program in order.all_programs])
+    inspection.repeated_operators = sum(map(computed_again, order.all_programs))
+    nodes = [node for program in order.all_programs for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):
         return CheckState.PASSED, say(
             "All {0} operators are on the allow-list, and each has an exact result.", len(nodes)
@@ -364,9 +364,14 @@ def _check_columns(inspection: Inspection) -> None:
     """Refuse fingerprints that cannot be compared with those of a replay; raises CommitmentError."""
     if inspection.order is None:  # check 4 has failed, so that nothing is compared
         return
-    columns = inspection.reader.fingerprint_columns()
-    for name, program in inspection.order.programs.parts.items():
-        found, needed = columns.parts[name], len(program.places)
+    places, columns = places_of(inspection.order), inspection.reader.fingerprint_columns()
+    shares = inspection.reader.share_columns()
+    for name, each in places.parts.items():
+        found, needed = columns.parts[name], each.step
+        if shares is not None and found == needed:
+            # What is said of fingerprints says it of exponents, too: both are columns for each place of a program.
+            (found, tensors), needed = shares.parts[name], each.share
+            found, needed = (found, needed) if found != needed else (tensors, each.tensors)
         if found != needed:
             raise CommitmentError(
                 say("The run has {0} fingerprints for each step; a step of its program has {1}.", found, needed),

@@ -142,7 +142,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
     manifest = inspection.reader.manifest
     layout = inspection.reader.state_layout()
     sizes = {name: math.prod(shape) for name, (_, shape) in layout.items()}
-    programs = inspection.order.programs.all if inspection.order is not None else None
+    programs = inspection.order.all_programs if inspection.order is not None else None
     nodes = [node for program in programs or () for node in program.nodes]
     slots = {name.split(":", 1)[1] for name in layout if ":" in name}
     # Buffers change in the forward pass; what the update rule changes are the parameters.

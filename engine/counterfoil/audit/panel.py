@@ -19,7 +19,8 @@ from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.referee import Provider, find_parting, result_tree, rule
-from counterfoil.audit.step.replayer import StepReplayer, step_replayer
+from counterfoil.audit.step.replayer import StepReplayer
+from counterfoil.audit.step.sharedreplay import step_replayer
 from counterfoil.audit.values.panel import (
     Member,
     PanelCompared,

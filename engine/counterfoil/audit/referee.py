@@ -20,9 +20,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from counterfoil.audit.step.judgement import judge, parts_of
+from counterfoil.audit.step.judgement import parts_of
 from counterfoil.audit.step.locate import first_differing_operator
-from counterfoil.audit.step.replayer import State, StepReplayer
+from counterfoil.audit.step.looks import judge
+from counterfoil.audit.step.replayer import StepReplayer
+from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.panel import Blame, Parting, Ruling, StepJudged
 from counterfoil.base.errors import CommitmentError
@@ -218,13 +220,17 @@ class _Judge:
         """Rule on a step that starts from ``state``; returns the state after it too, if all agree on one."""
         reader, record = self._provider.reader, self._provider.records[step]
         theirs = reader.fingerprints(step)
-        judged = yield from judge(self._steps, record, state, reader.log(step), theirs)
+        judged = yield from judge(self._steps, record, state, reader)
         if judged.look is not None and judged.look.omits:
             self._omissions.append(step)
         look = None if judged.look is None else judged.look.with_omissions(self._omissions)
         accuses = look is not None and look.accuses
         operator = None
-        if look is not None and judged.step is not None:
+        if look is not None and look.part is not None:
+            part = look.part
+            if part.program is not None and part.outcome is not None and part.fingerprints is not None:
+                operator = first_differing_operator(part.program, part.fingerprints, part.outcome.fingerprints)
+        elif look is not None and judged.step is not None:
             operator = first_differing_operator(self._steps.job.programs.of(step), theirs, judged.step.fingerprints)
         ruling = Ruling(
             provider=self._number,

@@ -133,11 +133,11 @@ def _exact_bits(inspection: Inspection | None) -> int | None:
 
 def _without_bound(inspection: Inspection | None) -> tuple[str, ...] | None:
     order = inspection.order if inspection else None
-    return None if order is None else arithmetic_of(order.manifest.precision).kinds_without_proof(order.programs.all)
+    return None if order is None else arithmetic_of(order.manifest.precision).kinds_without_proof(order.all_programs)
 
 
 def _steering(known: Known) -> Steering | None:
     """How far the matching steps could have been steered; None where no step was judged, and under an exact profile."""
     order = known.inspection.order if known.inspection else None
-    sites = None if order is None else SteeringSites.of(order.programs, order.manifest.precision)
+    sites = None if order is None else SteeringSites.of(order)
     return sites.result(known.judged.account) if sites is not None and known.steps.judged else None

@@ -20,23 +20,14 @@ from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.judgement import (
     SecondLook,
     dispute_of,
-    look_at_end,
     look_at_state,
     no_result,
-    second_look,
-    unreadable,
 )
-from counterfoil.audit.step.replayer import (
-    Ahead,
-    Arrays,
-    Logs,
-    ReplayedStep,
-    State,
-    StepEndedError,
-    differing_parts,
-    read_log,
-)
-from counterfoil.audit.step.steering import Account, SteeringSites
+from counterfoil.audit.step.looks import look_closer, unreadable_part
+from counterfoil.audit.step.replayer import Ahead, Arrays, ReplayedStep, StepEndedError, differing_parts
+from counterfoil.audit.step.sharedreplay import entries_of, read_logs
+from counterfoil.audit.step.shares import AnyLogs, State
+from counterfoil.audit.step.steering import Account, SteeringSites, rounded_values
 from counterfoil.audit.values.dispute import TensorDivergence
 from counterfoil.audit.values.events import (
     DisputeLocated,
@@ -75,11 +66,9 @@ class SegmentReplay:
         self._order, self._steps = opened.order, opened.steps
         self._ledger = ledger
         self._note = ledger.note
-        self.sites = SteeringSites.of(self._order.programs, self._order.manifest.precision)
+        self.sites = SteeringSites.of(self._order)
         # Under an exact profile nothing is rounded to a grid.
-        self._rounded_values = self._order.programs.map(
-            lambda program: 0 if self.sites is None else sum(site.elements for site in program.sites)
-        )
+        self._rounded_values = None if self.sites is None else rounded_values(self._order)
         self._agreed: tuple[int, State] = (0, self._order.initial)
         self._ahead: Ahead | None = None
         """The replay of the next step, where it was begun before this one was judged."""
@@ -91,9 +80,9 @@ class SegmentReplay:
 
     def signed(self, step: int) -> SignedStep:
         """Return what the trainer signed of a step, as it stands in the run; raises LogError."""
-        logs, loss = read_log(self._order, self._records[step], self._reader.log(step)), self._records[step].loss
+        logs, loss = read_logs(self._order, self._records[step], self._reader), self._records[step].loss
         first = 0 if self.sites is None else self.sites.first_site(step)
-        entries = tuple(len(log.indices) for log in logs)
+        entries = entries_of(logs)
         return SignedStep(self._tree.leaf(step), float("nan") if loss is None else loss, first, entries)
 
     def leave_out(self, part: Segment) -> Iterator[Event]:
@@ -147,7 +136,7 @@ class SegmentReplay:
         """
         begun = time.perf_counter()
         try:
-            logs = read_log(self._order, self._records[step], self._reader.log(step))
+            logs = read_logs(self._order, self._records[step], self._reader)
         except LogError as error:
             yield from self._unreadable(
                 step, error, alignment.committed if isinstance(alignment, Agreed) else None, begun
@@ -163,7 +152,7 @@ class SegmentReplay:
             return after(alignment, Lost()), None
         ahead: Ahead | None = None
         if isinstance(alignment, Agreed) and step < last:
-            following = partial(self._reader.log, step + 1)
+            following = partial(read_logs, self._order, self._records[step + 1], self._reader)
             ahead = self._steps.look_ahead(outcome, self._records[step + 1], following)
         match = match_of(alignment, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH and self.sites is not None:
@@ -179,7 +168,7 @@ class SegmentReplay:
         return after(alignment, found), outcome
 
     def _differs(
-        self, step: int, alignment: Agreed[State], logs: Logs, outcome: ReplayedStep
+        self, step: int, alignment: Agreed[State], logs: AnyLogs, outcome: ReplayedStep
     ) -> Generator[Event, None, tuple[ReplayedStep, bool]]:
         """Look closer at a step that differs; returns what to go on from, and whether that is the trainer's."""
         if self._asks_arbiter:
@@ -194,16 +183,17 @@ class SegmentReplay:
         """A log that the trainer signed and nobody can read; ``committed`` is the agreed state before it, if any."""
         yield self._judged(step, StepMatch.MISMATCH, None, begun)
         if self._asks_arbiter:
-            yield from self._dispute(step, None, unreadable(step, error), committed)
+            yield from self._dispute(step, None, unreadable_part(step, error), committed)
 
     def _no_result(
-        self, step: int, alignment: Agreed[State], logs: Logs, error: NonFiniteError | ProgramError, begun: float
+        self, step: int, alignment: Agreed[State], logs: AnyLogs, error: NonFiniteError | ProgramError, begun: float
     ) -> Generator[Event, None, tuple[Alignment, ReplayedStep | None]]:
         """A step that comes to no result from the agreed state, although the trainer signed one; returns as _step."""
         look = None
         if isinstance(error, StepEndedError) and self._asks_arbiter:
             record, theirs = self._records[step], self._reader.fingerprints(step)
-            look = self._look_of(step, (yield from look_at_end(self._steps, record, alignment.state, logs, theirs)))
+            found = yield from look_closer(self._steps, record, alignment.state, logs, None, theirs)
+            look = self._look_of(step, found)
         if look is None or not (look.accuses or look.reached):
             yield self._judged(step, StepMatch.UNJUDGED, None, begun)
             self._note(Trouble(no_result=no_result(step, error, look)))
@@ -212,8 +202,8 @@ class SegmentReplay:
         yield from self._dispute(step, None, look, alignment.committed)
         if look.reached is None:
             return after(alignment, Lost()), None
-        found: Reached[State] = Reached(look.reached.result.state, True, self._reader.extent.is_committed(step))
-        return after(alignment, found), look.reached
+        reached: Reached[State] = Reached(look.reached.result.state, True, self._reader.extent.is_committed(step))
+        return after(alignment, reached), look.reached
 
     def _state_before(self, part: Segment) -> Generator[Event, None, State | None]:
         """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one.
@@ -231,7 +221,7 @@ class SegmentReplay:
         return {name: torch.from_numpy(array) for name, array in stored.items()}
 
     def _attempt(
-        self, step: int, alignment: Agreed[State] | Drifting[State], logs: Logs
+        self, step: int, alignment: Agreed[State] | Drifting[State], logs: AnyLogs
     ) -> Generator[Event, None, ReplayedStep | NonFiniteError | ProgramError | None]:
         """Replay a step; returns the error where it comes to no result, or None if it need not come to one.
 
@@ -266,7 +256,7 @@ class SegmentReplay:
             corrections=counts.corrections,
             contradictions=counts.contradictions,
             omissions=counts.omissions,
-            rounded_values=self._rounded_values.of(step) if leaf is not None else 0,
+            rounded_values=0 if leaf is None or self._rounded_values is None else self._rounded_values.of(step),
             seconds=seconds,
             steerable=counts.steerable,
             steered=counts.steered,
@@ -309,11 +299,11 @@ class SegmentReplay:
         return not self._ledger.known.judged.is_settled
 
     def _locate(
-        self, step: int, alignment: Agreed[State], logs: Logs, outcome: ReplayedStep
+        self, step: int, alignment: Agreed[State], logs: AnyLogs, outcome: ReplayedStep
     ) -> Generator[Event, None, ReplayedStep | None]:
         """Look closer at a step that differs; returns the step as the trainer has it, if rounding explains it all."""
         fingerprints = self._reader.fingerprints(step)
-        look = yield from second_look(self._steps, self._records[step], alignment.state, logs, outcome, fingerprints)
+        look = yield from look_closer(self._steps, self._records[step], alignment.state, logs, outcome, fingerprints)
         look = self._look_of(step, look)
         yield from self._dispute(step, outcome, look, alignment.committed)
         return look.reached
@@ -341,7 +331,7 @@ class SegmentReplay:
             () if outcome is None else self._path(step, outcome.leaf),
         )
         yield self._note(DisputeLocated(dispute))
-        if dispute.stands_alone and committed is not None:
+        if dispute.stands_alone and committed is not None and not dispute.part:
             self._ledger.learn(evidence=gather(self._inspection, self._order, step, committed))
 
     def _path(self, step: int, leaf: Digest) -> tuple[MerkleComparison, ...]:

@@ -23,7 +23,7 @@ from counterfoil.audit.parts.work import Opened
 from counterfoil.audit.reporting import report_of
 from counterfoil.audit.segments import SegmentReplay
 from counterfoil.audit.signatures import read_client_order
-from counterfoil.audit.step.replayer import step_replayer
+from counterfoil.audit.step.sharedreplay import step_replayer
 from counterfoil.audit.values.events import IMITATION, AuditFinished, AuditStarted, CheckChanged, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.report import Kept
@@ -195,7 +195,7 @@ class _Audit:
                 raise ValueError("no progress is kept of an audit on imitated hardware")
             environment = tuple(sorted((*environment, (IMITATION, machine.imitates))))
         self._learn(environment=environment)
-        machine.check_memory(order.programs.all, order.manifest.precision)
+        machine.check_memory(order.all_programs, order.manifest.precision)
         self._learn(steps=StepTable(recorded(inspection.reader)))
         return order, claim, machine
 

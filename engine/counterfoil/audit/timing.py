@@ -13,7 +13,9 @@ import numpy as np
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.step.replayer import Logs, State, read_log, step_replayer
+from counterfoil.audit.step.replayer import read_log
+from counterfoil.audit.step.sharedreplay import step_replayer
+from counterfoil.audit.step.shares import Logs, State
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError, RefusedError
@@ -65,7 +67,7 @@ def plan_audit(
                 say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
             )
         machine = open_machine(device, threads)
-        machine.check_memory(order.programs.all, order.manifest.precision)
+        machine.check_memory(order.all_programs, order.manifest.precision)
         order = with_data_file(order, data, stack, cancel)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []

@@ -306,9 +306,9 @@ def _shares(manifest: OrderManifest, steps: int) -> dict[str, _Part]:
     if shares is None:
         return {}
     turns = {name: manifest.programs.count(name, steps) for name in manifest.programs.parts}
-    sums = {
-        COMBINED: _Part("uint8", (steps, DIGEST_BYTES)),
-        **{fingerprints_path(name, EXPONENTS): _Part("int32", (count, None)) for name, count in turns.items()},
+    sums = {fingerprints_path(name, EXPONENTS): _Part("int32", (count, None)) for name, count in turns.items()}
+    sums |= {
+        fingerprints_path(name, COMBINED): _Part("uint8", (count, None, DIGEST_BYTES)) for name, count in turns.items()
     }
     return {
         SHARE_ROOTS: _Part("uint8", (steps, shares.count, 2, DIGEST_BYTES)),

@@ -16,7 +16,7 @@ import numpy as np
 
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
+from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.errors import BundleError, CommitmentError
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import ALONE, Turns
@@ -226,16 +226,19 @@ class BundleReader(CheckedFile):
         row, sums = manifest.programs.count(name, step) - 1, manifest.shares.sums
         roots = self._read(layout.SHARE_ROOTS, step - 1, 1)[0]
         numbers = self._read(layout.SHARE_NUMBERS, step - 1, 1)[0]
-        exponents = (
-            self._read(layout.fingerprints_path(name, layout.EXPONENTS), row, 1)[0] if sums else np.zeros(0, np.int32)
-        )
+        exponents, combined = np.zeros(0, np.int32), np.zeros((0, DIGEST_BYTES), np.uint8)
+        if sums:
+            exponents = self._read(layout.fingerprints_path(name, layout.EXPONENTS), row, 1)[0]
+            combined = self._read(layout.fingerprints_path(name, layout.COMBINED), row, 1)[0]
+            if len(exponents) != len(combined):
+                raise BundleError(say("{0} and {1} are of different numbers.", layout.EXPONENTS, layout.COMBINED))
         return StepShares(
             roots,
             numbers,
             self._share_log_ends(step, step)[0],
             self._read(layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS), row, 1)[0],
             exponents,
-            Digest(self._read(layout.COMBINED, step - 1, 1)[0].tobytes()) if sums else None,
+            combined,
         )
 
     def log_size(self, step: int) -> int:

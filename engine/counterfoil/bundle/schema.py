@@ -228,6 +228,8 @@ class OrderManifest:
             raise BundleError(
                 say("A step of {0} rows cannot be divided into {1} equal shares.", self.batch_size, self.shares.count)
             )
+        if self.shares is not None and self.commit_every != 1:
+            raise BundleError(say("An order with shares commits to the state after every step: commit_every is 1."))
         if self.may_stop_early is not None and self.may_stop_early.patience >= self.steps:
             raise BundleError(
                 say(

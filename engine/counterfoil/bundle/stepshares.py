@@ -16,8 +16,15 @@ from counterfoil.bundle.shares import MAX_SHARES, ShareRecord, SharesRoot
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import MerkleTree
 
-_HEAD = struct.Struct("<IIII")
-_DTYPES = {"roots": "|u1", "numbers": "<f8", "log_ends": "<u8", "fingerprints": "<u8", "exponents": "<i4"}
+_HEAD = struct.Struct("<III")
+_DTYPES = {
+    "roots": "|u1",
+    "numbers": "<f8",
+    "log_ends": "<u8",
+    "fingerprints": "<u8",
+    "exponents": "<i4",
+    "combined": "|u1",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +37,7 @@ class StepShares:
         log_ends: uint64 ``[W]``: where the log of each share ends within the step's; the update's follows.
         fingerprints: uint64 ``[W, places of the gradient program]``.
         exponents: int32 ``[tensors that are combined]``, by their names, sorted; none where nothing is added.
-        combined: State root over what was combined; None where nothing is added.
+        combined: uint8 ``[tensors that are combined, 32]``: tensor digests of the sums; none where nothing is added.
     """
 
     roots: npt.NDArray[np.uint8]
@@ -38,7 +45,7 @@ class StepShares:
     log_ends: npt.NDArray[np.uint64]
     fingerprints: npt.NDArray[np.uint64]
     exponents: npt.NDArray[np.int32]
-    combined: Digest | None
+    combined: npt.NDArray[np.uint8]
     _logs: Sequence[Digest] = field(default=())
 
     @classmethod
@@ -48,7 +55,7 @@ class StepShares:
         log_sizes: Sequence[int],
         fingerprints: Sequence[npt.NDArray[np.uint64]],
         exponents: Sequence[int],
-        combined: Digest | None,
+        combined: Sequence[Digest],
     ) -> StepShares:
         """Put the shares of a step together, in their order."""
         roots = b"".join(record.gradients.value + record.buffers.value for record in records)
@@ -58,7 +65,7 @@ class StepShares:
             np.cumsum(np.array(log_sizes, np.uint64), dtype=np.uint64),
             np.array(fingerprints, np.uint64).reshape(len(records), -1),
             np.array(exponents, np.int32),
-            combined,
+            np.frombuffer(b"".join(digest.value for digest in combined), np.uint8).reshape(-1, DIGEST_BYTES),
             tuple(record.log for record in records),
         )
 
@@ -68,7 +75,7 @@ class StepShares:
 
     @property
     def _columns(self) -> tuple[Any, ...]:
-        return self.roots, self.numbers, self.log_ends, self.fingerprints, self.exponents
+        return self.roots, self.numbers, self.log_ends, self.fingerprints, self.exponents, self.combined
 
     def log_ranges(self) -> list[tuple[int, int]]:
         """Return where the log of each share lies within the step's, as start and end."""
@@ -99,16 +106,16 @@ class StepShares:
     @property
     def root(self) -> SharesRoot:
         """What the step's leaf commits to."""
-        sums = self.combined is not None
-        return SharesRoot(self.tree.root, exponents_digest(self.exponents) if sums else None, self.combined)
+        if not len(self.combined):
+            return SharesRoot(self.tree.root, None, None)
+        return SharesRoot(self.tree.root, exponents_digest(self.exponents), combined_root(self.combined))
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an unfinished recording; :func:`read_shares` reads them."""
         count, places = self.fingerprints.shape
         columns = zip(_DTYPES.values(), self._columns, strict=True)
         parts = [np.ascontiguousarray(column, dtype).tobytes() for dtype, column in columns]
-        end = b"" if self.combined is None else self.combined.value
-        return b"".join([_HEAD.pack(count, places, len(self.exponents), self.combined is not None), *parts, end])
+        return b"".join([_HEAD.pack(count, places, len(self.exponents)), *parts])
 
 
 def read_shares(data: bytes, log: bytes) -> StepShares:
@@ -123,12 +130,12 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
     """
     if len(data) < _HEAD.size:
         raise ValueError("bytes of no shares")
-    count, places, tensors, sums = _HEAD.unpack_from(data)
+    count, places, tensors = _HEAD.unpack_from(data)
     shapes = {
         "roots": (count, 2, DIGEST_BYTES), "numbers": (count, 2), "log_ends": (count,),
-        "fingerprints": (count, places), "exponents": (tensors,),
+        "fingerprints": (count, places), "exponents": (tensors,), "combined": (tensors, DIGEST_BYTES),
     }  # fmt: skip
-    if not 1 <= count <= MAX_SHARES or sums > 1:
+    if not 1 <= count <= MAX_SHARES:
         raise ValueError("bytes of no shares")
     at, columns = _HEAD.size, dict[str, npt.NDArray[Any]]()
     for name, dtype in _DTYPES.items():
@@ -137,8 +144,7 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
             raise ValueError("bytes of no shares")
         columns[name] = np.frombuffer(data[at : at + size], dtype).reshape(shapes[name])
         at += size
-    end = data[at:]
-    if len(end) != (DIGEST_BYTES if sums else 0):
+    if len(data) != at:
         raise ValueError("bytes of no shares")
     found = StepShares(
         columns["roots"],
@@ -146,12 +152,17 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
         columns["log_ends"],
         columns["fingerprints"],
         columns["exponents"],
-        Digest(end) if end else None,
+        columns["combined"],
     )
     ends = [int(item) for item in found.log_ends]
     if ends != sorted(ends) or ends[-1] > len(log):
         raise ValueError("logs of shares that do not lie within the step's")
     return found.with_logs([Digest.of(log[first:last]) for first, last in found.log_ranges()])
+
+
+def combined_root(digests: npt.NDArray[np.uint8]) -> Digest:
+    """Return the state root over the sums of a step, from their tensor digests: uint8 ``[tensors, 32]``."""
+    return MerkleTree(Digest(row.tobytes()) for row in digests).root
 
 
 def exponents_digest(exponents: npt.NDArray[np.int32]) -> Digest:

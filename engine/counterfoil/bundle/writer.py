@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +18,9 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import OrderManifest, check_name
 from counterfoil.bundle.stepshares import StepShares
-
-
-@dataclass(frozen=True)
-class Places:
-    """How much a run holds of a step of one program.
-
-    Attributes:
-        step: Number of places of the program; where steps have shares, of the update program.
-        share: Number of places of the gradient program; 0 where steps have no shares.
-        tensors: Number of tensors that are added exactly; 0 where none are.
-    """
-
-    step: int
-    share: int = 0
-    tensors: int = 0
-
-    def bytes(self, shares: int) -> int:
-        """Size of it for a step of so many shares, the logs left out; 0 where it has none."""
-        # A loss, the end of the log, the number of its entries, and the fingerprints.
-        step = 8 + 8 + 4 + 8 * self.step
-        share = 2 * DIGEST_BYTES + 2 * 8 + 8 + 8 * self.share
-        return step + shares * share + (4 * self.tensors + DIGEST_BYTES if shares else 0)
 
 
 class BundleWriter(FileWriter):
@@ -172,7 +150,7 @@ class BundleWriter(FileWriter):
         if shares is None:
             return {}
         self._group(layout.SHARES)
-        for group in (layout.SHARE_FINGERPRINTS, *((layout.EXPONENTS,) if shares.sums else ())):
+        for group in (layout.SHARE_FINGERPRINTS, *((layout.EXPONENTS, layout.COMBINED) if shares.sums else ())):
             if turns.several:
                 self._group(group)
         wanted: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -185,9 +163,9 @@ class BundleWriter(FileWriter):
             path = layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)
             wanted[path] = "uint64", (count, shares.count, each.share)
             if shares.sums:
+                digests = (count, each.tensors, DIGEST_BYTES)
                 wanted[layout.fingerprints_path(name, layout.EXPONENTS)] = "int32", (count, each.tensors)
-        if shares.sums:
-            wanted[layout.COMBINED] = "uint8", (steps, DIGEST_BYTES)
+                wanted[layout.fingerprints_path(name, layout.COMBINED)] = "uint8", digests
         return {path: self._create(path, dtype, shape) for path, (dtype, shape) in wanted.items()}
 
     def _append_shares(self, step: int, name: str, row: int, shares: StepShares) -> None:
@@ -196,9 +174,9 @@ class BundleWriter(FileWriter):
         self._rows(layout.SHARE_LOG_ENDS, step - 1, shares.log_ends[None])
         path = layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)
         self._rows(path, row, shares.fingerprints[None])
-        if shares.combined is not None:
+        if len(shares.combined):
             self._rows(layout.fingerprints_path(name, layout.EXPONENTS), row, shares.exponents[None])
-            self._rows(layout.COMBINED, step - 1, np.frombuffer(shares.combined.value, np.uint8)[None])
+            self._rows(layout.fingerprints_path(name, layout.COMBINED), row, shares.combined[None])
 
     def append_step(
         self,

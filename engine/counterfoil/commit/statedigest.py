@@ -7,13 +7,18 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from counterfoil.base.digest import Digest
-from counterfoil.commit.state import CHUNK_BYTES, root_of_leaves, state_root
+from counterfoil.commit.state import CHUNK_BYTES, root_of_leaves, state_root, tensor_digests
 
 
 def root_of(state: Mapping[str, Tensor]) -> Digest:
     """Return the state root of tensors by name; raises DataError as :func:`counterfoil.commit.state.state_root`."""
     found = root_on_device(state)
     return state_root({name: tensor.cpu().numpy() for name, tensor in state.items()}) if found is None else found
+
+
+def digests_of(state: Mapping[str, Tensor]) -> dict[str, Digest]:
+    """Return the tensor digest of each tensor, by name, sorted."""
+    return tensor_digests({name: state[name].cpu().numpy() for name in sorted(state)})
 
 
 def root_on_device(state: Mapping[str, Tensor], *, anywhere: bool = False) -> Digest | None:

@@ -24,6 +24,7 @@ from counterfoil.base.generators import finish
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.shares import COUNT
@@ -238,6 +239,19 @@ class LoadedOrder:
             scalars=_prove(self._scalars, self.manifest.scalars, steps),
             data={name: _prove(array, self.manifest.data[name], rows) for name, array in arrays.items()},
         )
+
+
+def places_of(order: LoadedOrder) -> Turns[Places]:
+    """Return how much a run holds of a step of each program of an order."""
+    if order.updates is None:
+        return order.programs.map(lambda program: Places(len(program.places)))
+    shares = order.manifest.shares
+    assert shares is not None
+    found = {}
+    for name, program in order.programs.parts.items():
+        tensors = len(program.combined) if shares.sums else 0
+        found[name] = Places(len(order.updates.parts[name].places), len(program.places), tensors)
+    return Turns(found, order.programs.pattern)
 
 
 def share_rows(manifest: OrderManifest, share: int) -> slice:

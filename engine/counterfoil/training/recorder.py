@@ -33,9 +33,10 @@ from counterfoil.base.turns import Turns
 from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.extent import Extent
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
-from counterfoil.bundle.writer import BundleWriter, Places, order_bytes, run_bytes
+from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.commit.statedigest import root_of, root_on_device
@@ -44,7 +45,7 @@ from counterfoil.signing.consent import accept_order, check_same_client, open_ac
 from counterfoil.signing.envelope import sign_claim
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import (
     DataChecked,
@@ -320,19 +321,6 @@ def _accept(
             detail=str(error),
         ) from error
     return kept, None if client is None else client.key_id
-
-
-def places_of(order: LoadedOrder) -> Turns[Places]:
-    """Return how much a run holds of a step of each program of an order."""
-    if order.updates is None:
-        return order.programs.map(lambda program: Places(len(program.places)))
-    shares = order.manifest.shares
-    assert shares is not None
-    found = {}
-    for name, program in order.programs.parts.items():
-        tensors = len(program.combined) if shares.sums else 0
-        found[name] = Places(len(order.updates.parts[name].places), len(program.places), tensors)
-    return Turns(found, order.programs.pattern)
 
 
 def _check_room(

@@ -21,7 +21,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.bundle.shares import COUNT, ShareRecord
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.fingerprints import fingerprints_digest
-from counterfoil.commit.statedigest import root_of
+from counterfoil.commit.statedigest import digests_of, root_of
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import LoadedOrder
 
@@ -172,10 +172,10 @@ def execute_shared(
         part = yield from run(step, share, program, order.share_inputs(step, share, state))
         buffers = {name: part.result.state[name] for name in program.updates}
         first = buffers if share == 0 else first
-        record = share_record(share, part.result, buffers, part.log, part.fingerprints)
+        record = share_record(share, part.result, buffers, Digest.of(part.log), part.fingerprints)
         done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints))
         given.append(part.result.combined)
-    exponents, combined = np.zeros(0, np.int32), None
+    exponents = np.zeros(0, np.int32)
     if shares.sums:
         exponents = exchange.largest(common_exponents(given))
         adding = ExactSum(dict(zip(sorted(given[0]), exponents.tolist(), strict=True)), shares.count)
@@ -192,7 +192,6 @@ def execute_shared(
     every = exchange.shares(done)
     if not every:
         return replace(part.result, state=new)
-    combined = root_of(together) if shares.sums else None
     return SharedStep(
         state=new,
         loss=part.result.loss,
@@ -204,7 +203,7 @@ def execute_shared(
             [len(share.log) for share in every],
             [share.fingerprints for share in every],
             exponents.tolist(),
-            combined,
+            list(digests_of(together).values()) if shares.sums else [],
         ),
     )
 
@@ -213,7 +212,7 @@ def share_record(
     share: int,
     result: StepResult,
     buffers: Mapping[str, Tensor],
-    log: bytes,
+    log: Digest,
     fingerprints: npt.NDArray[np.uint64],
 ) -> ShareRecord:
     """Return what the leaf of a share commits to.
@@ -222,7 +221,7 @@ def share_record(
         share: Its number.
         result: What its gradient program gave.
         buffers: The state tensors among that which the program changes.
-        log: Its rounding log.
+        log: SHA-256 of its rounding log.
         fingerprints: uint64 ``[places]``.
     """
     count = result.combined.get(COUNT)
@@ -230,7 +229,7 @@ def share_record(
         share,
         root_of(result.combined),
         root_of(buffers),
-        Digest.of(log),
+        log,
         fingerprints_digest(fingerprints),
         result.loss,
         1.0 if count is None else float(count),

@@ -24,7 +24,9 @@ from counterfoil.audit.step import arbiter
 from counterfoil.audit.step.arbiter import arbitrate
 from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.step.explain import Explanation
-from counterfoil.audit.step.replayer import Logs, NoResult, State, StepEndedError, StepReplayer, read_log, step_replayer
+from counterfoil.audit.step.replayer import NoResult, StepEndedError, StepReplayer, read_log
+from counterfoil.audit.step.sharedreplay import step_replayer
+from counterfoil.audit.step.shares import Logs, State
 from counterfoil.audit.values.dispute import Right
 from counterfoil.base.errors import NonFiniteError
 from counterfoil.base.generators import finish

@@ -11,8 +11,10 @@ import torch
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.arbiter import judge_end
-from counterfoil.audit.step.judgement import judge, look_at_end, look_at_state
-from counterfoil.audit.step.replayer import NoResult, StepReplayer, reached, read_log, step_replayer
+from counterfoil.audit.step.judgement import look_at_end, look_at_state
+from counterfoil.audit.step.looks import judge
+from counterfoil.audit.step.replayer import NoResult, StepReplayer, reached, read_log
+from counterfoil.audit.step.sharedreplay import step_replayer
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import StepMatch
@@ -36,8 +38,7 @@ def huge_step(digits_job: Job):
         record = inspection.records[STEP]
         logs = read_log(order, record, inspection.reader.log(STEP))
         with step_replayer(order, open_machine("cpu", 1)) as steps:
-            log = inspection.reader.log(STEP)
-            yield steps, record, state, logs, np.array(inspection.reader.fingerprints(STEP)), order, log
+            yield steps, record, state, logs, np.array(inspection.reader.fingerprints(STEP)), order, inspection.reader
 
 
 def ended(huge_step) -> NoResult:
@@ -87,7 +88,7 @@ def test_what_differs_before_the_end_is_judged_first(huge_step):
 
 
 def test_a_machine_that_ends_once_only_accuses_nobody(huge_step, monkeypatch):
-    steps, record, state, logs, theirs, order, log = huge_step
+    steps, record, state, logs, theirs, order, reader = huge_step
     replay = StepReplayer.replay
 
     def once(self, claimed, state, logs, **settings):
@@ -98,7 +99,7 @@ def test_a_machine_that_ends_once_only_accuses_nobody(huge_step, monkeypatch):
     monkeypatch.setattr(StepReplayer, "replay", once)
     assert not finish(look_at_end(steps, record, state, logs, theirs)).confirmed
     with pytest.raises(NonFiniteError, match="Step 3 cannot be replayed"):
-        finish(judge(steps, record, state, log, theirs))
+        finish(judge(steps, record, state, reader))
 
 
 def test_a_state_that_no_step_leaves(huge_step):

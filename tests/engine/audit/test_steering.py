@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
-from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, Account, SteeringSites, looks_chosen
+from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, Account, SteeringSites, logged_sites, looks_chosen
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.base.turns import Turns
@@ -34,7 +34,7 @@ def program(*operators: tuple[str, str]) -> Program:
 
 def account(*counts: Counts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
     chain = program(*((f"aten.{kind}.default", f"m{i}") for i, kind in enumerate(kinds)))
-    sites = SteeringSites(Turns.alone(chain), 24)
+    sites = SteeringSites(Turns.alone(logged_sites(chain)), 24)
     return sites, sites.account(1, [replace(each, entries=entries) for each in counts])
 
 
@@ -107,7 +107,9 @@ def test_ties_count_at_sums_only(kind, factor, counted):
     described = TensorType("float32", (8,))
     node = Node(f"aten.{kind}.{'default' if kind == 'mm' else 'Tensor'}", (Value(0), Value(0)), tuple(factor.items()),
                 (described,), 1, "", "forward")  # fmt: skip
-    sites = SteeringSites(Turns.alone(Program((Input("x", "state", described),), (node,), {}, Value(1))), 24)
+    sites = SteeringSites(
+        Turns.alone(logged_sites(Program((Input("x", "state", described),), (node,), {}, Value(1)))), 24
+    )
     made = sites.account(1, [Counts(entries=50, corrections=50, ties=50, broken_ties=50)])
     assert sites.result(made).steered == counted
 

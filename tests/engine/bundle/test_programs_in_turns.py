@@ -18,9 +18,10 @@ from counterfoil.base.errors import BundleError, CommitmentError
 from counterfoil.base.turns import Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.pattern import CHARACTERS, MAX_LISTED, MAX_PATTERN
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import MAX_PROGRAMS, OrderManifest
-from counterfoil.bundle.writer import BundleWriter, Places
+from counterfoil.bundle.writer import BundleWriter
 from independent.bundle import written_pattern
 from support.bundles import Contents, flip_bit, make_contents, opened_for_change
 

@@ -15,8 +15,9 @@ import pytest
 from counterfoil.base.errors import BundleError, FileWriteError
 from counterfoil.base.turns import Turns
 from counterfoil.bundle import filewriter
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.writer import BundleWriter, Places
+from counterfoil.bundle.writer import BundleWriter
 from support.bundles import Contents, make_contents, test_key, write_bundle, write_run
 from support.full_disk import can_mount, run_code
 

@@ -18,7 +18,8 @@ from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
 from counterfoil.audit.step.judgement import look_at_state
-from counterfoil.audit.step.replayer import Ahead, StepReplayer, read_log, step_replayer
+from counterfoil.audit.step.replayer import Ahead, StepReplayer
+from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
 from counterfoil.audit.step.steering import Account, SteeringSites
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.sampling import Segment, segment
@@ -73,7 +74,7 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
         ObstacleError: This machine failed, or the file changed.
     """
     reader, order, records = opened.reader, opened.order, opened.records
-    sites = SteeringSites.of(order.programs, order.manifest.precision)
+    sites = SteeringSites.of(order)
     account = Account() if sites is None else sites.nothing
     done: list[StepResult] = []
     trouble = ""
@@ -87,11 +88,13 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
             if ahead is not None:
                 outcome = yield from ahead.finish()
             else:
-                logs = read_log(order, records[step], reader.log(step))
+                logs = read_logs(order, records[step], reader)
                 outcome = yield from opened.steps.replay(records[step], state, logs)
             ahead = None
             if step < part.last:
-                ahead = opened.steps.look_ahead(outcome, records[step + 1], partial(reader.log, step + 1))
+                ahead = opened.steps.look_ahead(
+                    outcome, records[step + 1], partial(read_logs, order, records[step + 1], reader)
+                )
             seconds = time.perf_counter() - begun
             done.append(StepResult.of(step, outcome.leaf, outcome.result.loss, outcome.total, seconds))
             yield step
@@ -169,7 +172,7 @@ def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Wo
             raise RefusedError(say("The file is an order that nobody has run."))
         machine = open_machine(task.device, task.threads)
         precision = inspection.order.manifest.precision
-        machine.check_memory(inspection.order.programs.all, precision)
+        machine.check_memory(inspection.order.all_programs, precision)
         order = with_data_file(inspection.order, task.data, stack, cancel)
         run_selftest(machine, precision)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))

@@ -32,11 +32,12 @@ from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
-from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
+from counterfoil.audit.step.replayer import Job, NoResult, ReplayedStep, StepReplayer, differing_places, reached
+from counterfoil.audit.step.shares import State, first_draw
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.base.sentence import say
-from counterfoil.bundle.schema import OrderManifest, StepRecord
+from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, LARGEST_EXPONENT, SCALE_TOLERANCE, is_explained, scale_exponent
 from counterfoil.operators.draws.judge import is_as_defined
@@ -104,7 +105,7 @@ def arbitrate(
             return Arbitration(findings.machine_wavers())
         if site is None:
             assert seen.watched is not None
-            return Arbitration(findings.after(_judge_exact(program, manifest, seen.watched, claimed.step), rounded))
+            return Arbitration(findings.after(_judge_exact(steps.job, seen.watched, claimed.step), rounded))
         assert seen.observation is not None
         judged = _judge(program, compute, seen.observation, int(fingerprints[number]), logs[site])
         if isinstance(judged, Finding):
@@ -221,15 +222,15 @@ def _judge(program: Program, compute: str, seen: Observation, trainer: int, log:
     return findings.contradiction(elements) if elements.against_log else elements
 
 
-def _judge_exact(program: Program, manifest: OrderManifest, seen: Watched, step: int) -> Finding:
+def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
     """Judge a place that differs and is not rounded: nothing there hangs on a last bit."""
-    place = seen.place
+    place, program, manifest = seen.place, job.programs.of(step), job.manifest
     if place.node is None:
         return findings.other_rows(place.name, step)
     node = program.nodes[place.node]
     own = seen.value.double().cpu().numpy()
     if place.sort is PlaceSort.DRAW:
-        right = is_as_defined(node, own, manifest.seed, step)
+        right = is_as_defined(node, own, manifest.seed, step, first_draw(job, step))
         return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     if not len(own):
         return findings.nothing_can_differ(node)

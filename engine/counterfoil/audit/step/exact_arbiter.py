@@ -21,7 +21,8 @@ from counterfoil.arithmetic.grid.fingerprinting import Watched
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.explain import changed_alone
-from counterfoil.audit.step.replayer import NoResult, ReplayedStep, State, StepReplayer, differing_places, reached
+from counterfoil.audit.step.replayer import NoResult, ReplayedStep, StepReplayer, differing_places, reached
+from counterfoil.audit.step.shares import State, first_draw
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.base.errors import NonFiniteError
@@ -77,7 +78,9 @@ def arbitrate_exactly(
         return findings.other_rows(place.name, claimed.step)
     node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
-        right = is_as_defined(node, watched.value.double().cpu().numpy(), steps.job.manifest.seed, claimed.step)
+        first = first_draw(steps.job, claimed.step)
+        own = watched.value.double().cpu().numpy()
+        right = is_as_defined(node, own, steps.job.manifest.seed, claimed.step, first)
         return findings.other_draws(node, claimed.step) if right else findings.machine_is_not_as_defined(node)
     if not watched.value.numel():
         return findings.nothing_can_differ(node)

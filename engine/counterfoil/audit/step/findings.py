@@ -12,6 +12,8 @@ from counterfoil.base.sentence import enumeration, say
 from counterfoil.operators.judging.numbers import NotExactError
 from counterfoil.operators.node import Node
 
+MOST_NAMES = 5
+"""Tensors that a sentence names."""
 MOST_STEPS = 3
 """Steps whose log lacks decisions that every conforming recorder writes down: as many accuse."""
 
@@ -27,6 +29,56 @@ def does_not_follow() -> Finding:
             "Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the "
             "last of them is arithmetic that is exact on all hardware: the result that it signed does not follow "
             "from what it signed on the way."
+        ),
+    )
+
+
+def other_exponents(names: Sequence[str], step: int) -> Finding:
+    """The trainer added shares by exponents that are not those of what the shares give."""
+    return Finding(
+        Right.REPLAY,
+        say(
+            "At step {0} every share gives what the trainer signed, but the exponents by which the trainer added the "
+            "shares are not those of the largest numbers among them (in {1}). They are defined by these numbers, the "
+            "same on every machine.",
+            step,
+            enumeration(list(map(repr, names[:MOST_NAMES]))),
+        ),
+    )
+
+
+def other_sum(step: int, shares: int) -> Finding:
+    """The trainer signed another combination than the sum of what the shares give."""
+    return Finding(
+        Right.REPLAY,
+        say(
+            "At step {0} each of the {1} shares gives what the trainer signed, but what the trainer signed as their "
+            "combination is not their sum. It is a sum of integers, the same on every machine and in any order.",
+            step,
+            shares,
+        ),
+    )
+
+
+def sum_without_result(step: int) -> Finding:
+    """The sum of the shares is beyond float32's range."""
+    return Finding(
+        Right.NO_RESULT,
+        say(
+            "At step {0} every share gives what the trainer signed, and their sum is beyond float32's range: then a "
+            "step has no result on any machine, so nobody can have recorded one.",
+            step,
+        ),
+    )
+
+
+def machine_adds_otherwise() -> Finding:
+    """This machine's sums are not the defined ones."""
+    return Finding(
+        Right.NOBODY_KNOWN,
+        say(
+            "This machine's sum of the shares is not the one that integers of any length give: its arithmetic is off, "
+            "and what follows from it accuses nobody."
         ),
     )
 

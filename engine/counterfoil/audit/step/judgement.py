@@ -18,12 +18,10 @@ from counterfoil.audit.step.replayer import (
     Job,
     NoResult,
     ReplayedStep,
-    State,
-    StepEndedError,
     StepReplayer,
     differing_parts,
-    read_log,
 )
+from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses, stands_alone
 from counterfoil.audit.values.events import Event
 from counterfoil.base.digest import Digest
@@ -38,6 +36,25 @@ from counterfoil.program.graph import Program
 Fingerprints = npt.NDArray[np.uint64]
 
 
+@dataclass(frozen=True, eq=False)
+class DisputedPart:
+    """The part of a step with shares that differs.
+
+    Attributes:
+        name: Its name: a share, the combination, the update.
+        program: Its program; None of the combination, and where its log cannot be read.
+        claimed: The trainer's record of it, as that of a step.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints of it.
+        outcome: The replay of it; None where it came to no result.
+    """
+
+    name: str
+    program: Program | None = None
+    claimed: StepRecord | None = None
+    fingerprints: Fingerprints | None = None
+    outcome: ReplayedStep | None = None
+
+
 @dataclass(frozen=True)
 class SecondLook:
     """What a closer look at a step whose leaf differs brought.
@@ -48,12 +65,14 @@ class SecondLook:
         finding: What is proven; None when this machine's result was not confirmed.
         reached: The step as the trainer has it, where rounding explains the whole difference.
         end: Where the step ended, when it came to no result here.
+        part: The part of the step that differs, where shares make it.
     """
 
     confirmed: bool
     finding: Finding | None
     reached: ReplayedStep | None = None
     end: NoResult | None = None
+    part: DisputedPart | None = None
 
     @property
     def accuses(self) -> bool:
@@ -112,39 +131,6 @@ class Judgement:
     def counts(self) -> Counts:
         """What following the log showed; it counts only when the leaves agree."""
         return self.step.total if self.step and self.right else Counts()
-
-
-def judge(
-    steps: StepReplayer, claimed: StepRecord, state: State, log: bytes, fingerprints: Fingerprints
-) -> Generator[Event, None, Judgement]:
-    """Replay a step, compare its leaf with the claimed one, and look closer where it differs.
-
-    Args:
-        steps: Replays the step.
-        claimed: The trainer's record of it.
-        state: The agreed state before it.
-        log: The trainer's log of it.
-        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
-
-    Raises:
-        CancelledError: The replayer's token was cancelled.
-        CommitmentError: The log is not the one that the record commits to.
-        NonFiniteError: The step comes to no result, and it is not proven that it does on no conforming machine.
-    """
-    try:
-        logs = read_log(steps.job, claimed, log)
-    except LogError as error:
-        return Judgement(None, unreadable(claimed.step, error))
-    try:
-        outcome = yield from steps.replay(claimed, state, logs)
-    except StepEndedError as error:
-        look = yield from look_at_end(steps, claimed, state, logs, fingerprints)
-        if not (look.accuses or look.reached):
-            raise no_result(claimed.step, error, look) from error
-        return Judgement(None, look)
-    if outcome.leaf == leaf_hash(claimed.to_bytes()):
-        return Judgement(outcome, None)
-    return Judgement(outcome, (yield from second_look(steps, claimed, state, logs, outcome, fingerprints)))
 
 
 def second_look(
@@ -244,14 +230,20 @@ def dispute_of(
         look: The closer look.
         path: The comparisons that lead from the run root to the leaf.
     """
-    theirs, ours = fingerprints, fingerprints if outcome is None else outcome.fingerprints
+    part, played = look.part, outcome
+    parts = parts_of(claimed, outcome, look)
+    if part is not None:
+        # Which operator differs is to be seen in the part that does.
+        theirs = np.zeros(0, np.uint64) if part.fingerprints is None else part.fingerprints
+        program, fingerprints, played = part.program or program, theirs, part.outcome
+    theirs, ours = fingerprints, fingerprints if played is None else played.fingerprints
     if look.end is not None:
         ours = _up_to_the_end(theirs, look.end)
     return Dispute(
         step=claimed.step,
         trainer_leaf=leaf_hash(claimed.to_bytes()),
         replay_leaf=None if outcome is None else outcome.leaf,
-        parts=parts_of(claimed, outcome, look),
+        parts=parts,
         path=tuple(path),
         inclusion_proof=tuple(proof),
         compared_at=None,
@@ -262,6 +254,7 @@ def dispute_of(
         operator=first_differing_operator(program, theirs, ours),
         finding=look.finding,
         inputs=differing_inputs(program, theirs, ours),
+        part="" if part is None else part.name,
     )
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+import copy
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute, Operation
@@ -21,6 +20,7 @@ from counterfoil.arithmetic.grid.neighbours import Values
 from counterfoil.arithmetic.grid.replaying import Observation
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.audit.step.shares import AnyLogs, Logs, SharedLogs, ShareJob, State, UpdateJob
 from counterfoil.audit.values.events import Event, OperatorDone
 from counterfoil.base.behind import LEAST_BEHIND
 from counterfoil.base.cancel import CancelToken
@@ -37,9 +37,7 @@ from counterfoil.commit.statedigest import root_on_device
 from counterfoil.kernels.counts import Counts, added
 from counterfoil.program.graph import Program
 
-State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
-Logs = tuple[SiteLog, ...]
 _CONFIRMATION = "reversed+rewritten"
 """Every operator by another algorithm, and every reduction in another order."""
 
@@ -180,11 +178,25 @@ class StepReplayer:
         self._idle: Turns[list[Any]] = job.programs.map(lambda _: [])
         self._interpreters = job.programs.map(lambda program: machine.interpreter(program, precision))
 
+    def of(self, job: Job) -> Self:
+        """Return a replayer of another job with the same programs, which uses what this one has made ready."""
+        other = copy.copy(self)
+        other.job = job
+        return other
+
+    def _root(self, step: int, result: StepResult) -> Future[Digest]:
+        """Begin the root of what a step, or a part of one, leaves."""
+        if not isinstance(self.job, ShareJob):
+            return self._digests.of(result.state)
+        root: Future[Digest] = Future()
+        root.set_result(self.job.root(step, result))
+        return root
+
     def replay(
         self,
         claimed: StepRecord,
         state: State,
-        logs: Sequence[SiteLog],
+        logs: AnyLogs,
         *,
         compute: Compute | None = None,
         keep_log: bool = False,
@@ -212,6 +224,7 @@ class StepReplayer:
             StepEndedError: The step leads to a value that does not fit float32.
             ProgramError: An operator rejects its arguments.
         """
+        assert not isinstance(logs, SharedLogs), "each part of a step is replayed by itself"
         job, step = self.job, claimed.step
         program = job.programs.of(step)
         is_plain = not keep_log and not own_log and observe is None
@@ -237,6 +250,8 @@ class StepReplayer:
             result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         except NonFiniteError as error:
             raise StepEndedError(error, _end(program, rounder)) from error
+        if isinstance(job, UpdateJob):
+            result = replace(result, state={**result.state, **job.buffers})
         needed = claimed.state_root is not None
         record = StepRecord(
             step=step,
@@ -244,11 +259,12 @@ class StepReplayer:
             log=claimed.log,
             fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
+            shares=claimed.shares,
         )
         outcome = ReplayedStep(
             result=result,
             without_root=record,
-            root=self._digests.of(result.state) if needed else None,
+            root=self._root(step, result) if needed else None,
             counts=tuple(rounder.counts),
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
@@ -259,13 +275,13 @@ class StepReplayer:
             idle.append(rounder)
         return outcome
 
-    def look_ahead(self, outcome: ReplayedStep, claimed: StepRecord, log: Callable[[], bytes]) -> Ahead | None:
+    def look_ahead(self, outcome: ReplayedStep, claimed: StepRecord, logs: Callable[[], AnyLogs]) -> Ahead | None:
         """Replay on behind a step whose new state is still being digested, until it is.
 
         Args:
             outcome: What the step gave.
             claimed: The trainer's record of the next one.
-            log: Reads its log.
+            logs: Reads its log.
 
         Returns:
             What was begun, to be finished if the step turns out right; None if there was nothing to wait for, or if it
@@ -274,7 +290,7 @@ class StepReplayer:
         if outcome.settled:
             return None
         try:
-            ahead = Ahead(self.replay(claimed, outcome.result.state, read_log(self.job, claimed, log())))
+            ahead = Ahead(self.replay(claimed, outcome.result.state, logs()))
             ahead.go_on(lambda: outcome.settled)
         except (CounterfoilError, MemoryError):
             return None
@@ -406,19 +422,6 @@ class Digests:
         return self._last
 
 
-@contextmanager
-def step_replayer(
-    job: Job,
-    machine: Machine,
-    *,
-    cancel: CancelToken | None = None,
-) -> Iterator[StepReplayer]:
-    """Provide a replayer with kernels of its own, whose threads end with the block."""
-    compute = machine.compute(job.manifest.precision)
-    with machine.kernels() as kernels, Digests() as digests:
-        yield StepReplayer(job, machine, kernels, digests, compute=compute, cancel=cancel)
-
-
 def _arrays(state: State) -> Arrays:
     return {name: tensor.cpu().numpy() for name, tensor in state.items()}
 
@@ -439,8 +442,9 @@ def read_log(job: Job, claimed: StepRecord, log: bytes) -> Logs:
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:
-    """Return which parts of two Merkle leaves differ: some of ``state``, ``loss`` and ``fingerprints``."""
-    pairs = (
+    """Return which parts of two Merkle leaves differ: some of ``shares``, ``state``, ``loss`` and ``fingerprints``."""
+    pairs: tuple[tuple[str, Any, Any], ...] = (
+        ("shares", trainer.shares, replay.shares),
         ("state", trainer.state_root, replay.state_root),
         ("loss", _loss_bits(trainer.loss), _loss_bits(replay.loss)),
         ("fingerprints", trainer.fingerprints, replay.fingerprints),

@@ -34,12 +34,13 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
-from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.base.precision import Precision
 from counterfoil.base.turns import Turns
 from counterfoil.kernels.counts import NOTHING, Counts
 from counterfoil.operators.facts import Trait
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
+from counterfoil.training.loaded import LoadedOrder
 
 Sums = npt.NDArray[np.int64]
 COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
@@ -80,30 +81,68 @@ class Account:
         )
 
 
+@dataclass(frozen=True)
+class LoggedSite:
+    """A rounding site of a step.
+
+    Attributes:
+        kind: Its operator kind.
+        node: Its operator.
+        elements: How many values a step rounds there.
+    """
+
+    kind: str
+    node: Node
+    elements: int
+
+
+def logged_sites(program: Program, times: int = 1) -> list[LoggedSite]:
+    """Return the rounding sites of a program that a step executes so many times."""
+    return [LoggedSite(site.kind, program.nodes[site.node], times * site.elements) for site in program.sites]
+
+
+def _sites(order: LoadedOrder) -> Turns[Sequence[LoggedSite]]:
+    shares, updates = order.manifest.shares, order.updates
+    if shares is None or updates is None:
+        return order.programs.map(logged_sites)
+    found = {
+        name: logged_sites(program, shares.count) + logged_sites(updates.parts[name])
+        for name, program in order.programs.parts.items()
+    }
+    return Turns(found, order.programs.pattern)
+
+
+def rounded_values(order: LoadedOrder) -> Turns[int]:
+    """Return how many values a step of each program of an order rounds."""
+    return _sites(order).map(lambda sites: sum(site.elements for site in sites))
+
+
 class SteeringSites:
     """The rounding sites of a run, at which following its log is accounted for.
 
     Args:
-        programs: The programs of the steps.
+        sites: The sites of a step of each program. Those of a gradient program stand for all shares of a step.
         significand_bits: p of the precision profile.
     """
 
-    def __init__(self, programs: Turns[Program], significand_bits: int) -> None:
-        self._turns = programs
+    def __init__(self, sites: Turns[Sequence[LoggedSite]], significand_bits: int) -> None:
+        self._turns = sites
         self._significand_bits = significand_bits
-        self._kinds = [site.kind for program in programs.all for site in program.sites]
+        listed = [site for of_program in sites.all for site in of_program]
+        self._kinds = [site.kind for site in listed]
         """Operator kind of each site, of one program after the other."""
-        self._nodes = [program.nodes[site.node] for program in programs.all for site in program.sites]
-        self._elements = np.array([site.elements for program in programs.all for site in program.sites], np.int64)
-        ends = list(accumulate((len(program.sites) for program in programs.all), initial=0))
-        self._spans = {name: slice(*span) for name, span in zip(programs.parts, pairwise(ends), strict=True)}
+        self._nodes = [site.node for site in listed]
+        self._elements = np.array([site.elements for site in listed], np.int64)
+        ends = list(accumulate(map(len, sites.all), initial=0))
+        self._spans = {name: slice(*span) for name, span in zip(sites.parts, pairwise(ends), strict=True)}
         """Where the sites of each program are."""
         self._sums_only = np.array(list(map(_only_sums, self._nodes)), np.bool_)
 
     @classmethod
-    def of(cls, programs: Turns[Program], precision: Precision | ExactPrecision) -> Self | None:
-        """Return the sites of programs; None under an exact profile, where nothing is rounded to a grid."""
-        return cls(programs, precision.significand_bits) if isinstance(precision, Precision) else None
+    def of(cls, order: LoadedOrder) -> Self | None:
+        """Return the sites of an order's programs; None under an exact profile, where nothing is rounded to a grid."""
+        precision = order.manifest.precision
+        return cls(_sites(order), precision.significand_bits) if isinstance(precision, Precision) else None
 
     def __len__(self) -> int:
         """Number of rounding sites, of all programs."""

@@ -142,6 +142,7 @@ class DisputedOperator:
 
 
 _PARTS = {
+    "shares": say("shares"),
     "state": say("state"),
     "loss": say("loss"),
     "fingerprints": say("fingerprints"),
@@ -270,8 +271,8 @@ class Dispute:
         trainer_leaf: The trainer's Merkle leaf hash of that step.
         replay_leaf: The replay's Merkle leaf hash of that step; None when the trainer's log cannot be read, so that
             nothing could be replayed, and when the replay came to no result.
-        parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``; or ``log`` when it cannot
-            be read; or ``result`` when the trainer signed one and the replay came to none.
+        parts: Which parts of the leaf differ: some of ``shares``, ``state``, ``loss``, ``fingerprints``; ``log`` when
+            it cannot be read; or ``result`` when the trainer signed one and the replay came to none.
         path: The comparisons from the root down to the leaf, both children where the first is equal; none when there is
             no replay's leaf, or the dispute was judged from a capsule, which does not hold the tree.
         inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
@@ -289,6 +290,7 @@ class Dispute:
         replay_state: The replay's.
         finding: What is proven; None when this machine's result was not confirmed.
         inputs: Names of the data arrays whose rows have other fingerprints in what was signed than in the order.
+        part: Which part of the step differs, where shares make it: ``share 1`` and so on, ``combine`` or ``update``.
     """
 
     step: int
@@ -307,6 +309,7 @@ class Dispute:
     replay_state: Digest | None = None
     finding: Finding | None = None
     inputs: tuple[str, ...] = ()
+    part: str = ""
 
     @property
     def right(self) -> Right | None:

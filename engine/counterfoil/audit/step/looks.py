@@ -1,0 +1,264 @@
+"""A closer look at a step that differs, whatever parts it has: the first part that differs is the one to be judged.
+
+Of a step that shares make each share is judged by itself, from the state before the step; then the combination, in
+integers; then the update, from what the shares gave. What a part before it leads to is the trainer's, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from counterfoil.audit.step import findings
+from counterfoil.audit.step.judgement import (
+    DisputedPart,
+    Fingerprints,
+    Judgement,
+    SecondLook,
+    look_at_end,
+    no_result,
+    second_look,
+    unreadable,
+)
+from counterfoil.audit.step.replayer import ReplayedStep, StepEndedError, StepReplayer
+from counterfoil.audit.step.sharedreplay import Combining, SharedReplayer, Signed, read_logs
+from counterfoil.audit.step.shares import (
+    COMBINE,
+    UPDATE,
+    AnyLogs,
+    Logs,
+    PartLogError,
+    SharedLogs,
+    State,
+    share_claim,
+    share_name,
+)
+from counterfoil.audit.values.dispute import Finding
+from counterfoil.audit.values.events import Event
+from counterfoil.base.errors import LogError, NonFiniteError
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.bundle.shares import NO_EXPONENT, sum_bits
+from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.statedigest import root_of
+
+_WITNESSED = 64
+"""Elements of each tensor that are added up once more, in integers of any length."""
+
+
+class SignedStep(Signed, Protocol):
+    """Reads all that a trainer left of a step: a run."""
+
+    def fingerprints(self, step: int, /) -> Fingerprints:
+        """Return the fingerprints of a step; where it has shares, of its update."""
+
+
+def judge(
+    steps: StepReplayer, claimed: StepRecord, state: State, signed: SignedStep
+) -> Generator[Event, None, Judgement]:
+    """Replay a step, compare its leaf with the claimed one, and look closer where it differs.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it.
+        state: The agreed state before it.
+        signed: Reads what the trainer left of it.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+        CommitmentError: The log is not the one that the record commits to.
+        NonFiniteError: The step comes to no result, and it is not proven that it does on no conforming machine.
+    """
+    try:
+        logs = read_logs(steps.job, claimed, signed)
+    except LogError as error:
+        return Judgement(None, unreadable_part(claimed.step, error))
+    fingerprints = signed.fingerprints(claimed.step)
+    try:
+        outcome = yield from steps.replay(claimed, state, logs)
+    except StepEndedError as error:
+        look = yield from look_closer(steps, claimed, state, logs, None, fingerprints)
+        if not (look.accuses or look.reached):
+            raise no_result(claimed.step, error, look) from error
+        return Judgement(None, look)
+    if outcome.leaf == leaf_hash(claimed.to_bytes()):
+        return Judgement(outcome, None)
+    return Judgement(outcome, (yield from look_closer(steps, claimed, state, logs, outcome, fingerprints)))
+
+
+def look_closer(
+    steps: StepReplayer,
+    claimed: StepRecord,
+    state: State,
+    logs: AnyLogs,
+    outcome: ReplayedStep | None,
+    fingerprints: Fingerprints,
+) -> Generator[Event, None, SecondLook]:
+    """Look closer at a step whose leaf differs, or which came to no result.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it.
+        state: The agreed state before it.
+        logs: The trainer's log of it.
+        outcome: The replay of it; None where it came to no result.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+    """
+    if isinstance(logs, SharedLogs):
+        assert isinstance(steps, SharedReplayer)
+        return (yield from _Parts(steps, claimed, state, logs, fingerprints).look())
+    if outcome is None:
+        return (yield from look_at_end(steps, claimed, state, logs, fingerprints))
+    return (yield from second_look(steps, claimed, state, logs, outcome, fingerprints))
+
+
+def unreadable_part(step: int, error: LogError) -> SecondLook:
+    """What there is to say of a step of which a log cannot be read: there is nothing to replay it with."""
+    look = unreadable(step, error)
+    return replace(look, part=DisputedPart(error.part)) if isinstance(error, PartLogError) else look
+
+
+@dataclass
+class _Parts:
+    """Looks at the parts of a step that shares make, one after the other, up to the first that differs."""
+
+    steps: SharedReplayer
+    claimed: StepRecord
+    state: State
+    logs: SharedLogs
+    fingerprints: Fingerprints
+    explained: SecondLook | None = None
+    """What was found of a part that rounding explains as a whole, if there was one."""
+
+    def look(self) -> Generator[Event, None, SecondLook]:
+        """Look at each part; the step as the trainer has it where rounding explains every difference."""
+        steps, theirs, step = self.steps, self.logs.shares, self.claimed.step
+        combining, witness = steps.combining(step, theirs.exponents.tolist()), _Witness(steps.count)
+        for share, record in enumerate(theirs.records):
+            claim, printed = share_claim(step, record), theirs.fingerprints[share]
+            found = yield from self._part(
+                share_name(share), steps.share(share), claim, self.logs.of_shares[share], printed
+            )
+            if isinstance(found, SecondLook):
+                return found
+            combining.take(share, found.result.combined, steps.buffers_of(step, found.result.state))
+            witness.take(found.result.combined, {} if combining.adding is None else combining.adding.exponents)
+        combined = self._combination(combining, witness)
+        if isinstance(combined, SecondLook):
+            return combined
+        update = steps.update(combined, combining.buffers)
+        found = yield from self._part(UPDATE, update, self.claimed, self.logs.update, self.fingerprints)
+        if isinstance(found, SecondLook):
+            return found
+        if self.explained is None:  # no part differs, and the step did: this machine wavers
+            return SecondLook(False, None)
+        return replace(self.explained, reached=found)
+
+    def _part(
+        self, name: str, replayer: StepReplayer, claim: StepRecord, logs: Logs, fingerprints: Fingerprints
+    ) -> Generator[Event, None, ReplayedStep | SecondLook]:
+        """Return a part as the trainer has it, or what a closer look at it brought."""
+        try:
+            outcome: ReplayedStep | None = yield from replayer.replay(claim, self.state, logs)
+        except StepEndedError:
+            outcome = None
+        if outcome is not None and outcome.leaf == leaf_hash(claim.to_bytes()):
+            return outcome
+        look = yield from look_closer(replayer, claim, self.state, logs, outcome, fingerprints)
+        program = replayer.job.programs.of(claim.step)
+        look = replace(look, part=DisputedPart(name, program, claim, fingerprints, outcome))
+        if look.reached is None:
+            return look
+        self.explained = self.explained or look
+        return look.reached
+
+    def _combination(self, combining: Combining, witness: _Witness) -> dict[str, Tensor] | SecondLook:
+        """Return what the shares give together, or what is wrong with what the trainer made of it."""
+        adding, signed, part = combining.adding, self.claimed.shares, DisputedPart(COMBINE)
+        assert signed is not None
+        if adding is None:
+            return combining.together()
+        if adding.other:
+            if not witness.exponents_agree(adding.found.tolist()):
+                return SecondLook(False, None, part=part)
+            return SecondLook(True, findings.other_exponents(adding.other, self.claimed.step), part=part)
+        try:
+            together = combining.together()
+        except NonFiniteError:
+            return SecondLook(True, findings.sum_without_result(self.claimed.step), part=part)
+        if root_of(together) == signed.combined:
+            return together
+        finding: Finding = (
+            findings.other_sum(self.claimed.step, self.steps.count)
+            if witness.agrees(together)
+            else findings.machine_adds_otherwise()
+        )
+        return SecondLook(True, finding, part=part)
+
+
+@dataclass
+class _Witness:
+    """Adds up some elements of each tensor once more, with Python's fractions, and finds exponents another way.
+
+    Attributes:
+        count: Number of the shares.
+    """
+
+    count: int
+    _exponents: dict[str, int] = field(default_factory=dict)
+    _sums: dict[str, list[int]] = field(default_factory=dict)
+    _units: dict[str, Fraction] = field(default_factory=dict)
+
+    def take(self, given: dict[str, Tensor], exponents: object) -> None:
+        """Take what a share gives; ``exponents`` are those that the trainer recorded, by name."""
+        assert isinstance(exponents, dict)
+        for name, tensor in given.items():
+            flat = tensor.detach().reshape(-1).double().cpu().numpy()
+            largest = float(np.abs(flat).max()) if flat.size else 0.0
+            # frexp gives m in [1/2, 1) with m 2^e: 2^e is above it, and no smaller power of two is.
+            own = int(np.frexp(largest)[1]) if largest else NO_EXPONENT
+            self._exponents[name] = max(self._exponents.get(name, NO_EXPONENT), own)
+            exponent = exponents.get(name, NO_EXPONENT)
+            if exponent == NO_EXPONENT:
+                continue
+            unit = self._units[name] = Fraction(2) ** (exponent - sum_bits(self.count))
+            chosen = flat[_places(flat.size)]
+            integers = [round(Fraction(float(value)) / unit) for value in chosen]
+            before = self._sums.get(name, [0] * len(integers))
+            self._sums[name] = [one + other for one, other in zip(before, integers, strict=True)]
+
+    def exponents_agree(self, found: list[int]) -> bool:
+        """Whether the exponents are those that were found another way, by the names of the tensors, sorted."""
+        return found == [self._exponents[name] for name in sorted(self._exponents)]
+
+    def agrees(self, together: dict[str, Tensor]) -> bool:
+        """Whether the sums are, at these elements, the float32 numbers nearest to the exact ones."""
+        for name, sums in self._sums.items():
+            flat = together[name].detach().reshape(-1).cpu()
+            own = flat[torch.from_numpy(_places(flat.numel()))].tolist()
+            if own != [_nearest(self._units[name] * total) for total in sums]:
+                return False
+        return True
+
+
+def _places(size: int) -> npt.NDArray[np.int64]:
+    return np.unique(np.linspace(0, max(size - 1, 0), min(size, _WITNESSED)).astype(np.int64))
+
+
+def _nearest(value: Fraction) -> float:
+    """Return the float32 number nearest to a rational one, ties to even."""
+    if value == 0:
+        return 0.0
+    exponent = max(value.numerator.bit_length() - value.denominator.bit_length(), -125)
+    exponent -= abs(value) < Fraction(2) ** exponent
+    unit = Fraction(2) ** (max(exponent, -126) - 23)
+    return float(round(value / unit) * unit)
