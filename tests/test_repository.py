@@ -68,6 +68,7 @@ DivergenceMeasured
 ElementComparison
 Estimate
 Event
+ExactAllreduceState
 ExactPrecision
 FileUse
 Finding
@@ -153,6 +154,7 @@ bound_by
 check_bundle_file
 claimed_key_ids
 discard_recording
+exact_allreduce_hook
 export_weights
 find_progress
 generate_key
@@ -188,6 +190,7 @@ record
 rows_named
 run_audit
 seen_by
+set_exact_reduce_scatter
 sign_verdict
 signed_by_trainer
 start_signer

@@ -179,6 +179,11 @@ from .delivery.export import (
 from .delivery.verification import (
     verify_weights as verify_weights,
 )
+from .distributed.hooks import (
+    ExactAllreduceState as ExactAllreduceState,
+    exact_allreduce_hook as exact_allreduce_hook,
+    set_exact_reduce_scatter as set_exact_reduce_scatter,
+)
 from .operators.random import uniform as uniform
 from .program.limits import (
     Estimate as Estimate,

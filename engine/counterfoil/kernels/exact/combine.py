@@ -94,6 +94,13 @@ def exponent_of(x: Tensor) -> int:
     return exponent
 
 
+def no_shares(shape: Sequence[int], device: torch.device) -> Tensor:
+    """Return the sum of no shares, to which :func:`quantise_into` adds: zeros, int64, contiguous."""
+    if devices.loops_reach(device):
+        return buffers.empty(shape, torch.int64).zero_()
+    return torch.zeros(tuple(shape), dtype=torch.int64, device=device)
+
+
 def quantise_into(total: Tensor, g: Tensor, exponent: int, bits: int) -> Tensor:
     """Add a share to the sum of shares: ``round_ties_even(g * 2^(b - E))``, which no order of the shares shows in.
 
@@ -137,7 +144,7 @@ def quantised(g: Tensor, exponent: int, bits: int) -> Tensor:
     Raises:
         ValueError: A magnitude is ``2^E`` or more, so that E is not the exponent of all shares.
     """
-    total = _zeros(g)
+    total = no_shares(g.shape, g.device)
     if not bool(quantise_into(total, g, exponent, bits)):
         raise ValueError(f"an element that is not below 2^{exponent}")
     return total
@@ -217,13 +224,6 @@ def _divided_there(total: Tensor, unit: int, shares: int) -> Tensor:
     short = ((whole / divisor).view(torch.int64) & (_SHORT - (1 << 64))).view(torch.float64)
     side = (whole - short * divisor).sign()
     return from_float64((short + short.abs() * (side * _NUDGE)) * math.ldexp(1.0, unit))
-
-
-def _zeros(x: Tensor) -> Tensor:
-    """Return as many zeros: int64."""
-    if devices.loops_reach(x.device):
-        return buffers.empty(x.shape, torch.int64).zero_()
-    return torch.zeros(x.shape, dtype=torch.int64, device=x.device)
 
 
 def _flat(x: Tensor) -> Any:
