@@ -13,7 +13,7 @@ from rich.table import Table
 from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.values.account import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, Finding, Right
+from counterfoil.audit.values.dispute import COMBINE, Dispute, Finding, Right
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
@@ -114,6 +114,8 @@ def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
     if dispute.inputs:
         return f"none: {rows_named(dispute.inputs)}"
+    if dispute.part == COMBINE:
+        return "none: the shares are added in integers"
     if operator is None and dispute.replay_leaf is None:
         return "none: the step could not be replayed"
     if operator is None:
@@ -143,6 +145,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
         out,
         {
             "disputed step": str(dispute.step),
+            **({"part of the step": dispute.part} if dispute.part else {}),
             "what differs": ", ".join(dispute.parts),
             "trainer's leaf": dispute.trainer_leaf.hex,
             "replay's leaf": "none: the step could not be replayed"

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from msgspec import UNSET
+
 from counterfoil.audit.statement.broken import Broken, outside
 from counterfoil.audit.statement.model import (
     ComparisonFields,
@@ -16,7 +18,7 @@ from counterfoil.audit.statement.model import (
     TensorFields,
 )
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
-from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.dispute import COMBINE, UPDATE, Right
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import ProofError
 from counterfoil.base.sentence import say
@@ -26,8 +28,8 @@ _ROUNDING = 1e-6
 """How far sums of squares and quotients of float64 numbers may be off, relatively; far less than what they tell."""
 _DIGITS = Fraction(1, 10**24)
 """How far a number of 25 digits may lie from what it was written from, relatively."""
-_LEAF = ("state", "loss", "fingerprints")
-_LEAF_PARTS = {chosen for count in range(1, 4) for chosen in combinations(_LEAF, count)}
+_LEAF = ("shares", "state", "loss", "fingerprints")
+_LEAF_PARTS = {chosen for count in range(1, 5) for chosen in combinations(_LEAF, count)}
 _UNREPLAYED = (("log",), ("result",))
 """What differs where there is no leaf of the replay's: the log cannot be read, or the step comes to no result."""
 
@@ -76,7 +78,14 @@ def _wrong_parts(fields: DisputeFields) -> Broken:
     parts = fields.parts
     if parts not in _UNREPLAYED and parts not in _LEAF_PARTS:
         yield say("The verdict's dispute does not name the parts of the leaf once and in order.")
-    if parts != ("result",) and fields.names_a_place != ("fingerprints" in parts):
+    if "shares" in parts and fields.part is UNSET:
+        yield say("The verdict's dispute is about a step's shares, and names no part of the step.")
+    if parts not in _UNREPLAYED and fields.part is not UNSET and (fields.part != UPDATE) != ("shares" in parts):
+        yield say("The verdict's dispute names a part of the step that does not differ, or not the first that does.")
+    if fields.part == COMBINE and fields.names_a_place:
+        yield say("The verdict's dispute names an operator or rows of a combination, which has none.")
+    printed = parts != ("result",) and (fields.part is UNSET or fields.part == UPDATE)
+    if printed and fields.names_a_place != ("fingerprints" in parts):
         yield say(
             "The verdict's dispute names what differs first, and the fingerprints do not, or the other way round."
         )

@@ -84,10 +84,12 @@ DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Stamp = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
 """A moment in UTC, in whole seconds."""
 Name = Annotated[str, Meta(max_length=MAX_NAME)]
-LeafPart = Annotated[str, Meta(pattern=r"\A(state|loss|fingerprints|log|result)\Z")]
+LeafPart = Annotated[str, Meta(pattern=r"\A(shares|state|loss|fingerprints|log|result)\Z")]
 """What of a step differs."""
 Pass = Annotated[str, Meta(pattern=r"\A(forward|backward|update)\Z")]
 """The part of a step in which an operator runs."""
+StepPart = Annotated[str, Meta(pattern=r"\A(share (0|[1-9][0-9]{0,3})|combine|update)\Z")]
+"""The part of a step that shares make."""
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 """The client's words."""
 Said = Annotated[str, Meta(max_length=MAX_SENTENCE)]
@@ -265,7 +267,7 @@ class DisputeFields(Strict, frozen=True):
     step: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
     trainer_leaf: DigestText
     replay_leaf: DigestText | None
-    parts: Annotated[tuple[LeafPart, ...], Meta(min_length=1, max_length=3)]
+    parts: Annotated[tuple[LeafPart, ...], Meta(min_length=1, max_length=4)]
     comparisons: Annotated[tuple[ComparisonFields, ...], Meta(max_length=2 * MAX_DEPTH + 1)]
     inclusion_proof: Annotated[tuple[DigestText, ...], Meta(max_length=MAX_DEPTH)]
     compared_at: StepNumber | None
@@ -276,6 +278,7 @@ class DisputeFields(Strict, frozen=True):
     inputs: Annotated[tuple[Name, ...], Meta(max_length=MAX_INPUTS)]
     operator: OperatorFields | None
     finding: FindingFields | None
+    part: StepPart | UnsetType = UNSET
 
     @property
     def names_a_place(self) -> bool:

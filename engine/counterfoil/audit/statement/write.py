@@ -225,7 +225,8 @@ def _steering(steering: Steering) -> SteeringFields:
 
 
 def _dispute(dispute: Dispute) -> DisputeFields:
-    return _like(DisputeFields, dispute, comparisons=tuple(_like(ComparisonFields, node) for node in dispute.path))
+    comparisons = tuple(_like(ComparisonFields, node) for node in dispute.path)
+    return _like(DisputeFields, dispute, comparisons=comparisons, part=dispute.part or UNSET)
 
 
 def _like(kind: type[Fields], value: object, **other: object) -> Fields:

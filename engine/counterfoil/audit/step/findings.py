@@ -72,17 +72,6 @@ def sum_without_result(step: int) -> Finding:
     )
 
 
-def machine_adds_otherwise() -> Finding:
-    """This machine's sums are not the defined ones."""
-    return Finding(
-        Right.NOBODY_KNOWN,
-        say(
-            "This machine's sum of the shares is not the one that integers of any length give: its arithmetic is off, "
-            "and what follows from it accuses nobody."
-        ),
-    )
-
-
 def nothing_can_differ(node: Node) -> Finding:
     """The output has no elements."""
     return Finding(

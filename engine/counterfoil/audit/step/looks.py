@@ -27,11 +27,9 @@ from counterfoil.audit.step.judgement import (
     second_look,
     unreadable,
 )
-from counterfoil.audit.step.replayer import ReplayedStep, StepEndedError, StepReplayer
+from counterfoil.audit.step.replayer import NoResult, ReplayedStep, StepEndedError, StepReplayer
 from counterfoil.audit.step.sharedreplay import Combining, SharedReplayer, Signed, read_logs
 from counterfoil.audit.step.shares import (
-    COMBINE,
-    UPDATE,
     AnyLogs,
     Logs,
     PartLogError,
@@ -40,7 +38,7 @@ from counterfoil.audit.step.shares import (
     share_claim,
     share_name,
 )
-from counterfoil.audit.values.dispute import Finding
+from counterfoil.audit.values.dispute import COMBINE, UPDATE
 from counterfoil.audit.values.events import Event
 from counterfoil.base.errors import LogError, NonFiniteError
 from counterfoil.bundle.schema import StepRecord
@@ -194,15 +192,13 @@ class _Parts:
         try:
             together = combining.together()
         except NonFiniteError:
-            return SecondLook(True, findings.sum_without_result(self.claimed.step), part=part)
+            end = NoResult(None, 0, np.zeros(0, np.uint64))
+            return SecondLook(True, findings.sum_without_result(self.claimed.step), end=end, part=part)
         if root_of(together) == signed.combined:
             return together
-        finding: Finding = (
-            findings.other_sum(self.claimed.step, self.steps.count)
-            if witness.agrees(together)
-            else findings.machine_adds_otherwise()
-        )
-        return SecondLook(True, finding, part=part)
+        if not witness.agrees(together):
+            return SecondLook(False, None, part=part)
+        return SecondLook(True, findings.other_sum(self.claimed.step, self.steps.count), part=part)
 
 
 @dataclass

@@ -15,6 +15,7 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.audit.values.dispute import SHARE, UPDATE
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileChangedError, LogError
 from counterfoil.base.sentence import say
@@ -28,13 +29,11 @@ from counterfoil.training.loaded import draws_of
 
 State = Mapping[str, Tensor]
 Logs = tuple[SiteLog, ...]
-COMBINE, UPDATE = "combine", "update"
-"""Names of the parts of a step that are no share."""
 
 
 def share_name(share: int) -> str:
-    """Return the name of a share as a part of a step, counted from 1 as people do."""
-    return f"share {share + 1}"
+    """Return the name of a share as a part of a step; shares count from 0, as in the definition."""
+    return f"{SHARE}{share}"
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ sentence needs what is a table in docs/threat-model.md ("What a dispute says").
 
 from __future__ import annotations
 
-from counterfoil.audit.values.dispute import Dispute, Right, named_parts
+from counterfoil.audit.values.dispute import COMBINE, UPDATE, Dispute, Right, named_parts
 from counterfoil.base.sentence import Sentence, enumeration, joined, say
 
 
@@ -18,7 +18,18 @@ def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
         dispute: The dispute.
         earlier: How many of the steps before it that were replayed differ; None where nothing is said of these.
     """
-    return joined(_differs(dispute), _means(dispute), _follows(dispute, earlier))
+    return joined(_differs(dispute), part_named(dispute), _means(dispute), _follows(dispute, earlier))
+
+
+def part_named(dispute: Dispute) -> Sentence:
+    """Say which part of a step that shares make differs; empty where the step has no shares."""
+    if dispute.share is not None:
+        return say("What differs is share {0}: every share of a step is judged by itself.", dispute.share)
+    if dispute.part == COMBINE:
+        return say("What differs is the combination of the shares; each of them gives what was signed.")
+    if dispute.part == UPDATE:
+        return say("What differs is the update; the shares and their combination are what was signed.")
+    return joined()
 
 
 def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
@@ -53,7 +64,9 @@ def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
             named,
         )
     again = say("A second replay with every reduction in another order gave this machine's result again.")
-    return joined(head, again, finding.sentence)
+    if dispute.part == COMBINE:
+        again = say("Adding them once more, in fractions, gave this machine's result again.")
+    return joined(head, part_named(dispute), again, finding.sentence)
 
 
 def meaning_of(dispute: Dispute) -> Sentence:

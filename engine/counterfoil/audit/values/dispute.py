@@ -141,6 +141,8 @@ class DisputedOperator:
         return f"{self.name} ({self.phase}{f' of {spelled(self.module)}' if self.module else ''})"
 
 
+SHARE, COMBINE, UPDATE = "share ", "combine", "update"
+"""Parts of a step that shares make: a share is named by its number behind the first of these."""
 _PARTS = {
     "shares": say("shares"),
     "state": say("state"),
@@ -290,7 +292,7 @@ class Dispute:
         replay_state: The replay's.
         finding: What is proven; None when this machine's result was not confirmed.
         inputs: Names of the data arrays whose rows have other fingerprints in what was signed than in the order.
-        part: Which part of the step differs, where shares make it: ``share 1`` and so on, ``combine`` or ``update``.
+        part: Which part of the step differs, where shares make it: ``share 0`` and so on, ``combine`` or ``update``.
     """
 
     step: int
@@ -310,6 +312,11 @@ class Dispute:
     finding: Finding | None = None
     inputs: tuple[str, ...] = ()
     part: str = ""
+
+    @property
+    def share(self) -> int | None:
+        """Number of the share that differs; None where it is none."""
+        return int(self.part.removeprefix(SHARE)) if self.part.startswith(SHARE) else None
 
     @property
     def right(self) -> Right | None:

@@ -1,0 +1,206 @@
+"""Runs whose steps shares make: replayed on one device, and the part that lies is named."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import counterfoil
+from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.values.dispute import Dispute, Right
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import BundleError
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest, StepRecord
+from counterfoil.bundle.shares import ShareRecord, SharesRoot
+from counterfoil.bundle.stepshares import read_shares
+from counterfoil.signing.keys import SigningKey
+from support.crews import Bent, crewed
+from support.expectations import run_root, verified
+from support.interrupted import go_on, stop_after
+from support.jobs import Job, audited, logged_as, put_bytes, record_job, record_run, set_row, sign_again
+from support.resuming import request_of, same_end, whole
+from support.shared import (
+    LIE,
+    SHARES,
+    STEPS,
+    other_draws,
+    other_exponents,
+    other_gradient,
+    other_rows,
+    other_sum,
+    shared_order,
+)
+
+EXACT = counterfoil.ExactPrecision(20)
+
+
+@pytest.fixture(scope="module", params=[None, EXACT], ids=["float64-24", "exact-20"])
+def job(request: Any, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return record_job(tmp_path_factory.mktemp("shares"), shared_order(precision=request.param), trainer_key)
+
+
+def dispute_of(run: Path, job: Job) -> Dispute:
+    report = audited(run, job.order).report
+    assert report.outcome is Outcome.DISPUTED, report.reason
+    assert report.dispute is not None
+    return report.dispute
+
+
+# Records.
+
+
+def test_a_run_holds_a_record_for_each_share_under_the_leaf_of_its_step(job: Job) -> None:
+    with BundleReader.open(job.run) as reader:
+        records = reader.step_records()
+        held = reader.shares(LIE)
+        assert held is not None
+        assert records[LIE].shares == held.root
+        assert StepRecord.from_json(records[LIE].to_json()) == records[LIE]
+        assert [record.share for record in held.records] == list(range(SHARES))
+        assert [ShareRecord.from_json(record.to_json()) for record in held.records] == list(held.records)
+        assert SharesRoot.from_json(held.root.to_json()) == held.root
+        assert records[LIE].loss == pytest.approx(np.mean([record.loss for record in held.records]), rel=1e-6)
+        again = read_shares(held.to_bytes(), reader.log(LIE))
+        assert again.root == held.root
+        manifest = reader.manifest
+        assert OrderManifest.from_bytes(manifest.to_bytes()) == manifest
+
+
+@pytest.mark.parametrize("cut", [0, 15, 16, 100, -1])
+def test_bytes_of_shares_that_are_cut_are_none(job: Job, cut: int) -> None:
+    with BundleReader.open(job.run) as reader:
+        held = reader.shares(1)
+        assert held is not None
+        with pytest.raises(ValueError, match="shares"):
+            read_shares(held.to_bytes()[:cut], reader.log(1))
+
+
+def test_an_order_with_one_share_has_no_word_of_shares() -> None:
+    assert shared_order(1).manifest == shared_order(None).manifest
+    assert b"shares" not in shared_order(1).manifest.to_bytes().replace(b'"title":"shares"', b"")
+
+
+# Honest runs.
+
+
+def test_an_honest_run_is_verified_whatever_hardware_replays_it(job: Job) -> None:
+    verified(job.run, job.order)
+    report = audited(job.run, job.order, perturbation="reversed+rewritten").report
+    assert report.outcome is Outcome.VERIFIED, report.reason
+
+
+def test_without_the_log_it_is_not(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    """The control: one bit of what a share gives, and nothing matches."""
+    run = tmp_path / "run.cfoil"
+    run.write_bytes(job.run.read_bytes())
+    with BundleReader.open(run) as reader:
+        held = reader.shares(LIE)
+    assert held is not None
+    roots = held.roots.copy()
+    roots[2, 0, 0] ^= 1
+    set_row(run, "/run/shares/roots", LIE - 1, roots)
+    sign_again(run, trainer_key)
+    found = dispute_of(run, job)
+    assert (found.step, found.part) == (LIE, "share 2")
+
+
+@pytest.mark.parametrize("stopped", [1, 3])
+def test_a_recording_that_was_stopped_goes_on_to_the_same_root(
+    job: Job, stopped: int, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = tmp_path / "run.cfoil"
+    stop_after(stopped, job.order, run, trainer_key)
+    go_on(job.order, run, trainer_key)
+    assert run_root(run) == run_root(job.run)
+
+
+def test_workers_come_to_the_same(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = whole(request_of(job))
+    with crewed(monkeypatch, lambda workplace: Bent(workplace, 2)):
+        same_end(whole(request_of(job)), alone, tmp_path)
+
+
+# Lies.
+
+
+@pytest.mark.parametrize(
+    ("lie", "around", "part", "operator"),
+    [
+        (other_rows(2), nullcontext, "share 2", ""),
+        (other_draws, nullcontext, "share 1", "counterfoil.uniform (forward of 2)"),
+        (other_gradient, nullcontext, "update", "aten"),
+        (None, other_sum, "combine", ""),
+    ],
+    ids=["rows", "draws", "gradient", "sum"],
+)
+def test_a_lie_is_found_in_its_step_its_part_and_its_operator(
+    job: Job,
+    lie: Any,
+    around: type[AbstractContextManager[None]],
+    part: str,
+    operator: str,
+    tmp_path: Path,
+    trainer_key: SigningKey,
+) -> None:
+    with around():
+        run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, tamper=lie)
+    result = audited(run, job.order).report
+    found = result.dispute
+    assert found is not None
+    assert result.outcome is Outcome.DISPUTED, result.reason
+    assert (found.step, found.part, found.right) == (LIE, part, Right.REPLAY)
+    assert ("" if found.operator is None else found.operator.where).startswith(operator)
+    assert bool(found.operator) == bool(operator)
+    assert found.share == (int(part[-1]) if part.startswith("share") else None)
+    assert "What differs is" in result.reason
+    assert part.split()[0].replace("combine", "combination") in result.reason
+    verdict = verify_verdict(sign_verdict(result, trainer_key), trainer_key.public)
+    assert verdict.predicate["dispute"]["part"] == part
+
+
+def test_exponents_that_are_not_those_of_the_shares(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    with other_exponents():
+        run = record_run(job.order, tmp_path / "run.cfoil", trainer_key)
+    found = dispute_of(run, job)
+    assert (found.step, found.part, found.parts) == (1, "combine", ("shares",))
+    assert found.finding is not None
+    assert "exponents" in found.finding.sentence
+
+
+def test_a_log_of_a_share_that_nobody_can_read(tmp_path: Path, trainer_key: SigningKey) -> None:
+    with logged_as(b"no log"):
+        job = record_job(tmp_path, shared_order(), trainer_key)
+    found = dispute_of(job.run, job)
+    assert (found.step, found.part, found.right) == (1, "share 0", Right.UNREADABLE)
+
+
+# Files that are not what they should be.
+
+
+def test_fewer_shares_than_ordered_are_refused(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    run = tmp_path / "run.cfoil"
+    run.write_bytes(job.run.read_bytes())
+    put_bytes(run, "/run/shares/log_ends", None)
+    report = audited(run, job.order).report
+    assert report.outcome is Outcome.REFUSED
+    assert "/run/shares/log_ends" in report.reason
+
+
+def test_log_ends_that_do_not_lie_within_the_step_are_refused(
+    job: Job, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = tmp_path / "run.cfoil"
+    run.write_bytes(job.run.read_bytes())
+    set_row(run, "/run/shares/log_ends", 0, np.full(SHARES, 2**40, np.uint64))
+    with BundleReader.open(run) as reader, pytest.raises(BundleError, match="does not cut"):
+        reader.step_records()
+
+
+def test_the_steps_are_as_many_as_ordered(job: Job) -> None:
+    with BundleReader.open(job.run) as reader:
+        assert reader.extent.steps == STEPS
