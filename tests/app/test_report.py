@@ -98,6 +98,12 @@ def test_it_names_case_parties_files_hashes_and_times(qapp: QApplication) -> Non
         assert absent not in unnamed
 
 
+def test_it_names_the_part_of_the_step_that_differs(qapp: QApplication) -> None:
+    page = contents(FakeEngine(disputed=37, shares=8, part="share 5"))
+    assert "share 5" in document(page).toPlainText()
+    assert "Part of the step" not in document(contents(FakeEngine(disputed=37))).toPlainText()
+
+
 def test_it_names_the_files_that_the_order_was_made_from(qapp: QApplication) -> None:
     page = contents(FakeEngine())
     assert page.summary is not None

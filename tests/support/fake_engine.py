@@ -151,6 +151,8 @@ class FakeEngine:
         steps: Number of steps.
         ordered: Number of ordered steps, where the order's rule ended the run before the last of them.
         disputed: The step that comes out different; None for an honest run.
+        shares: Into how many shares each step is divided; 0 for steps without shares.
+        part: The part of the disputed step that lies, where steps have shares.
         lying_log: A matching step whose log holds contradictions; None for none.
         failing: Checks that fail before any replay.
         gate: The replay waits here before every step; set to let it run.
@@ -194,6 +196,8 @@ class FakeEngine:
     statements: tuple[Path, ...] = ()
     plan_error: Exception | None = None
     ordered: int | None = None
+    shares: int = 0
+    part: str = ""
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
     large_allowed: list[bool] = field(default_factory=list)
@@ -615,6 +619,8 @@ class FakeEngine:
             steps=self.ordered or self.steps,
             may_stop_early=StopRule(10, 0.01).describe() if self.ordered else "",
             batch_size=32,
+            shares=self.shares,
+            shares_added=bool(self.shares),
             seed=20261121,
             precision=say(
                 "{0}, margin 2^(E-{1})", say("{0} -> {1} significand bits, {2} guard bits", "float64", 24, 8), 44
@@ -708,7 +714,8 @@ class FakeEngine:
             step=step,
             trainer_leaf=digest(f"leaf {step}"),
             replay_leaf=digest(f"other {step}"),
-            parts=("state", "loss", "fingerprints"),
+            parts=(*(["shares"] * (self.part not in ("", "update"))), "state", "loss", "fingerprints"),
+            part=self.part,
             path=path,
             inclusion_proof=MerkleTree(trainer).inclusion_proof(step),
             compared_at=-(-step // 5) * 5,

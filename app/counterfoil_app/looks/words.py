@@ -343,9 +343,17 @@ def phase(name: str) -> str:
     return {"forward": _tr("forward"), "backward": _tr("backward"), "update": _tr("update")}.get(name, name)
 
 
+def step_part(name: str) -> str:
+    """A part of a step that shares make, in words."""
+    if name.startswith("share "):
+        return _tr("share {0}").format(name.removeprefix("share "))
+    return {"combine": _tr("combination"), "update": _tr("update")}.get(name, name)
+
+
 def part(name: str) -> str:
     """A part of a step's record in words."""
     return {
+        "shares": _tr("shares"),
         "state": _tr("state"),
         "loss": _tr("loss"),
         "fingerprints": _tr("fingerprints"),

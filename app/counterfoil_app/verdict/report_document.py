@@ -480,6 +480,8 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
         (_tr("Trainer's loss"), f"{text.number(dispute.trainer_loss)} ({float(dispute.trainer_loss).hex()})"),
         (_tr("Replay's loss"), f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})"),
     ]
+    if dispute.part:
+        facts.insert(1, (_tr("Part of the step"), words.step_part(dispute.part)))
     if dispute.inputs:
         facts.insert(2, (_tr("What the step read"), words.rows(dispute.inputs)))
     if operator is not None:

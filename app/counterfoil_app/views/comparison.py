@@ -84,6 +84,13 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
     return lines
 
 
+def _shares(summary: BundleSummary) -> str:
+    """How the rows of a step are divided, and what becomes of what the shares give."""
+    order = summary.order
+    said = _tr("{0} of {1} rows, added exactly") if order.shares_added else _tr("{0} of {1} rows, side by side")
+    return said.format(text.count(order.shares), text.count(order.batch_size // order.shares))
+
+
 def order_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
     """Return name, value and whether the value is a digest, of what an order says."""
     order = summary.order
@@ -91,6 +98,7 @@ def order_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
         (_tr("Title"), order.title, False),
         *([(_tr("Early stopping"), translated(order.may_stop_early), False)] if order.may_stop_early else []),
         (_tr("Rows per step"), text.count(order.batch_size), False),
+        *([(_tr("Shares"), _shares(summary), False)] if order.shares else []),
         (_tr("Optimizer"), order.optimizer, False),
         (_tr("Precision"), words.precision(order.precision), False),
         (_tr("Seed"), str(order.seed), False),

@@ -19,6 +19,7 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, Page, caption, digest_field, label
+from counterfoil_app.views.share_strip import ShareStrip
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 _ERROR, _MIDPOINT = 4, 5
@@ -92,6 +93,7 @@ class DisputeView(QWidget):
         self.account = label("", "title")
         self.headline = label("", "section")
         self.meaning = label()
+        self.shares = ShareStrip(theme)
         self.finding = FindingView(theme)
         self._facts = FieldGrid()
         self.operators: RecordTable[NeighbourOperator] = RecordTable(self._operator_columns(), theme, self)
@@ -111,7 +113,7 @@ class DisputeView(QWidget):
         page = Page(self.tr("Dispute"))
         save = (self.save, 0, Qt.AlignmentFlag.AlignLeft)
         # From what was found to what it rests on.
-        layouts.fill(page.column, self.account, self.headline, self.meaning, save, self.details, 1)
+        layouts.fill(page.column, self.account, self.headline, self.shares, self.meaning, save, self.details, 1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
         self.stack.addWidget(page)
@@ -174,6 +176,8 @@ class DisputeView(QWidget):
         self._dispute = dispute
         self._show_account()
         self.headline.setText(self._headline(dispute))
+        summary = self._session.summary
+        self.shares.show_dispute(dispute, 0 if summary is None else summary.order.shares)
         self.meaning.setText(words.dispute_meaning(dispute))
         self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
@@ -237,6 +241,8 @@ class DisputeView(QWidget):
         operator = dispute.operator
         if dispute.inputs:
             return [Field(self.tr("What the step read"), words.rows(dispute.inputs))]
+        if dispute.part == "combine":
+            return [Field(self.tr("First operator"), self.tr("none: the shares are added in integers"))]
         if dispute.replay_leaf is None and operator is None:
             return [Field(self.tr("First operator"), words.no_leaf(dispute))]
         if operator is None:
@@ -275,6 +281,10 @@ class DisputeView(QWidget):
         parts = ", ".join(words.part(name) for name in dispute.parts)
         if dispute.step == 0:
             return self.tr("The initial state differs.")
+        if dispute.part:
+            return self.tr("Step {0} differs ({1}), first in its {2}.").format(
+                text.count(dispute.step), parts, words.step_part(dispute.part)
+            )
         return self.tr("Step {0} differs ({1}).").format(text.count(dispute.step), parts)
 
     def _compared(self, dispute: Dispute) -> str:

@@ -56,10 +56,16 @@ class Machine:
         """The same with how far the box is closed in which a stranger's program is computed, as ``sandbox``."""
         return tuple(sorted((*self.environment, ("sandbox", sandbox()))))
 
-    def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
-        """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""
+    def check_memory(self, programs: Iterable[Program], precision: AnyPrecision, beside: int = 0) -> None:
+        """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError.
+
+        Args:
+            programs: The programs.
+            precision: The precision profile.
+            beside: What a step takes beside a program, in bytes.
+        """
         item_bytes = TORCH_DTYPES[precision.compute].itemsize
-        check_memory(self.device, max(least_memory(program, item_bytes) for program in programs))
+        check_memory(self.device, beside + max(least_memory(program, item_bytes) for program in programs))
 
     def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
         """Return an interpreter of a program in the compute dtype of a precision profile."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.signatures import Keys, Parties, read_client_order
@@ -236,7 +236,7 @@ def _check_program(
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
     item_bytes = TORCH_DTYPES[order.manifest.precision.compute].itemsize
-    inspection.estimate = largest_estimate([estimate(program, item_bytes, cancel) for program in order.all_programs])
+    inspection.estimate = _of_a_step(order, [estimate(program, item_bytes, cancel) for program in order.all_programs])
     inspection.repeated_operators = sum(map(computed_again, order.all_programs))
     nodes = [node for program in order.all_programs for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):
@@ -245,6 +245,19 @@ def _check_program(
         )
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes)
     return CheckState.PASSED, say("All {0} operators are on the allow-list; {1} are rounded.", len(nodes), rounded)
+
+
+def _of_a_step(order: LoadedOrder, programs: Sequence[Estimate]) -> Estimate:
+    """Return what a step takes at the most, from what each program of the order does."""
+    largest, shares = largest_estimate(programs), order.manifest.shares
+    if shares is None:
+        return largest
+    # The gradient programs stand before the update programs.
+    count = len(order.programs.all)
+    share, update = largest_estimate(programs[:count]), largest_estimate(programs[count:])
+    _, beside = order.combining_bytes()
+    flops = shares.count * share.flops + update.flops
+    return replace(largest, bytes=largest.bytes + beside, flops=flops, operators=share.operators + update.operators)
 
 
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:

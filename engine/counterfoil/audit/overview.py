@@ -16,6 +16,7 @@ from counterfoil.audit.values.summary import (
     SHOWN_PATTERN,
     ArraySummary,
     BundleSummary,
+    CombiningBytes,
     OrderSummary,
     RunSummary,
     SourceSummary,
@@ -183,6 +184,11 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         client_key=inspection.client_key,
         signed_at="" if inspection.signed_order is None else inspection.signed_order.signed_at,
         may_stop_early="" if manifest.may_stop_early is None else manifest.may_stop_early.describe(),
+        shares=0 if manifest.shares is None else manifest.shares.count,
+        shares_added=manifest.shares is not None and manifest.shares.sums,
+        combining=CombiningBytes(*inspection.order.combining_bytes())
+        if inspection.order is not None and manifest.shares is not None
+        else None,
     )
 
 

@@ -195,7 +195,7 @@ class _Audit:
                 raise ValueError("no progress is kept of an audit on imitated hardware")
             environment = tuple(sorted((*environment, (IMITATION, machine.imitates))))
         self._learn(environment=environment)
-        machine.check_memory(order.all_programs, order.manifest.precision)
+        machine.check_memory(order.all_programs, order.manifest.precision, order.combining_bytes()[1])
         self._learn(steps=StepTable(recorded(inspection.reader)))
         return order, claim, machine
 

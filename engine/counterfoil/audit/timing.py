@@ -13,17 +13,18 @@ import numpy as np
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.step.replayer import read_log
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import Logs, State
+from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
+from counterfoil.audit.step.shares import AnyLogs, Logs, SharedLogs, State
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError, RefusedError
 from counterfoil.base.generators import finish
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.kernels.grid import ZERO_SCALE
+from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
@@ -67,7 +68,7 @@ def plan_audit(
                 say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
             )
         machine = open_machine(device, threads)
-        machine.check_memory(order.all_programs, order.manifest.precision)
+        machine.check_memory(order.all_programs, order.manifest.precision, order.combining_bytes()[1])
         order = with_data_file(order, data, stack, cancel)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []
@@ -81,7 +82,7 @@ def plan_audit(
         while len(times) < count and (len(times) < needed or sum(times) < _ENOUGH_SECONDS):
             record = inspection.records[len(times) + 1]
             begun = time.perf_counter()
-            logs = _logs(order, record, inspection.reader.log(record.step))
+            logs = _logs(order, record, inspection.reader)
             state = finish(steps.replay(record, state, logs)).result.state
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
@@ -103,11 +104,17 @@ def plan_audit(
         )
 
 
-def _logs(order: LoadedOrder, record: StepRecord, log: bytes) -> Logs:
+def _logs(order: LoadedOrder, record: StepRecord, reader: BundleReader) -> AnyLogs:
     """The trainer's log; where it cannot be read, as the audit will say, one without entries costs about the same."""
     try:
-        return read_log(order, record, log)
+        return read_logs(order, record, reader)
     except LogError:
-        return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(
-            order.programs.of(record.step).sites
-        )
+        shares = reader.shares(record.step)
+        if shares is None or order.updates is None:
+            return _without_entries(order.programs.of(record.step))
+        share = _without_entries(order.programs.of(record.step))
+        return SharedLogs(shares, (share,) * len(shares.records), _without_entries(order.updates.of(record.step)))
+
+
+def _without_entries(program: Program) -> Logs:
+    return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(program.sites)

@@ -293,6 +293,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "client": _client(order.client_key, summary.given_client_key)
         + (f", {one_line(order.signed_at)} by its own clock" if order.signed_at else ""),
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
+        **({"shares": _shares(order)} if order.shares else {}),
         **({"stopping": f"the run {order.may_stop_early}"} if order.may_stop_early else {}),
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
@@ -334,6 +335,17 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     show_facts(out, facts)
     show_checks(out, summary.checks)
     out.print(shown(summary.sentence))
+
+
+def _shares(order: OrderSummary) -> str:
+    """Say how a step is divided, and what memory it takes to put it together."""
+    rows = order.batch_size // order.shares
+    said = f"{order.shares} of {rows} rows, {'added exactly' if order.shares_added else 'handed on side by side'}"
+    if order.combining is None:
+        return said
+    sides = (order.combining.recording, order.combining.replay)
+    recording, replay = (f"{side / 2**20:,.3g} MiB" for side in sides)
+    return f"{said}; beside a share {recording} to record all in one process, {replay} to replay"
 
 
 def estimate_text(estimate: Estimate) -> str:

@@ -80,11 +80,12 @@ def open_executor(
 ) -> Executor:
     """Make an executor, on a machine that has room for a step and passes its self-test."""
     precision, shares = order.manifest.precision, order.manifest.shares
-    machine.check_memory(order.all_programs, precision)
-    run_selftest(machine, precision)
-    interpreters = {program.digest: machine.interpreter(program, precision) for program in order.all_programs}
     if shares is not None and exchange is None:
         exchange = Alone(shares.count)
+    mine = None if exchange is None else len(exchange.mine)
+    machine.check_memory(order.all_programs, precision, order.combining_bytes(mine)[0])
+    run_selftest(machine, precision)
+    interpreters = {program.digest: machine.interpreter(program, precision) for program in order.all_programs}
     return Executor(order, interpreters, machine.compute(precision), tamper, exchange, cancel)
 
 

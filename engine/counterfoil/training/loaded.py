@@ -35,6 +35,9 @@ from counterfoil.operators.node import TensorType
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 
+_GIVEN_BYTES, _ACCUMULATED_BYTES = 4, 8
+"""Bytes of an element that a share gives, and of one of the exact sum."""
+
 
 class RowArray(Protocol):
     """An array whose rows are taken by number: one in memory, or one in a data file."""
@@ -192,6 +195,24 @@ class LoadedOrder:
     def all_programs(self) -> tuple[Program, ...]:
         """Every program of the order, each once."""
         return (*self.programs.all, *(() if self.updates is None else self.updates.all))
+
+    def combining_bytes(self, shares: int | None = None) -> tuple[int, int]:
+        """Return what the combination of the shares of a step takes in memory, beside what a share takes.
+
+        Args:
+            shares: How many of them a process records; all of them unless given.
+
+        Returns:
+            Of a recording, which keeps what its shares give until the exponents are known, and of a replay, which adds
+            one share after the other; in bytes.
+        """
+        if self.manifest.shares is None:
+            return 0, 0
+        count, sums = self.manifest.shares.count, self.manifest.shares.sums
+        kinds = [[program.types[value.number] for value in program.combined.values()] for program in self.programs.all]
+        elements = max(sum(kind.elements for kind in found if kind is not None) for found in kinds)
+        added = _ACCUMULATED_BYTES * elements if sums else count * _GIVEN_BYTES * elements
+        return (shares or count) * _GIVEN_BYTES * elements + added, added
 
     @property
     def program(self) -> Program:

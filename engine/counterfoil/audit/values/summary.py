@@ -53,6 +53,19 @@ SHOWN_PATTERN = 1000
 
 
 @dataclass(frozen=True)
+class CombiningBytes:
+    """The memory that the combination of the shares of a step takes, beside what a share takes.
+
+    Attributes:
+        recording: In a process that records every share: what each gives is kept until the exponents are known.
+        replay: In a replay, which adds share by share.
+    """
+
+    recording: int
+    replay: int
+
+
+@dataclass(frozen=True)
 class OrderSummary:
     """What was ordered.
 
@@ -89,6 +102,9 @@ class OrderSummary:
         client_key: Key id of who signed it as its client; empty for an unsigned order.
         signed_at: When, by the client's clock; empty for an unsigned order.
         may_stop_early: The rule by which a run ends before its last step, in words; empty where it must have all.
+        shares: Into how many shares the rows of a step are divided; 0 where they are not.
+        shares_added: Whether what they give is added exactly; else it is handed on side by side.
+        combining: What the combination takes beside the step itself; None where the programs have not been read.
     """
 
     title: str
@@ -120,6 +136,9 @@ class OrderSummary:
     client_key: str = ""
     signed_at: str = ""
     may_stop_early: str = ""
+    shares: int = 0
+    shares_added: bool = False
+    combining: CombiningBytes | None = None
 
 
 @dataclass(frozen=True)
