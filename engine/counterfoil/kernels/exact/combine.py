@@ -116,6 +116,7 @@ def quantise_into(total: Tensor, g: Tensor, exponent: int, bits: int) -> Tensor:
     """
     assert g.dtype == torch.float32, "shares are float32"
     assert total.dtype == torch.int64
+    assert total.shape == g.shape
     assert total.is_contiguous()
     if exponent == ZERO:
         return (g == 0).all()
