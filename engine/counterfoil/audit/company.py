@@ -142,9 +142,12 @@ class Company:
             self._ledger.note(Trouble(not_replayed=found.why))
             self._ledger.note(SegmentJudged(part.number, None))
             return
-        if isinstance(found, Missing) or self._unfit(found.result, part):
+        unfit_for = "" if isinstance(found, Missing) else self._unfit(found.result, part)
+        if isinstance(found, Missing) or unfit_for:
             if isinstance(found, Missing):
                 yield self._ledger.check(CheckNumber.REPLAY, CheckState.RUNNING, found.why)
+            elif found.by is ReplayedBy.AUDIT:
+                yield self._ledger.check(CheckNumber.REPLAY, CheckState.RUNNING, _not_as_followed(part, unfit_for))
             yield from _attended(self._here(part), helpers)
             return
         if again:
@@ -182,6 +185,14 @@ class Company:
                 ),
                 remedy=say("Audit the run again without workers, and look what is wrong with that machine."),
             )
+
+
+def _not_as_followed(part: Segment, why: str) -> str:
+    return say(
+        "Segment {0} of the run is not as it was followed while it was recorded ({1}), so it is replayed here.",
+        part.number,
+        why,
+    )
 
 
 def _attended(work: Generator[Event, None, Result], helpers: Helpers) -> Generator[Event, None, Result]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, CommitmentError, GivenFileError, ProofError, SignatureError
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
@@ -42,9 +43,21 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
             say("The file {0} holds no tree head, so it says nothing about the run.", path.name),
             remedy=say("Take the tree heads from where the trainer published them, or audit without them."),
         )
+    return open_tree_heads(data, path.name, key)
+
+
+def open_tree_heads(data: bytes, name: str, key: PublicKey, first: int = 1) -> tuple[TreeHead, ...]:
+    """Open the lines of a file of tree heads, from its line ``first`` on; raises SignatureError.
+
+    Args:
+        data: The lines; may be junk.
+        name: Name of the file.
+        key: The key that must have signed every line.
+        first: Number of the first of these lines.
+    """
     heads = []
     # Line by line: a list of 64 million empty ones would take half a gigabyte.
-    for number, ended in enumerate(BytesIO(data), start=1):
+    for number, ended in enumerate(BytesIO(data), start=first):
         line = ended.removesuffix(b"\n")
         try:
             if len(line) > MAX_LINE_BYTES:
@@ -52,7 +65,7 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
             heads.append(open_tree_head(line, key))
         except SignatureError as error:
             raise SignatureError(
-                say("Line {0} of {1} is not a tree head of this trainer. {2}", number, path.name, error.sentence),
+                say("Line {0} of {1} is not a tree head of this trainer. {2}", number, name, error.sentence),
                 remedy=say("Take the tree heads from where the trainer published them."),
                 detail=error.detail,
             ) from error
@@ -78,16 +91,7 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
             no head covers a step.
     """
     for head in heads:
-        if head.order != claim.order:
-            raise CommitmentError(
-                say(
-                    "A tree head, which the trainer dated {0}, is of another order, {1}.",
-                    head.signed_at,
-                    head.order.short,
-                ),
-                remedy=say("Take the tree heads of this run."),
-            )
-        if head.size > tree.size:
+        if head.size > tree.size and head.order == claim.order:
             raise CommitmentError(
                 say(
                     "The trainer signed a tree head over {0} leaves, dated {1}; the run has only {2}: it was cut off.",
@@ -97,20 +101,7 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
                 ),
                 remedy=_OTHER_RUN,
             )
-        try:
-            verify_consistency(head.size, tree.size, head.root, tree.root, tree.consistency_proof(head.size))
-        except ProofError as error:
-            raise CommitmentError(
-                say(
-                    "The trainer signed a tree head over {0} leaves, dated {1}, that the run does not extend: it "
-                    "signed two histories up to step {2}.",
-                    head.size,
-                    head.signed_at,
-                    head.size - 1,
-                ),
-                remedy=_OTHER_RUN,
-                detail=str(error),
-            ) from error
+        check_tree_head(head, claim.order, tree)
     # A head over one leaf is about the initial state, which the order gives; and the same head twice is one head.
     sizes = {head.size for head in heads} - {1}
     if not sizes:
@@ -129,6 +120,42 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
         agree,
         min(sizes) - 1,
     )
+
+
+def check_tree_head(head: TreeHead, order: Digest, tree: MerkleTree) -> None:
+    """Check that a history extends a tree head over no more leaves than it has.
+
+    Args:
+        head: The tree head, signed by the trainer.
+        order: Digest of the order.
+        tree: The Merkle tree over the leaves of the history.
+
+    Raises:
+        CommitmentError: The head is of another order, or the history does not extend it.
+    """
+    if head.order != order:
+        raise CommitmentError(
+            say(
+                "A tree head, which the trainer dated {0}, is of another order, {1}.",
+                head.signed_at,
+                head.order.short,
+            ),
+            remedy=say("Take the tree heads of this run."),
+        )
+    try:
+        verify_consistency(head.size, tree.size, head.root, tree.root, tree.consistency_proof(head.size))
+    except ProofError as error:
+        raise CommitmentError(
+            say(
+                "The trainer signed a tree head over {0} leaves, dated {1}, that the run does not extend: it "
+                "signed two histories up to step {2}.",
+                head.size,
+                head.signed_at,
+                head.size - 1,
+            ),
+            remedy=_OTHER_RUN,
+            detail=str(error),
+        ) from error
 
 
 _OTHER_RUN = say("Ask the trainer for the run whose history it published.")

@@ -55,12 +55,13 @@ class SegmentReplay:
     Each starts from the agreed state before it: the replay's own where it came to it, else the trainer's stored one.
 
     Args:
-        inspection: The audited run, checks 1 to 6 passed.
+        inspection: The audited run, checks 1 to 6 passed; None of one that nobody has signed yet, of which no evidence
+            can be gathered.
         opened: The same, open for the replay of its segments.
         ledger: Takes what is found.
     """
 
-    def __init__(self, inspection: Inspection, opened: Opened, ledger: Ledger) -> None:
+    def __init__(self, inspection: Inspection | None, opened: Opened, ledger: Ledger) -> None:
         self._inspection = inspection
         self._reader, self._records, self._tree = opened.reader, opened.records, opened.tree
         self._order, self._steps = opened.order, opened.steps
@@ -269,7 +270,7 @@ class SegmentReplay:
             return self._reader.checkpoint(step)
         except CommitmentError:
             # A file that is being written to may show anything.
-            self._reader.file.check_unchanged()
+            self._reader.check_unchanged()
             self._note(Trouble(damaged=(step,)))
             yield self._ledger.check(CheckNumber.COMMITMENTS, CheckState.FAILED, self._ledger.known.trouble.damage)
             return None
@@ -331,7 +332,7 @@ class SegmentReplay:
             () if outcome is None else self._path(step, outcome.leaf),
         )
         yield self._note(DisputeLocated(dispute))
-        if dispute.stands_alone and committed is not None and not dispute.part:
+        if dispute.stands_alone and committed is not None and not dispute.part and self._inspection is not None:
             self._ledger.learn(evidence=gather(self._inspection, self._order, step, committed))
 
     def _path(self, step: int, leaf: Digest) -> tuple[MerkleComparison, ...]:

@@ -100,6 +100,11 @@ class CancelToken:
         if self._at_once == threading.get_ident():
             raise KeyboardInterrupt
 
+    def wait(self, seconds: float) -> None:
+        """Wait for so long, or until the work is stopped; called by the working thread, and looks as :meth:`check`."""
+        self._cancelled.wait(seconds)
+        self.check()
+
     def check(self) -> None:
         """Wait while paused; called by the working thread.
 

@@ -92,6 +92,10 @@ class CheckedFile:
     ) -> None:
         self.close()
 
+    def check_unchanged(self) -> None:
+        """Check that the file is still the one that was opened; raises FileChangedError."""
+        self.file.check_unchanged()
+
     def close(self) -> None:
         """Close the file; calling it twice does no harm."""
         self.file.close()

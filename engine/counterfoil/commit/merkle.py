@@ -79,6 +79,11 @@ def _levels(leaves: list[bytes]) -> list[list[bytes]]:
     return levels
 
 
+def _last_parent(level: list[bytes]) -> bytes:
+    """The node above the last one of a level, which is promoted where it has no neighbour."""
+    return level[-1] if len(level) % 2 else hashlib.sha256(NODE_PREFIX + level[-2] + level[-1]).digest()
+
+
 class MerkleTree:
     """The tree over a sequence of Merkle leaf hashes.
 
@@ -101,6 +106,18 @@ class MerkleTree:
         tree = cls(())
         tree._levels = _levels([bytes(packed[at : at + DIGEST_BYTES]) for at in range(0, len(packed), DIGEST_BYTES)])
         return tree
+
+    def append(self, leaf: Digest) -> None:
+        """Add the next Merkle leaf hash: only the nodes of the tree's right edge change."""
+        levels = self._levels
+        levels[0].append(leaf.value)
+        below = levels[0]
+        for above in levels[1:]:
+            del above[(len(below) - 1) // 2 :]
+            above.append(_last_parent(below))
+            below = above
+        if len(below) > 1:
+            levels.append([_last_parent(below)])
 
     @property
     def size(self) -> int:

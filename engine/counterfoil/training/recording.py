@@ -17,14 +17,11 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-import numpy as np
-import numpy.typing as npt
+from typing import Self
 
 from counterfoil.base import canonical
 from counterfoil.base.cancel import CancelToken
@@ -52,7 +49,8 @@ from counterfoil.training.recordingfolder import (
     reading_recording,
     recording_folder,
 )
-from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
+from counterfoil.training.statefile import Arrays, encode_state, read_state, state_name
+from counterfoil.training.stepfile import StoredStep, encode_step, first_seal, read_steps, steps_name
 
 LEAST_SYNC_SECONDS = 1.0
 """The disk is waited for at most so often, except before something is published."""
@@ -60,8 +58,6 @@ SYNC_SHARE = 0.01
 """Share of the time that waiting for the disk may take."""
 ROLL_BYTES = 64 * 2**20
 """Size from which a file of steps is followed by another at the next checkpoint."""
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 _FORMAT = 2
 _SHOWN = 200
@@ -124,7 +120,7 @@ class Recording:
                 f"An unfinished recording of this run lies in {folder}.",
                 remedy="Go on with it: add --resume. Or discard it: add --fresh.",
             )
-        header = _encode_header(manifest, key)
+        header = encode_header(manifest, key)
         with writing(folder, WHAT):
             folder.mkdir(exist_ok=True)
             clear(folder)
@@ -149,7 +145,7 @@ class Recording:
             FileReadError: The system fails to read it.
         """
         folder = recording_folder(run_path)
-        header = _encode_header(manifest, key)
+        header = encode_header(manifest, key)
         check_files(folder)
         with reading_recording(folder):
             found = (folder / HEADER).read_bytes()
@@ -325,14 +321,9 @@ class Recording:
             FileReadError: The system fails to read it.
         """
         path = self._state_path(step)
-        arrays = {}
         with reading_recording(path), path.open("rb") as file:
-            whole = os.fstat(file.fileno()).st_size == sum(array.nbytes for array in initial.values())
-            for name in sorted(initial) if whole else ():
-                array = np.empty(initial[name].shape, initial[name].dtype.newbyteorder("<"))
-                file.readinto(array.reshape(-1).view(np.uint8).data)
-                arrays[name] = array.astype(initial[name].dtype, copy=False)
-        if not whole or state_root(arrays) != self._roots[step]:
+            arrays = read_state(file, initial)
+        if arrays is None or state_root(arrays) != self._roots[step]:
             with writing(path, WHAT):
                 path.unlink()
             raise self._damaged(f"the state after step {step}")
@@ -370,10 +361,8 @@ class Recording:
     def store_state(self, step: int, state: Arrays) -> None:
         """Store the state after a finished step that is a checkpoint; raises FileWriteError."""
         file = self._open(self._state_path(step))
-        for name in sorted(state):
-            array = state[name]
-            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
-            _write(file, little.data, self.folder)
+        for piece in encode_state(state):
+            _write(file, piece, self.folder)
         # Only the newest is waited for: what a power loss takes of older ones is computed again.
         if self._state is not None:
             self._state.close()
@@ -407,13 +396,13 @@ class Recording:
     # Inside.
 
     def _steps_path(self, first: int) -> Path:
-        return self.folder / f"steps-{first:08d}"
+        return self.folder / steps_name(first)
 
     def _state_path(self, step: int) -> Path:
-        return self.folder / f"state-{step:08d}"
+        return self.folder / state_name(step)
 
     def _first_seal(self, first: int) -> Digest:
-        return Digest.of(self._header + first.to_bytes(8, "little"))
+        return first_seal(self._header, first)
 
     def _step_files(self) -> list[int]:
         """The first steps of the files of steps, ascending."""
@@ -519,7 +508,13 @@ class Recording:
         )
 
 
-def _encode_header(manifest: OrderManifest, key: PublicKey) -> bytes:
+def encode_header(manifest: OrderManifest, key: PublicKey) -> bytes:
+    """Return what ``recording.json`` holds.
+
+    Args:
+        manifest: The manifest of the order that is recorded.
+        key: The trainer's public key.
+    """
     return canonical.encode({"format": _FORMAT, "order": manifest.digest.hex, "public_key": key.pem}) + b"\n"
 
 
@@ -527,7 +522,7 @@ def _other_header(folder: Path, found: bytes, manifest: OrderManifest, key: Publ
     """Return the error that says what about an unfinished recording is not what it should be."""
     try:
         fields = canonical.parse(found)
-        same = {name: fields[name] == value for name, value in canonical.parse(_encode_header(manifest, key)).items()}
+        same = {name: fields[name] == value for name, value in canonical.parse(encode_header(manifest, key)).items()}
     except (CanonicalError, TypeError, LookupError):
         same = {}
     if not same.get("order", True):

@@ -20,6 +20,14 @@ OURS = re.compile(
     r"\.(recording|acceptance)\.json\.[0-9a-f]{16}\.part"
 )
 WHAT = "the recording"
+_NAME = re.compile(r"\.(.+)\.recording", re.DOTALL)
+
+
+def recorded_run(place: str | os.PathLike[str]) -> Path:
+    """Return the run of which a folder is the unfinished recording; what is named otherwise is a run itself."""
+    path = Path(place)
+    found = _NAME.fullmatch(path.name)
+    return path if found is None else path.with_name(found[1])
 
 
 def recording_folder(run_path: str | os.PathLike[str]) -> Path:

@@ -22,7 +22,25 @@ from counterfoil.bundle.stepshares import StepShares, read_shares
 from counterfoil.commit.fingerprints import fingerprint_bytes, fingerprints_digest
 
 _NUMBERS = struct.Struct("<QQQQQd?")
-_WORD_BYTES = 8
+HEAD_BYTES = _NUMBERS.size + DIGEST_BYTES
+"""What stands before a step's log."""
+WORD_BYTES = 8
+"""Of a fingerprint."""
+
+
+def steps_name(first: int) -> str:
+    """Return the name of the file of steps that begins with one."""
+    return f"steps-{first:08d}"
+
+
+def first_seal(header: bytes, first: int) -> Digest:
+    """Return the seal before the first step of a file.
+
+    Args:
+        header: What ``recording.json`` holds.
+        first: The first step of the file.
+    """
+    return Digest.of(header + first.to_bytes(8, "little"))
 
 
 @dataclass(frozen=True)
@@ -116,22 +134,21 @@ def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[Stored
         OSError: The file cannot be read.
     """
     position = 0
-    head_bytes = _NUMBERS.size + DIGEST_BYTES
-    while position + head_bytes + DIGEST_BYTES <= size:
-        head = file.read(head_bytes)
-        if len(head) != head_bytes:
+    while position + HEAD_BYTES + DIGEST_BYTES <= size:
+        head = file.read(HEAD_BYTES)
+        if len(head) != HEAD_BYTES:
             return
         number, log_bytes, places, share_bytes, entries, loss, committed = _NUMBERS.unpack_from(head)
-        end = position + head_bytes + log_bytes + places * _WORD_BYTES + share_bytes + DIGEST_BYTES
+        end = position + HEAD_BYTES + log_bytes + places * WORD_BYTES + share_bytes + DIGEST_BYTES
         if end > size:
             return
         log = file.read(log_bytes)
-        words = file.read(places * _WORD_BYTES)
+        words = file.read(places * WORD_BYTES)
         held = file.read(share_bytes)
         written = file.read(DIGEST_BYTES)
-        fingerprints = np.frombuffer(words, "<u8").astype(np.uint64) if len(words) == places * _WORD_BYTES else None
-        if fingerprints is None or len(log) != log_bytes:
+        if len(words) != places * WORD_BYTES or len(log) != log_bytes:
             return
+        fingerprints = read_words(words)
         try:
             shares = read_shares(held, log) if share_bytes else None
         except ValueError:
@@ -151,6 +168,11 @@ def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[Stored
             return
         position = end
         yield step, position, seal
+
+
+def read_words(data: bytes) -> npt.NDArray[np.uint64]:
+    """Read fingerprints as a step file holds them: uint64 ``[places]``."""
+    return np.frombuffer(data, "<u8").astype(np.uint64)
 
 
 def _seal(before: Digest, head: bytes, record: StepRecord) -> Digest:

@@ -268,12 +268,14 @@ class Parts:
     Args:
         parts: The parts, by the name of their file.
         identity: What they must be parts of.
+        by: Who made them.
 
     Raises:
         PartError: One is a part of another audit, or says what cannot be of the machine that made it.
     """
 
-    def __init__(self, parts: Sequence[tuple[str, Part]], identity: Identity) -> None:
+    def __init__(self, parts: Sequence[tuple[str, Part]], identity: Identity, by: ReplayedBy = ReplayedBy.PART) -> None:
+        self._by = by
         self._found: dict[int, list[Found]] = {}
         for name, part in parts:
             if part.identity != identity:
@@ -289,7 +291,7 @@ class Parts:
             if fault:
                 raise PartError(say("{0} cannot be used. {1}", name, fault), remedy=say("Leave it out."))
             for result in part.segments:
-                self._found.setdefault(result.number, []).append(Found(result, part.place, ReplayedBy.PART))
+                self._found.setdefault(result.number, []).append(Found(result, part.place, by))
 
     def offered(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Return those of some segments that are in a part, and of which all parts say the same."""
@@ -302,6 +304,8 @@ class Parts:
 
     def _of(self, number: int) -> Found | Missing:
         found = self._found.get(number, [])
+        if not found and self._by is ReplayedBy.AUDIT:
+            return Missing(say("Segment {0} was not followed while it was recorded; it is replayed here.", number))
         if not found:
             return Missing(say("Segment {0} is in none of the parts, so it is replayed here.", number))
         first, *others = found

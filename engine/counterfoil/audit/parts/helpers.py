@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from counterfoil.audit.parts.crew import PATIENCE, Crew, Parts
 from counterfoil.audit.parts.executor import Executor
@@ -12,7 +13,7 @@ from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.result import Identity, read_part
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, ReplayedBy
+from counterfoil.audit.values.workers import Followed, LocalWorkers, PartFiles, RayWorkers, ReplayedBy
 from counterfoil.base.cancel import CancelToken
 
 Helpers = Crew | Parts
@@ -62,6 +63,12 @@ def open_helpers(
         return
     if isinstance(workers, PartFiles):
         yield Parts([(path.name, read_part(path)) for path in workers.paths], identity)
+        return
+    if isinstance(workers, Followed):
+        part = read_part(workers.path)
+        # Nobody knew file and run root while the run was recorded; each leaf is compared with that of the run anyhow.
+        of_run = replace(part, identity=replace(part.identity, file=identity.file, run_root=identity.run_root))
+        yield Parts([(workers.path.name, of_run)], identity, ReplayedBy.AUDIT)
         return
     by = ReplayedBy.CLUSTER if isinstance(workers, RayWorkers) else ReplayedBy.PROCESS
     executor = executors(request, len(numbers))

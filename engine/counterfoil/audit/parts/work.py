@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import torch
 
@@ -24,11 +25,13 @@ from counterfoil.audit.step.steering import Account, SteeringSites
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.sampling import Segment, segment
 from counterfoil.audit.values.workers import Place
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError, NonFiniteError, ProgramError, RefusedError
 from counterfoil.base.generators import finish
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.bundle.steady import SteadyFile
@@ -42,32 +45,55 @@ def here(environment: tuple[tuple[str, str], ...]) -> Place:
     return Place(platform.node(), tuple(pair for pair in environment if pair[0] != "threads"))
 
 
+class Recorded(Protocol):
+    """Where the steps lie that are replayed: a run's open file, or the folder of one that is still recorded."""
+
+    @property
+    def extent(self) -> Extent:
+        """The steps of the run."""
+
+    def log(self, step: int, /) -> bytes:
+        """Return the rounding log of a step; raises FileChangedError where it is not the one of its record."""
+
+    def log_size(self, step: int, /) -> int:
+        """Return the length in bytes of the log of a step."""
+
+    def fingerprints(self, step: int, /) -> Array:
+        """Return the fingerprints of a step; raises FileChangedError where they are not those of its record."""
+
+    def checkpoint(self, step: int, /) -> dict[str, Array]:
+        """Return the stored state after a step; raises CommitmentError where it has not the state root of its step."""
+
+    def check_unchanged(self) -> None:
+        """Raise FileChangedError where what was opened is not what lies there now."""
+
+
 @dataclass(frozen=True)
 class Opened:
     """A run that is open for the replay of its segments: checks 1 to 7 have passed.
 
     Attributes:
-        reader: The open file.
+        reader: Where its steps lie.
         records: The trainer's records of steps 0 to the last.
         tree: The Merkle tree over their leaves.
         order: The order with all data.
         steps: Replays single steps.
     """
 
-    reader: BundleReader
+    reader: Recorded
     records: Sequence[StepRecord]
     tree: MerkleTree
     order: LoadedOrder
     steps: StepReplayer
 
 
-def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None, SegmentResult]:
+def replay_segment(opened: Opened, part: Segment) -> Generator[Event | StepResult, None, SegmentResult]:
     """Replay a segment from the stored state before it, up to the first step that does not come out right.
 
     Nobody is accused: there is no second look, and a step that differs ends it.
 
     Yields:
-        What the replay of a step yields, and the number of each step that is done.
+        What the replay of a step yields, and what each step gave.
 
     Raises:
         CancelledError: The replayer's token was cancelled.
@@ -97,7 +123,7 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
                 )
             seconds = time.perf_counter() - begun
             done.append(StepResult.of(step, outcome.leaf, outcome.result.loss, outcome.total, seconds))
-            yield step
+            yield done[-1]
             if outcome.leaf != opened.tree.leaf(step):
                 trouble = say("Step {0} came out different from the trainer's.", step)
                 break
@@ -112,7 +138,7 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
     return SegmentResult(part.number, tuple(done), account.sums, str(trouble))
 
 
-def _stored(reader: BundleReader, step: int) -> dict[str, torch.Tensor]:
+def _stored(reader: Recorded, step: int) -> dict[str, torch.Tensor]:
     """Return the stored state after a step, which has the state root of its record; raises CommitmentError."""
     return {name: torch.from_numpy(array) for name, array in reader.checkpoint(step).items()}
 
@@ -145,8 +171,8 @@ class Workplace:
                 except StopIteration as end:
                     result: SegmentResult = end.value
                     return result
-                if isinstance(event, int):
-                    yield event
+                if isinstance(event, StepResult):
+                    yield event.step
 
 
 @contextmanager

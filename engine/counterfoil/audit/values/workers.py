@@ -45,7 +45,18 @@ class PartFiles:
     paths: tuple[Path, ...]
 
 
-Workers = LocalWorkers | RayWorkers | PartFiles
+@dataclass(frozen=True)
+class Followed:
+    """Nobody: this auditor replayed them while the run was recorded.
+
+    Attributes:
+        path: The file in which that lies (:func:`counterfoil.follow`).
+    """
+
+    path: Path
+
+
+Workers = LocalWorkers | RayWorkers | PartFiles | Followed
 
 
 class ReplayedBy(Enum):
