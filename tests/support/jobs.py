@@ -220,7 +220,7 @@ def record_run(order: Path, run: Path, key: SigningKey, *, perturbation: str | N
 
     On one thread unless told otherwise, as threads order sums.
     """
-    with _self_tests_remembered(executing):
+    with self_tests_remembered(executing):
         for _ in record(order, run, key, **({"threads": 1, "machines": imitated(perturbation)} | settings)):
             pass
     return run
@@ -231,7 +231,7 @@ _PASSED: dict[tuple[Any, ...], str] = {}
 
 
 @contextmanager
-def _self_tests_remembered(module: Any) -> Iterator[None]:
+def self_tests_remembered(module: Any) -> Iterator[None]:
     """A machine that passed its test passes it again: test_selftest.py asks what fails it, here it is asked once.
 
     A sixth of what a run of a few steps takes. What a test put in its place stays there.
@@ -276,7 +276,7 @@ def audited(
 ) -> Audited:
     """Audit a run to its end, on imitated hardware if told so; on one thread unless told otherwise."""
     request = AuditRequest(run, order, **({"threads": 1} | settings))
-    with _self_tests_remembered(session):
+    with self_tests_remembered(session):
         events = tuple(run_audit(request, cancel, machines=imitated(perturbation)))
     assert isinstance(events[-1], AuditFinished)
     keeps_every_rule(events[-1].report)

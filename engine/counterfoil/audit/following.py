@@ -14,6 +14,7 @@ from pathlib import Path
 
 from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
+from counterfoil.audit.awaiting import wait_for_recording
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.known import Ledger
 from counterfoil.audit.parts.result import Identity, Part, SegmentResult, StepResult, write_part
@@ -56,7 +57,6 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.training.growing import GrowingRecording
 from counterfoil.training.loaded import LoadedOrder, prepare_order, with_data_file
-from counterfoil.training.recordingfolder import HEADER
 
 GONE_SECONDS = 5.0
 """For how long neither recording nor run lies there before that is taken for the end: a run gets its name first."""
@@ -93,19 +93,6 @@ def follow_run(
         yield event
         if isinstance(event, FollowEnded) and event.outcome is None:
             yield from run_audit(request.audit(part), cancel, machines=machines)
-
-
-def wait_for_recording(request: FollowRequest, cancel: CancelToken) -> Iterator[FollowState]:
-    """Wait until a recording, or its run, lies there; raises CancelledError and ObstacleError."""
-    begun = time.monotonic()
-    while not (request.folder / HEADER).is_file() and not request.run.is_file():
-        if request.patience is not None and time.monotonic() - begun > request.patience:
-            raise ObstacleError(
-                say("No recording was begun in {0}.", request.folder),
-                remedy=say("Give the folder of a recording that goes on, .NAME.recording beside its run."),
-            )
-        yield FollowState(0, 0, 1, 0, say("Waiting until the recording begins."))
-        cancel.wait(request.poll)
 
 
 class _Following:

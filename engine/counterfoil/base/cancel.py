@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,6 +11,7 @@ from contextvars import ContextVar
 from counterfoil.base.errors import CancelledError
 from counterfoil.base.sentence import say
 
+_LOOK_SECONDS = 0.1
 _looked_at: ContextVar[CancelToken | None] = ContextVar("_looked_at", default=None)
 
 
@@ -102,7 +104,10 @@ class CancelToken:
 
     def wait(self, seconds: float) -> None:
         """Wait for so long, or until the work is stopped; called by the working thread, and looks as :meth:`check`."""
-        self._cancelled.wait(seconds)
+        until = time.monotonic() + seconds
+        # A signal that another thread of the process gets does not end a wait of this one.
+        while not self.cancelled and (left := until - time.monotonic()) > 0:
+            self._cancelled.wait(min(left, _LOOK_SECONDS))
         self.check()
 
     def check(self) -> None:

@@ -27,6 +27,7 @@ from counterfoil.cli.differences import diff
 from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.exporting import export_app
+from counterfoil.cli.following import follow
 from counterfoil.cli.inspection import inspect, plan
 from counterfoil.cli.notes import note, verify_note
 from counterfoil.cli.orders import order_app, sign_order
@@ -53,6 +54,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "plan": plan,
     "audit": audit,
     "merge": merge,
+    "follow": follow,
     "adjudicate": adjudicate,
     "referee": referee,
     "panel": panel,
@@ -69,8 +71,8 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "demo": demo,
 }
 _WITH_KEY = (
-    "order", "sign-order", "note", "train", "audit", "merge", "adjudicate", "export", "withdraw", "reply", "sign",
-    "keygen",
+    "order", "sign-order", "note", "train", "audit", "merge", "follow", "adjudicate", "export", "withdraw", "reply",
+    "sign", "keygen",
 )  # fmt: skip
 """Commands that may need a passphrase."""
 

@@ -11,7 +11,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
-from counterfoil.cli.judging import Wanted, judge
+from counterfoil.cli.judging import Wanted, check_targets, judge
 from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -40,9 +40,7 @@ from counterfoil.cli.options import (
     VerdictOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
-from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.cli.written import Written
 from counterfoil.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -126,7 +124,7 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
-    written = _targets(run, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
+    written = check_targets(run, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
     if subject_model is not None and verdict is None and unsigned is None:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
     devices = tuple(device.split(","))
@@ -193,7 +191,7 @@ def merge(
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    written = _targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
+    written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
     signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     from counterfoil.audit.values.workers import PartFiles
 
@@ -231,25 +229,6 @@ def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Wo
     if count is None and len(devices) == 1:
         return None
     return LocalWorkers(count or len(devices), devices)
-
-
-def _targets(
-    run: Path,
-    targets: tuple[Path | None, ...],
-    verdict: Path | None,
-    unsigned: Path | None,
-    *,
-    force: bool,
-    resume: bool,
-) -> Written:
-    """Check that every file can be written; returns what audits of the run have written so far."""
-    written = Written(run)
-    for target in targets:
-        if target is not None:
-            check_writable(target, written.may_replace(target, force=force, going_on=resume))
-    if unsigned is not None and verdict is not None:
-        raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
-    return written
 
 
 def _request(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 
 from counterfoil.audit.values.outcome import CheckState, Outcome
@@ -18,6 +19,7 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import sign_verdict
+from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
 
@@ -53,6 +55,25 @@ class Wanted:
     unsigned: Path | None = None
 
 
+def check_targets(
+    run: Path,
+    targets: tuple[Path | None, ...],
+    verdict: Path | None,
+    unsigned: Path | None,
+    *,
+    force: bool,
+    resume: bool,
+) -> Written:
+    """Check that every file can be written; returns what audits of the run have written so far."""
+    written = Written(run)
+    for target in targets:
+        if target is not None:
+            check_writable(target, written.may_replace(target, force=force, going_on=resume))
+    if unsigned is not None and verdict is not None:
+        raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
+    return written
+
+
 def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     """Audit, show what happens and what was found, and write what is wanted.
 
@@ -79,6 +100,7 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     report = finished.report
 
     from counterfoil.audit.values.trust import TrainerTrust
+    from counterfoil.audit.values.workers import Followed
     from counterfoil.cli import jsonform, reports
 
     trust = report.trust_signed_by("" if wanted.key is None else wanted.key.public.key_id)
@@ -87,7 +109,8 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     else:
         reports.show_report(console, report, trust)
     if finished.kept is not None:
-        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
+        again = "'counterfoil audit'" if isinstance(request.workers, Followed) else "The same command"
+        console.print(f"Kept: {_judged(finished.kept)}. {again} with --resume goes on from there.")
     if finished.problem:
         console.print(shown(finished.problem))
     failed = first_error(

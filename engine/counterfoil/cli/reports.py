@@ -14,6 +14,7 @@ from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.values.account import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import COMBINE, Dispute, Finding, Right
+from counterfoil.audit.values.following import FollowEnded
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
@@ -253,6 +254,15 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
     if report.dispute is not None:
         earlier = sum(step < report.dispute.step for step in report.mismatched_steps)
         out.print(shown(account_of(report.dispute, earlier=earlier)))
+
+
+def show_followed(out: Console, ended: FollowEnded) -> None:
+    """Show how following a recording ended that has come to no run."""
+    assert ended.outcome is not None, "of a run its audit's report is shown"
+    if ended.dispute is not None:
+        show_dispute(out, ended.dispute)
+    style = _OUTCOME_STYLES[ended.outcome]
+    out.print(f"[{style}]{ended.outcome.value}[/]  {shown(ended.reason)}", soft_wrap=True)
 
 
 def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) -> None:

@@ -22,6 +22,7 @@ from counterfoil.audit.boxed.session import AtHome, InBox, open_session
 from counterfoil.audit.boxed.tasks import TASKS
 from counterfoil.audit.values import events
 from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome
+from counterfoil.audit.values.following import FollowEnded, FollowState, StepFollowed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
@@ -44,6 +45,7 @@ from counterfoil.program.limits import Limits
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from support.besides import recorder, request_of as follow_request, step_of
 from support.boxes import closed
 from support.jobs import Job, record_run
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, timeless, whole
@@ -110,6 +112,26 @@ def test_a_dispute_and_its_capsule_come_out_of_the_box(tampered_job: Job, tmp_pa
         )  # fmt: skip
     assert isinstance(finished, AdjudicationFinished)
     assert finished.report.outcome is AdjudicationOutcome.CONFIRMED
+
+
+def test_a_recording_is_followed_in_a_box_as_at_home(digits_job: Job, trainer_key: SigningKey, tmp_path: Path) -> None:
+    run, part, token, said = tmp_path / "run.cfoil", tmp_path / "part", CancelToken(), []
+    recording = recorder(digits_job.order, run, trainer_key)
+    made = int(step_of(recording))
+    request = follow_request(digits_job.order, run, trainer_key=trainer_key.public, patience=60.0)
+    with open_session() as box:
+        assert isinstance(box, InBox)
+        for event in box.follow(request, part, token):
+            said.append(event)
+            # The process in the box goes on beside this one: what it says of steps before may come late.
+            if isinstance(event, FollowState) and event.waiting and event.sealed == made:
+                made += step_of(recording)
+    assert isinstance(said[-1], FollowEnded)
+    assert (said[-1].outcome, said[-1].matching) == (None, 6)
+    assert [event.step for event in said if isinstance(event, StepFollowed)] == [1, 2, 3, 4, 5, 6]
+    found = audited(request.audit(part))
+    alike(found, whole(replace(request.audit(part), workers=None)))
+    assert ended(found).report.outcome is Outcome.VERIFIED
 
 
 def test_what_was_judged_in_a_box_is_gone_on_with(

@@ -98,3 +98,12 @@ def test_what_breaks_after_an_interrupt_is_no_bug(stopped: bool, broken: Excepti
 
     with pytest.raises(told):
         work()
+
+
+def test_waiting_ends_with_its_time_or_with_the_work(token: CancelToken) -> None:
+    token.wait(0.001)
+    begun = time.monotonic()
+    threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(CancelledError):
+        token.wait(60)
+    assert time.monotonic() < begun + 20

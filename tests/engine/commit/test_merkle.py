@@ -312,3 +312,15 @@ def test_a_frontier_keeps_few_hashes() -> None:
     for number in range(1000):
         frontier.append(leaf_hash(number.to_bytes(4, "little")))
     assert len(frontier._edge) == (1000).bit_count()
+
+
+def test_a_tree_that_grows_is_at_every_size_the_tree_over_its_leaves() -> None:
+    leaves = [leaf_hash(bytes([number])) for number in range(70)]
+    growing = MerkleTree(())
+    for size, leaf in enumerate(leaves, 1):
+        growing.append(leaf)
+        whole = MerkleTree(leaves[:size])
+        assert (growing.size, growing.root) == (size, whole.root)
+        for index in range(size):
+            assert growing.inclusion_proof(index) == whole.inclusion_proof(index)
+            assert growing.consistency_proof(index + 1) == whole.consistency_proof(index + 1)

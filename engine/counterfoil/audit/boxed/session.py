@@ -40,6 +40,7 @@ from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.values import events
+from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import Recorded, StepTable
@@ -125,6 +126,9 @@ class Session(Protocol):
     def part(self, request: AuditRequest, path: Path, cancel: CancelToken) -> Generator[PlanProgress, None, Part]:
         """Replay segments into a part file: :func:`counterfoil.audit.parts.partial.replay_part`."""
 
+    def follow(self, request: FollowRequest, path: Path, cancel: CancelToken) -> Iterator[FollowEvent]:
+        """Follow a recording whose folder is there, into a part file: :func:`counterfoil.follow`."""
+
 
 class AtHome:
     """Does it in this process; what it needs is loaded when it is called."""
@@ -165,6 +169,12 @@ class AtHome:
         with cancel.at_once():
             from counterfoil.audit.parts.partial import replay_part
         return (yield from replay_part(request, path, cancel))
+
+    def follow(self, request: FollowRequest, path: Path, cancel: CancelToken) -> Iterator[FollowEvent]:
+        """As :class:`Session`."""
+        with cancel.at_once():
+            from counterfoil.audit.following import follow
+        yield from follow(request, path, cancel)
 
 
 class InBox:
@@ -238,6 +248,14 @@ class InBox:
         part = read_part(self._scratch / PART_NAME)
         write_part(part, path)
         return part
+
+    def follow(self, request: FollowRequest, path: Path, cancel: CancelToken) -> Iterator[FollowEvent]:
+        """As :class:`Session`."""
+        asked = replace(request, trainer_key=None)
+        for said in self.do(tasks.follow, cancel, asked, _pem(request.trainer_key)):
+            if isinstance(said, FollowEnded) and said.outcome is None:
+                write_part(read_part(self._scratch / PART_NAME), path)
+            yield said
 
     def _work(
         self,

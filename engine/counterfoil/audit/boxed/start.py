@@ -17,7 +17,7 @@ from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
 
 INSIDE = "counterfoil.audit.boxed.inside"
-REPLAYING = ("audit", "merge", "adjudicate", "referee", "panel", "plan")
+REPLAYING = ("audit", "follow", "merge", "adjudicate", "referee", "panel", "plan")
 """The commands that replay."""
 _early: list[subprocess.Popen[bytes]] = []
 

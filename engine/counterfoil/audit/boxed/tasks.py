@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, PART_NAME, Failure
 from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.audit.values.events import AuditFinished, Event
+from counterfoil.audit.values.following import FollowEvent, FollowRequest
 from counterfoil.audit.values.panel import PanelEvent
 from counterfoil.audit.values.plan import Plan, PlanProgress
 from counterfoil.audit.values.request import AuditRequest
@@ -89,6 +90,16 @@ def part(inside: Inside, request: AuditRequest) -> Iterator[PlanProgress]:
     yield from replay_part(request, inside.scratch / PART_NAME, inside.cancel)
 
 
+def follow(inside: Inside, request: FollowRequest, trainer_key: str) -> Iterator[FollowEvent]:
+    """Follow a recording in a box, into a part file there: :func:`counterfoil.follow`, with the key as PEM.
+
+    The folder must be there by then: a box is opened for what lies under a name when it closes.
+    """
+    with inside.cancel.at_once():
+        from counterfoil.audit.following import follow as hear
+    yield from hear(replace(request, trainer_key=_key(trainer_key)), inside.scratch / PART_NAME, inside.cancel)
+
+
 def adjudicate(
     inside: Inside,
     capsule: Path,
@@ -137,7 +148,7 @@ def panel(
     )
 
 
-TASKS = Port[Inside](audit, part, adjudicate, plan, panel, given="inside")
+TASKS = Port[Inside](audit, part, follow, adjudicate, plan, panel, given="inside")
 
 
 def _key(pem: str) -> PublicKey | None:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 # What the tasks need is loaded before the box is closed.
 import counterfoil.audit.adjudicator
+import counterfoil.audit.following
 import counterfoil.audit.panel
 import counterfoil.audit.parts.partial
 import counterfoil.audit.session
