@@ -73,8 +73,15 @@ ExactPrecision
 FileUse
 Finding
 FineTuning
+FollowEnded
+FollowEvent
+FollowRequest
+FollowStarted
+FollowState
+Followed
 GivenFileError
 Gpt2Size
+HeadsChecked
 Kept
 LabelFlip
 Level
@@ -110,6 +117,7 @@ RecordStarted
 RecordingChecked
 RecordingError
 RecordingResumed
+RecordingWentBack
 Relation
 Reply
 ResumedFromCheckpoint
@@ -126,11 +134,13 @@ SignerProcess
 SigningKey
 Steering
 SteeringRow
+StepFollowed
 StepMatch
 StepRecorded
 StepReplayed
 StepRestored
 StepRow
+StepSealed
 StepTable
 StopRule
 TensorDetail
@@ -157,6 +167,8 @@ discard_recording
 exact_allreduce_hook
 export_weights
 find_progress
+follow
+follow_run
 generate_key
 grouped
 inspect

@@ -9,6 +9,10 @@ from .arithmetic.compute.listing import (
 from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
+from .audit.following import (
+    follow as follow,
+    follow_run as follow_run,
+)
 from .audit.keeping import (
     state_folder as state_folder,
 )
@@ -93,6 +97,17 @@ from .audit.values.events import (
     StepReplayed as StepReplayed,
     WorkersReported as WorkersReported,
 )
+from .audit.values.following import (
+    FollowEnded as FollowEnded,
+    FollowEvent as FollowEvent,
+    FollowRequest as FollowRequest,
+    FollowStarted as FollowStarted,
+    FollowState as FollowState,
+    HeadsChecked as HeadsChecked,
+    RecordingWentBack as RecordingWentBack,
+    StepFollowed as StepFollowed,
+    StepSealed as StepSealed,
+)
 from .audit.values.orders import (
     with_client_key as with_client_key,
     with_client_order as with_client_order,
@@ -147,6 +162,7 @@ from .audit.values.trust import (
     trust_of as trust_of,
 )
 from .audit.values.workers import (
+    Followed as Followed,
     LocalWorkers as LocalWorkers,
     WorkerState as WorkerState,
 )

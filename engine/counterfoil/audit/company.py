@@ -144,10 +144,9 @@ class Company:
             return
         unfit_for = "" if isinstance(found, Missing) else self._unfit(found.result, part)
         if isinstance(found, Missing) or unfit_for:
-            if isinstance(found, Missing):
-                yield self._ledger.check(CheckNumber.REPLAY, CheckState.RUNNING, found.why)
-            elif found.by is ReplayedBy.AUDIT:
-                yield self._ledger.check(CheckNumber.REPLAY, CheckState.RUNNING, _not_as_followed(part, unfit_for))
+            why = found.why if isinstance(found, Missing) else _not_as_followed(part, found, unfit_for)
+            if why:
+                yield self._ledger.check(CheckNumber.REPLAY, CheckState.RUNNING, why)
             yield from _attended(self._here(part), helpers)
             return
         if again:
@@ -187,7 +186,10 @@ class Company:
             )
 
 
-def _not_as_followed(part: Segment, why: str) -> str:
+def _not_as_followed(part: Segment, found: Found, why: str) -> str:
+    """Say that the run is not what this audit followed; nothing of what somebody else says, which proves nothing."""
+    if found.by is not ReplayedBy.AUDIT:
+        return ""
     return say(
         "Segment {0} of the run is not as it was followed while it was recorded ({1}), so it is replayed here.",
         part.number,

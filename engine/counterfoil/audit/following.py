@@ -229,6 +229,9 @@ class _Following:
         return segment(extent, self._number) if self._number <= segment_count(extent) else None
 
     def _is_whole(self, part: Segment) -> bool:
+        # What shares give is replayed from the run alone.
+        if self._recording.order.manifest.shares is not None:
+            return False
         return part.last <= self._recording.sealed and self._recording.stored(part.last)
 
     def _replay(self, opened: Opened, part: Segment) -> Iterator[FollowEvent]:
@@ -322,6 +325,8 @@ class _Following:
 
     def _awaited(self, part: Segment | None) -> str:
         recording = self._recording
+        if recording.order.manifest.shares is not None:
+            return say("Waiting until the run is made: steps with shares are replayed from it.")
         if part is None:
             return say("Waiting until the run is made of the recording.")
         if recording.sealed < part.last:

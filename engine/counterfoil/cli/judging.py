@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
@@ -198,6 +198,7 @@ def _run(session: Session, request: AuditRequest, capsule: bool, console: Consol
     lost: set[int] = set()
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit.values import events
+        from counterfoil.audit.values.workers import Followed
 
         for event in session.audit(request, cancel, capsule=capsule):
             match event:
@@ -217,6 +218,8 @@ def _run(session: Session, request: AuditRequest, capsule: bool, console: Consol
                             console.print("It is the sample of an earlier audit that did not come to its end.")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
                     bar.update(done, event.check.detail)
+                    if isinstance(request.workers, Followed) and event.check.number is CheckNumber.REPLAY:
+                        _say(event.check.detail, console)
                 case events.OperatorDone():
                     bar.update(done + event.done / event.total)
                 case events.StepReplayed():
@@ -237,6 +240,11 @@ def _run(session: Session, request: AuditRequest, capsule: bool, console: Consol
                     finished = event
     assert finished is not None, "an audit ends in a report"
     return finished
+
+
+def _say(sentence: str, console: Console) -> None:
+    if sentence:
+        console.print(shown(sentence), soft_wrap=True)
 
 
 def _at_work(event: WorkersReported) -> str:

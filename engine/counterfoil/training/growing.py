@@ -277,7 +277,8 @@ class GrowingRecording:
         return known
 
     def _check(self, step: StoredStep) -> None:
-        found, needed = len(step.fingerprints), len(self.order.programs.of(step.record.step).places)
+        programs = self.order.programs if self.order.updates is None else self.order.updates
+        found, needed = len(step.fingerprints), len(programs.of(step.record.step).places)
         if found != needed:
             raise CommitmentError(
                 say("The run has {0} fingerprints for each step; a step of its program has {1}.", found, needed),

@@ -69,7 +69,7 @@ class Missing:
     """Nobody's word on a segment can be taken.
 
     Attributes:
-        why: Why, as a sentence.
+        why: Why, as a sentence; empty where it is nothing that anybody need be told.
         left_out: Whether the audit is not to replay it either: it ended those who tried.
     """
 
@@ -305,7 +305,7 @@ class Parts:
     def _of(self, number: int) -> Found | Missing:
         found = self._found.get(number, [])
         if not found and self._by is ReplayedBy.AUDIT:
-            return Missing(say("Segment {0} was not followed while it was recorded; it is replayed here.", number))
+            return Missing("")
         if not found:
             return Missing(say("Segment {0} is in none of the parts, so it is replayed here.", number))
         first, *others = found
