@@ -23,7 +23,8 @@ from counterfoil.audit.published_heads import MAX_FILE_BYTES, check_tree_head, o
 from counterfoil.audit.segments import SegmentReplay
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.signatures import read_client_order
-from counterfoil.audit.step.replayer import StepReplayer, step_replayer
+from counterfoil.audit.step.replayer import StepReplayer
+from counterfoil.audit.step.sharedreplay import step_replayer
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.events import CheckChanged, DisputeLocated, Event, OperatorDone
 from counterfoil.audit.values.following import (
@@ -229,9 +230,6 @@ class _Following:
         return segment(extent, self._number) if self._number <= segment_count(extent) else None
 
     def _is_whole(self, part: Segment) -> bool:
-        # What shares give is replayed from the run alone.
-        if self._recording.order.manifest.shares is not None:
-            return False
         return part.last <= self._recording.sealed and self._recording.stored(part.last)
 
     def _replay(self, opened: Opened, part: Segment) -> Iterator[FollowEvent]:
@@ -325,8 +323,6 @@ class _Following:
 
     def _awaited(self, part: Segment | None) -> str:
         recording = self._recording
-        if recording.order.manifest.shares is not None:
-            return say("Waiting until the run is made: steps with shares are replayed from it.")
         if part is None:
             return say("Waiting until the run is made of the recording.")
         if recording.sealed < part.last:

@@ -29,13 +29,14 @@ from counterfoil.base.errors import (
 from counterfoil.base.inputs import open_plain
 from counterfoil.base.sentence import say
 from counterfoil.bundle.extent import Extent
+from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.fingerprints import fingerprints_digest
+from counterfoil.bundle.stepshares import StepShares, read_shares
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.signing.consent import Acceptance, open_acceptance
 from counterfoil.signing.keys import PublicKey
-from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.loaded import LoadedOrder, places_of
 from counterfoil.training.recording import encode_header
 from counterfoil.training.recordingfolder import ACCEPTANCE, HEADER, check_files, reading_recording
 from counterfoil.training.statefile import read_state, state_name
@@ -47,6 +48,7 @@ from counterfoil.training.stepfile import (
     read_steps,
     read_words,
     steps_name,
+    stored_step,
 )
 
 _MOST_BYTES = 2**20
@@ -56,16 +58,13 @@ _AGAIN = say("Follow it again, from its beginning.")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where log and fingerprints of a step lie: the first step of their file, positions and sizes in it."""
+    """Where log, fingerprints and shares of a step lie: the first step of their file, position and sizes in it."""
 
     file: int
-    log_at: int
+    at: int
     log_bytes: int
-    words: int
-
-    @property
-    def words_at(self) -> int:
-        return self.log_at + self.log_bytes
+    word_bytes: int
+    share_bytes: int
 
 
 class GrowingRecording:
@@ -102,6 +101,9 @@ class GrowingRecording:
         self._header = b""
         self._stamp = (0, 0)
         self._places: dict[int, _Place] = {}
+        self._last: StoredStep | None = None
+        """The step that was read again last."""
+        self._needed = places_of(order)
         self._forgotten = 0
         self._file, self._end, self._seal = 1, 0, Digest(bytes(DIGEST_BYTES))
 
@@ -200,12 +202,8 @@ class GrowingRecording:
     # As the file of a run is read.
 
     def log(self, step: int) -> bytes:
-        """Return the rounding log of a step that was sealed; raises FileChangedError where it is not that any more."""
-        place = self._places.get(step)
-        data = b"" if place is None else self._piece(place.file, place.log_at, place.log_bytes)
-        if Digest.of(data) != self.records[step].log:
-            raise self._changed(say("the rounding log of step {0}", step))
-        return data
+        """Return the rounding log of a sealed step; raises FileChangedError where it is not that any more."""
+        return self._read(step).log
 
     def log_size(self, step: int) -> int:
         """Return the length in bytes of the log of a step."""
@@ -213,11 +211,11 @@ class GrowingRecording:
 
     def fingerprints(self, step: int) -> Array:
         """Return the fingerprints of a sealed step; raises FileChangedError where they are not those any more."""
-        place = self._places.get(step)
-        words = read_words(b"" if place is None else self._piece(place.file, place.words_at, place.words * WORD_BYTES))
-        if fingerprints_digest(words) != self.records[step].fingerprints:
-            raise self._changed(say("the fingerprints of step {0}", step))
-        return words
+        return self._read(step).fingerprints
+
+    def shares(self, step: int) -> StepShares | None:
+        """Return what is held of the shares of a sealed step; raises FileChangedError where it is not that any more."""
+        return self._read(step).shares
 
     def checkpoint(self, step: int) -> dict[str, Array]:
         """Return the stored state after a step, which lay there whole; raises FileChangedError where it does not."""
@@ -271,19 +269,29 @@ class GrowingRecording:
             self.records.append(record)
             self.tree.append(leaf)
         if number > self._forgotten:
-            log_at, log_bytes, words = self._end + HEAD_BYTES, len(step.log), len(step.fingerprints)
-            self._places[number] = _Place(self._file, log_at, log_bytes, words)
+            share_bytes = 0 if step.shares is None else len(step.shares.to_bytes())
+            sizes = len(step.log), len(step.fingerprints) * WORD_BYTES, share_bytes
+            self._places[number] = _Place(self._file, self._end + HEAD_BYTES, *sizes)
         self.sealed = number
         return known
 
     def _check(self, step: StoredStep) -> None:
-        programs = self.order.programs if self.order.updates is None else self.order.updates
-        found, needed = len(step.fingerprints), len(programs.of(step.record.step).places)
-        if found != needed:
+        """Check that as much is held of a step as a step of its program has."""
+        shares, needed = self.order.manifest.shares, self._needed.of(step.record.step)
+        found = Places(len(step.fingerprints))
+        if step.shares is not None:
+            found = Places(found.step, step.shares.fingerprints.shape[1], len(step.shares.exponents))
+        counted = None if step.shares is None else len(step.shares.roots)
+        if counted != (None if shares is None else shares.count):
             raise CommitmentError(
-                say("The run has {0} fingerprints for each step; a step of its program has {1}.", found, needed),
-                remedy=say("Ask the trainer for a run that Counterfoil recorded."),
+                say("The recording holds other shares of step {0} than the order divides it into.", step.record.step)
             )
+        for ours, theirs in ((found.step, needed.step), (found.share, needed.share), (found.tensors, needed.tensors)):
+            if ours != theirs:
+                raise CommitmentError(
+                    say("The run has {0} fingerprints for each step; a step of its program has {1}.", ours, theirs),
+                    remedy=say("Ask the trainer for a run that Counterfoil recorded."),
+                )
 
     def _check_beginning(self) -> None:
         """Check that the recording is the one that was begun with."""
@@ -318,15 +326,43 @@ class GrowingRecording:
                 return None
         return None if state is None or state_root(state) != self.records[step].state_root else state
 
-    def _piece(self, file: int, start: int, count: int) -> bytes:
-        path = self.folder / steps_name(file)
+    def _read(self, step: int) -> StoredStep:
+        """Read a sealed step once more; raises FileChangedError where it is not the one of its record any more."""
+        if self._last is None or self._last.record.step != step:
+            found = self._again(step)
+            if found is None or leaf_hash(found.record.to_bytes()) != self.tree.leaf(step):
+                raise self._changed(say("step {0}", step))
+            self._last = found
+        return self._last
+
+    def _again(self, step: int) -> StoredStep | None:
+        """Return a step as it lies there now; None where it does not."""
+        place, record = self._places.get(step), self.records[step]
+        if place is None or record.loss is None:
+            return None
+        path = self.folder / steps_name(place.file)
         with reading_recording(path):
             try:
-                with io.BufferedReader(open_plain(path)) as opened:
-                    opened.seek(start)
-                    return opened.read(count)
+                with io.BufferedReader(open_plain(path)) as file:
+                    file.seek(place.at)
+                    sizes = place.log_bytes, place.word_bytes, place.share_bytes
+                    log, words, held = (file.read(size) for size in sizes)
             except FileNotFoundError:
-                return b""
+                return None
+        try:
+            shares = read_shares(held, log) if place.share_bytes else None
+            fingerprints = read_words(words)
+        except ValueError:
+            return None
+        return stored_step(
+            step,
+            log=log,
+            log_entries=0,  # nothing signed says how many
+            fingerprints=fingerprints,
+            loss=record.loss,
+            state_root=record.state_root,
+            shares=shares,
+        )
 
     def _named(self, header: bytes) -> PublicKey:
         """Return the key that a header names, which is one of this order and version."""

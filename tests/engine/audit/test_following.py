@@ -9,7 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
 from counterfoil.audit import following
 from counterfoil.audit.awaiting import wait_for_recording
@@ -33,11 +37,13 @@ from counterfoil.base.errors import GivenFileError, ObstacleError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.order import OrderDraft
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
 from support.besides import Events, audit_of, ending, follow_beside, killed_after, recorder, request_of, step_of
 from support.heads import heads_of, write_heads
-from support.jobs import Job, audited, digits_order, record_run
+from support.jobs import Job, audited, digits_order, draw, record_run
 from support.resuming import timeless
 from support.stopping import ENDS, stopping_order
 
@@ -134,19 +140,43 @@ def test_a_tree_head_over_the_lie_is_said(digits_job: Job, trainer_key: SigningK
     assert [event.step for event in found if isinstance(event, HeadsChecked)] == [2, 4]
 
 
-@pytest.mark.parametrize("profile", ["exact", "stopping"])
-def test_exact_profiles_and_runs_that_end_early_are_followed(
-    trainer_key: SigningKey, tmp_path: Path, part: Path, profile: str, computed: list[int]
+def shared_order() -> OrderDraft:
+    """A step is made by two shares."""
+    torch.manual_seed(4)
+    model = nn.Linear(5, 3)
+    data = {"x": draw((32, 5), 7), "y": np.arange(32) % 3}
+
+    def objective(model: nn.Module, batch: Any) -> Tensor:
+        return functional.cross_entropy(model(batch["x"]), batch["y"])
+
+    rule = torch.optim.SGD(model.parameters(), 0.5)
+    job = CustomJob("Shares", model, objective, rule, data, 4, batch_size=8, checkpoint_every=2, shares=2)
+    return order_custom(job)
+
+
+ORDERS = {
+    "an exact profile": lambda: digits_order(steps=4, precision=ExactPrecision(20)),
+    "a run that ends early": stopping_order,
+    "shares": shared_order,
+}
+
+
+@pytest.mark.parametrize("which", ORDERS)
+def test_all_kinds_of_orders_are_followed(
+    trainer_key: SigningKey, tmp_path: Path, part: Path, computed: list[int], which: str
 ) -> None:
-    draft = stopping_order() if profile == "stopping" else digits_order(steps=4, precision=ExactPrecision(20))
-    job = Job(tmp_path / "job.cfoil", tmp_path / "run.cfoil")
+    draft, job = ORDERS[which](), Job(tmp_path / "job.cfoil", tmp_path / "run.cfoil")
     draft.write(job.order, trial=False)
     request = request_of(job.order, job.run)
     found = follow_beside(request, part, recorder(job.order, job.run, trainer_key))
-    assert computed == list(range(1, ending(found).matching + 1))
+    assert audit_of(found).report.outcome is Outcome.VERIFIED, audit_of(found).report.reason
+    steps = audit_of(found).report.steps_recorded
+    assert steps == (ENDS if draft.manifest.may_stop_early else draft.manifest.steps)
+    assert ending(found).matching == steps
+    assert [event.step for event in found if isinstance(event, StepFollowed)] == [*range(1, steps + 1)]
+    parts = 3 if draft.manifest.shares else 1  # two shares and the update
+    assert computed == [step for step in range(1, steps + 1) for _ in range(parts)]
     concludes_as_an_audit(found, request)
-    assert audit_of(found).report.outcome is Outcome.VERIFIED
-    assert ending(found).matching == (ENDS if profile == "stopping" else 4)
 
 
 def test_a_recorder_that_was_killed_is_said(digits_job: Job, trainer_key: SigningKey, run: Path, part: Path) -> None:

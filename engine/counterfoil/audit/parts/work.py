@@ -19,6 +19,7 @@ from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
 from counterfoil.audit.step.judgement import look_at_state
+from counterfoil.audit.step.looks import SignedStep
 from counterfoil.audit.step.replayer import Ahead, StepReplayer
 from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
 from counterfoil.audit.step.steering import Account, SteeringSites
@@ -45,21 +46,18 @@ def here(environment: tuple[tuple[str, str], ...]) -> Place:
     return Place(platform.node(), tuple(pair for pair in environment if pair[0] != "threads"))
 
 
-class Recorded(Protocol):
-    """Where the steps lie that are replayed: a run's open file, or the folder of one that is still recorded."""
+class Recorded(SignedStep, Protocol):
+    """Where the steps lie that are replayed: a run's open file, or the folder of one that is still recorded.
+
+    What is not what the record of its step commits to raises FileChangedError.
+    """
 
     @property
     def extent(self) -> Extent:
         """The steps of the run."""
 
-    def log(self, step: int, /) -> bytes:
-        """Return the rounding log of a step; raises FileChangedError where it is not the one of its record."""
-
     def log_size(self, step: int, /) -> int:
         """Return the length in bytes of the log of a step."""
-
-    def fingerprints(self, step: int, /) -> Array:
-        """Return the fingerprints of a step; raises FileChangedError where they are not those of its record."""
 
     def checkpoint(self, step: int, /) -> dict[str, Array]:
         """Return the stored state after a step; raises CommitmentError where it has not the state root of its step."""
