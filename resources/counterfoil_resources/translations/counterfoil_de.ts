@@ -3483,6 +3483,10 @@ Lauf zu finden</translation>
             <translation>Ein Schritt dieses Auftrags braucht mindestens {0:.1f} GiB Speicher; {1} hat {2:.1f}.</translation>
         </message>
         <message>
+            <source>A step of {0} rows cannot be divided into {1} equal shares.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>A sum has {0:,} terms; at most {1:,} can be added exactly.</source>
             <translation>Eine Summe hat {0:,} Terme; höchstens {1:,} lassen sich exakt addieren.</translation>
         </message>
@@ -3513,6 +3517,10 @@ Lauf zu finden</translation>
         <message>
             <source>A verdict cannot stand in its own place.</source>
             <translation>Ein Urteil kann nicht an seine eigene Stelle treten.</translation>
+        </message>
+        <message>
+            <source>A verdict takes the run: audit it when it is made.</source>
+            <translation>Ein Urteil braucht den Lauf: Prüfen Sie ihn, wenn er fertig ist.</translation>
         </message>
         <message>
             <source>All {0} judged steps match.</source>
@@ -3569,6 +3577,10 @@ Lauf zu finden</translation>
         <message>
             <source>An operator {0} of the program has no proper origin.</source>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
+        </message>
+        <message>
+            <source>An order with shares commits to the state after every step: commit_every is 1.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Another process is going to write {0}.</source>
@@ -3637,6 +3649,22 @@ Lauf zu finden</translation>
         <message>
             <source>Ask the trainer for the run whose history it published.</source>
             <translation>Bitten Sie den Trainer um den Lauf, dessen Verlauf er veröffentlicht hat.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer what became of it.</source>
+            <translation>Fragen Sie den Trainer, was daraus geworden ist.</translation>
+        </message>
+        <message>
+            <source>At step {0} each of the {1} shares gives what the trainer signed, but what the trainer signed as their combination is not their sum. It is a sum of integers, the same on every machine and in any order.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>At step {0} every share gives what the trainer signed, and their sum is beyond float32's range: then a step has no result on any machine, so nobody can have recorded one.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>At step {0} every share gives what the trainer signed, but the exponents by which the trainer added the shares are not those of the largest numbers among them (in {1}). They are defined by these numbers, the same on every machine.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of its log, in which a conforming recorder writes down every such decision. With these values the step comes out as the trainer signed it. For a single step nobody is accused.</source>
@@ -3847,6 +3875,10 @@ Lauf zu finden</translation>
             <translation>Finden Sie heraus, welcher von beiden der des Auftraggebers ist, und geben Sie diesen an.</translation>
         </message>
         <message>
+            <source>Follow it again when the trainer goes on with it.</source>
+            <translation>Verfolgen Sie sie erneut, wenn der Trainer sie fortsetzt.</translation>
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -3885,6 +3917,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give it.</source>
             <translation>Geben Sie es an.</translation>
+        </message>
+        <message>
+            <source>Give the folder of a recording that goes on, .NAME.recording beside its run.</source>
+            <translation>Geben Sie den Ordner einer laufenden Aufzeichnung an, .NAME.recording neben ihrem Lauf.</translation>
         </message>
         <message>
             <source>Give the folder, or the file, that the model's weights were delivered in.</source>
@@ -4139,6 +4175,10 @@ Lauf zu finden</translation>
             <translation>Rechner</translation>
         </message>
         <message>
+            <source>Make an empty one: the tree heads are read as they come.</source>
+            <translation>Legen Sie eine leere an: Die Baumköpfe werden gelesen, sobald sie kommen.</translation>
+        </message>
+        <message>
             <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
             <translation>Erzeugen Sie sie neu: counterfoil audit run.cfoil --segments ... --partial FILE</translation>
         </message>
@@ -4247,6 +4287,10 @@ Lauf zu finden</translation>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
+            <source>No recording was begun in {0}.</source>
+            <translation>In {0} wurde keine Aufzeichnung begonnen.</translation>
+        </message>
+        <message>
             <source>No signature of a trainer's holds, so it is open who trained.</source>
             <translation>Keine Unterschrift eines Trainers gilt; wer trainiert hat, ist also offen.</translation>
         </message>
@@ -4265,6 +4309,10 @@ Lauf zu finden</translation>
         <message>
             <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
             <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
+        </message>
+        <message>
+            <source>Nothing came to the recording in {0} for {1:.0f} seconds: its recorder seems to have ended after step {2}.</source>
+            <translation>Zur Aufzeichnung in {0} kam {1:.0f} Sekunden lang nichts hinzu: Wer sie führt, scheint nach Schritt {2} geendet zu haben.</translation>
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
@@ -4421,6 +4469,10 @@ Lauf zu finden</translation>
         <message>
             <source>Segment {0} is in none of the parts, so it is replayed here.</source>
             <translation>Segment {0} steht in keinem der Teile und wird deshalb hier nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Segment {0} of the run is not as it was followed while it was recorded ({1}), so it is replayed here.</source>
+            <translation>Segment {0} des Laufs ist nicht so, wie es während der Aufzeichnung verfolgt wurde ({1}), und wird deshalb hier nachgerechnet.</translation>
         </message>
         <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
@@ -5123,6 +5175,14 @@ Lauf zu finden</translation>
             <translation>Der Verlust in einem Schritteintrag, {0}, ist nicht in kanonischer Form.</translation>
         </message>
         <message>
+            <source>The loss or the count of a share is not a number.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The loss or the count of a share is not in canonical form.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The loss that the trainer signed for step {0} is not the one that the ordered step gives.</source>
             <translation>Der Verlust, den der Trainer für Schritt {0} unterschrieben hat, ist nicht der, den der bestellte Schritt ergibt.</translation>
         </message>
@@ -5253,6 +5313,10 @@ Lauf zu finden</translation>
         <message>
             <source>The operators without a bound of the verdict are not a sorted list of names.</source>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
+        </message>
+        <message>
+            <source>The order combines its shares in a way that this Counterfoil does not know.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
@@ -5395,6 +5459,14 @@ Lauf zu finden</translation>
             <translation>Der Prozess wurde beendet. Benutzen Sie seine Ergebnisse nicht: Die geöffnete Datei kann ihn übernommen haben.</translation>
         </message>
         <message>
+            <source>The program gives nothing that is combined, and says so.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The program gives {0} to be combined, which cannot be.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The program has an input of the unknown kind {0}.</source>
             <translation>Das Programm hat eine Eingabe der unbekannten Art {0}.</translation>
         </message>
@@ -5511,6 +5583,10 @@ Lauf zu finden</translation>
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
         </message>
         <message>
+            <source>The recording in {0} is gone, and no run of it lies beside it.</source>
+            <translation>Die Aufzeichnung in {0} ist verschwunden, und kein Lauf liegt daneben.</translation>
+        </message>
+        <message>
             <source>The replay</source>
             <translation>Die Nachrechnung</translation>
         </message>
@@ -5549,6 +5625,10 @@ Lauf zu finden</translation>
         <message>
             <source>The rounding log of step {0} is no longer the one that was checked.</source>
             <translation>Das Rundungsprotokoll von Schritt {0} ist nicht mehr das geprüfte.</translation>
+        </message>
+        <message>
+            <source>The rounding logs of step {0} are no longer those that were checked.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The rule to stop early asks for a fall of {0}.</source>
@@ -5645,6 +5725,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run was made for this order</source>
             <translation>Der Lauf wurde für diesen Auftrag gemacht</translation>
+        </message>
+        <message>
+            <source>The run was made; its audit concludes.</source>
+            <translation>Der Lauf ist fertig; seine Prüfung kommt zum Ergebnis.</translation>
         </message>
         <message>
             <source>The run's claim names another public key than the one that signed it.</source>
@@ -5859,6 +5943,10 @@ Lauf zu finden</translation>
             <translation>Der Trainer hat den Auftrag {0} angenommen, aber die Datei enthält ihn {1}: Eines von beiden wurde nachher ausgetauscht.</translation>
         </message>
         <message>
+            <source>The trainer has not signed this step yet; it stands in its recording.</source>
+            <translation>Der Trainer hat diesen Schritt noch nicht unterschrieben; er steht in seiner Aufzeichnung.</translation>
+        </message>
+        <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
             <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
         </message>
@@ -5885,6 +5973,10 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a tree head over this step, and cannot take it back.</source>
+            <translation>Der Trainer hat einen Baumkopf über diesen Schritt unterschrieben und kann ihn nicht zurücknehmen.</translation>
         </message>
         <message>
             <source>The trainer signed a tree head over {0} leaves, dated {1}, that the run does not extend: it signed two histories up to step {2}.</source>
@@ -5949,6 +6041,10 @@ Lauf zu finden</translation>
         <message>
             <source>The two passphrases differ.</source>
             <translation>Die beiden Passwörter sind verschieden.</translation>
+        </message>
+        <message>
+            <source>The update programs of the order are not those of its gradient programs.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict</source>
@@ -6399,6 +6495,10 @@ Lauf zu finden</translation>
             <translation>Dieser Rechner hat zu wenig freien Speicher für die Aufgabe.</translation>
         </message>
         <message>
+            <source>This machine's sum of the shares is not the one that integers of any length give: its arithmetic is off, and what follows from it accuses nobody.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>This machine's values at the operator {0} are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
@@ -6501,6 +6601,26 @@ Lauf zu finden</translation>
         <message>
             <source>Wait until it has ended, or give another name.</source>
             <translation>Warten Sie, bis er beendet ist, oder geben Sie einen anderen Namen an.</translation>
+        </message>
+        <message>
+            <source>Waiting until step {0} is recorded.</source>
+            <translation>Wartet, bis Schritt {0} aufgezeichnet ist.</translation>
+        </message>
+        <message>
+            <source>Waiting until the recording begins.</source>
+            <translation>Wartet, bis die Aufzeichnung beginnt.</translation>
+        </message>
+        <message>
+            <source>Waiting until the run is made of the recording.</source>
+            <translation>Wartet, bis aus der Aufzeichnung der Lauf gemacht ist.</translation>
+        </message>
+        <message>
+            <source>Waiting until the state after step {0} is stored.</source>
+            <translation>Wartet, bis der Zustand nach Schritt {0} gespeichert ist.</translation>
+        </message>
+        <message>
+            <source>What a share gives as {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>What came through the signer's pipe is not a frame.</source>
@@ -6791,6 +6911,10 @@ Lauf zu finden</translation>
             <translation>Unterschrift des Auftraggebers auf dem Auftrag</translation>
         </message>
         <message>
+            <source>combination of the order's shares</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
             <translation>vergleicht ein gerundetes Produkt mit seiner Schwelle und springt dort</translation>
         </message>
@@ -6809,6 +6933,10 @@ Lauf zu finden</translation>
         <message>
             <source>data file</source>
             <translation>Datendatei</translation>
+        </message>
+        <message>
+            <source>digest of an update program</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>digest of the program {0}</source>
@@ -7335,6 +7463,10 @@ Lauf zu finden</translation>
             <translation>Manifest des Auftrags</translation>
         </message>
         <message>
+            <source>order's shares</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>others can read or write it</source>
             <translation>andere können ihn lesen oder schreiben</translation>
         </message>
@@ -7371,6 +7503,10 @@ Lauf zu finden</translation>
             <translation>Zufallszahlen</translation>
         </message>
         <message>
+            <source>record of a share</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>reply to a verdict</source>
             <translation>Antwort auf ein Urteil</translation>
         </message>
@@ -7401,6 +7537,14 @@ Lauf zu finden</translation>
         <message>
             <source>self-test passed</source>
             <translation>Selbsttest bestanden</translation>
+        </message>
+        <message>
+            <source>shares</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>shares of a step record</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>signed by an unknown key</source>
@@ -7651,6 +7795,10 @@ Lauf zu finden</translation>
             <translation>die Form des Tensors {0} ist keine Liste von Längen</translation>
         </message>
         <message>
+            <source>the shares of step {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the signed fingerprints of the rows of {0} are not those of the ordered ones</source>
             <translation>die unterschriebenen Fingerabdrücke der Zeilen von {0} sind nicht die der bestellten</translation>
         </message>
@@ -7709,6 +7857,14 @@ Lauf zu finden</translation>
         <message>
             <source>the tree heads</source>
             <translation>die Baumköpfe</translation>
+        </message>
+        <message>
+            <source>the update program</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the update program {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the verdict</source>
@@ -7875,6 +8031,10 @@ Lauf zu finden</translation>
             <translation>{0} und {1}</translation>
         </message>
         <message>
+            <source>{0} and {1} are of different numbers.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} are</source>
             <translation>nur {0}</translation>
         </message>
@@ -7925,6 +8085,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} does not count. {1}</source>
             <translation>{0} zählt nicht. {1}</translation>
+        </message>
+        <message>
+            <source>{0} does not cut the rounding logs of the steps.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
