@@ -202,8 +202,7 @@ def set_exact_reduce_scatter(model: nn.Module) -> None:
         model: The model, when ``fully_shard`` was called on all its parts.
 
     Raises:
-        DataError: No part of it is sharded, parts are replicated too, or this torch has no place for another
-            reduce-scatter.
+        DataError: No part of it is sharded, or parts are replicated too.
     """
     from torch.distributed.fsdp import FSDPModule
     from torch.distributed.tensor import DTensor
@@ -213,11 +212,6 @@ def set_exact_reduce_scatter(model: nn.Module) -> None:
         raise DataError(
             "No part of the model is sharded by fully_shard.",
             remedy="Call fully_shard first; a model of DistributedDataParallel takes exact_allreduce_hook.",
-        )
-    if not hasattr(FSDPModule, "set_custom_reduce_scatter"):
-        raise DataError(
-            f"fully_shard of torch {torch.__version__} takes no other reduce-scatter.",
-            remedy="Install torch 2.13, or train with DistributedDataParallel and exact_allreduce_hook.",
         )
     for name, parameter in model.named_parameters():
         if isinstance(parameter, DTensor) and any(placement.is_replicate() for placement in parameter.placements):
