@@ -12,7 +12,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome, without_log
 from counterfoil.audit.values.report import Steering
-from counterfoil.audit.values.sampling import Sample, shortfall
+from counterfoil.audit.values.sampling import Sample, bad_segments, passing_probability, shortfall
 from counterfoil.audit.values.steptable import Tally
 from counterfoil.base.errors import (
     CancelledError,
@@ -25,6 +25,9 @@ from counterfoil.base.errors import (
 from counterfoil.base.sentence import joined, say
 from counterfoil.kernels.counts import Counts
 
+SHARE_FRACTION = 0.01
+"""The share of bad pairs of a step and a share for which an audit of chosen shares says how likely they pass."""
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -36,6 +39,9 @@ class Coverage:
         planned: Number of steps in the chosen segments.
         sample: The chosen segments; None when the audit ended before it could choose.
         may_stop: Whether the order has a rule by which the run ends early.
+        shares: How many shares of a step were chosen to be judged by themselves; 0 where whole steps are.
+        shares_of: How many shares a step has.
+        shares_matched: How many shares of steps were judged so, and give what the trainer signed.
     """
 
     ordered: int
@@ -43,6 +49,9 @@ class Coverage:
     planned: int
     sample: Sample | None = None
     may_stop: bool = False
+    shares: int = 0
+    shares_of: int = 0
+    shares_matched: int = 0
 
     @property
     def partial(self) -> Sample | None:
@@ -90,6 +99,8 @@ def conclude(
     if error is not None:
         blameless = isinstance(error, (NonFiniteError, ObstacleError))
         return Outcome.INCONCLUSIVE if blameless else Outcome.ERROR, str(error), checks
+    if coverage.shares and not cancelled:
+        return Outcome.INCONCLUSIVE, joined(_of_shares(coverage), short), checks
     doubt = _stopped(tally, coverage, cancelled) or _doubt_of_log(tally, steering)
     if not doubt and tally.judged < coverage.planned:
         doubt = say("Only {0} of the {1} chosen steps could be judged.", tally.judged, coverage.planned)
@@ -153,6 +164,28 @@ def _verified(tally: Tally, coverage: Coverage) -> str:
         tally.judged,
         coverage.recorded,
         coverage.partial.describe(),
+    )
+
+
+def _of_shares(coverage: Coverage) -> str:
+    """Say what it means that chosen shares of chosen steps are as the trainer signed them, and what it does not."""
+    sample = coverage.sample
+    assert sample is not None
+    pairs, wanted = sample.total * coverage.shares_of, sample.count * coverage.shares
+    if coverage.shares_matched < wanted:
+        return say("Only {0} of the {1} chosen shares could be judged.", coverage.shares_matched, wanted)
+    bad = bad_segments(pairs, SHARE_FRACTION)
+    return say(
+        "{0} shares of the first steps of {1} of {2} segments were replayed, each by itself from the stored state "
+        "before it, and each gives what the trainer signed. If {3} or more of these {4} pairs of such a step and a "
+        "share were wrong, so many pairs drawn at random would show none with a probability of {5:.3g}. Nothing is "
+        "said of other steps, nor of combination and update, which take all shares: whole steps are replayed for that.",
+        wanted,
+        sample.count,
+        sample.total,
+        bad,
+        pairs,
+        passing_probability(pairs, bad, wanted),
     )
 
 

@@ -90,6 +90,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         steering_sums: ``[sites, 6]``: the account.
         seconds: Wall-clock time of the replay so far.
         replayed_at: Who replayed the segments, and where.
+        shares: How many shares of steps, judged by themselves, give what the trainer signed.
     """
 
     sample: Sample | None = None
@@ -101,6 +102,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     steering_sums: tuple[tuple[Count, ...], ...] = ()
     seconds: Seconds = 0.0
     replayed_at: tuple[ReplayedAt, ...] = ()
+    shares: int = 0
 
     @property
     def account(self) -> Account:
@@ -269,13 +271,20 @@ class SegmentJudged:
 
 
 @dataclass(frozen=True)
+class SharesMatched:
+    """So many shares of a step, judged by themselves, give what the trainer signed."""
+
+    count: int
+
+
+@dataclass(frozen=True)
 class TimePassed:
     """The replay took so many seconds more."""
 
     seconds: float
 
 
-Fact = Learned | Account | DecisionsOmitted | SegmentJudged | TimePassed | Trouble
+Fact = Learned | Account | DecisionsOmitted | SegmentJudged | SharesMatched | TimePassed | Trouble
 """What an audit comes to know and says nobody at once. An account is that of steps which match, for each of them."""
 
 
@@ -309,6 +318,8 @@ def _judging(judged: Judged, event: Event | Fact) -> Judged:
         case SegmentJudged(number, where):
             at = judged.replayed_at if where is None else with_segment(judged.replayed_at, number, where)
             return changed(judged, segments=judged.segments + 1, replayed_at=at)
+        case SharesMatched(count):
+            return changed(judged, shares=judged.shares + count)
         case TimePassed(seconds):
             return changed(judged, seconds=judged.seconds + seconds)
     return judged

@@ -28,7 +28,7 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
     claim = inspection.claim if inspection else None
     acceptance = inspection.acceptance if inspection else None
     client, held = _client_order(known), manifest.digest if manifest else None
-    coverage, steering, exact_bits = _coverage(known), _steering(known), _exact_bits(inspection)
+    coverage, steering, exact_bits = _coverage(request, known), _steering(known), _exact_bits(inspection)
     outcome, reason, concluded = conclude(
         tally,
         dispute=judged.dispute,
@@ -93,7 +93,7 @@ def _final_checks(known: Known, concluded: tuple[Check, ...]) -> tuple[Check, ..
     )
 
 
-def _coverage(known: Known) -> Coverage:
+def _coverage(request: AuditRequest, known: Known) -> Coverage:
     if known.inspection is None:
         return Coverage(0, 0, 0)
     reader, sample = known.inspection.reader, known.judged.sample
@@ -105,6 +105,9 @@ def _coverage(known: Known) -> Coverage:
         extent.steps if sample is None else planned_steps(extent, sample),
         sample,
         may_stop=reader.manifest.may_stop_early is not None,
+        shares=len(request.shares),
+        shares_of=0 if reader.manifest.shares is None else reader.manifest.shares.count,
+        shares_matched=known.judged.shares,
     )
 
 

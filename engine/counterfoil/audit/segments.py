@@ -12,7 +12,7 @@ import torch
 from counterfoil.audit.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import Inspection
-from counterfoil.audit.known import DecisionsOmitted, Divergence, Ledger, Trouble
+from counterfoil.audit.known import DecisionsOmitted, Divergence, Ledger, SharesMatched, Trouble
 from counterfoil.audit.parts.check import SignedStep
 from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.parts.work import Opened
@@ -25,8 +25,8 @@ from counterfoil.audit.step.judgement import (
 )
 from counterfoil.audit.step.looks import look_closer, unreadable_part
 from counterfoil.audit.step.replayer import Ahead, Arrays, ReplayedStep, StepEndedError, differing_parts
-from counterfoil.audit.step.sharedreplay import entries_of, read_logs
-from counterfoil.audit.step.shares import AnyLogs, State
+from counterfoil.audit.step.sharedreplay import SharedReplayer, entries_of, read_logs
+from counterfoil.audit.step.shares import AnyLogs, SharedLogs, State
 from counterfoil.audit.step.steering import Account, SteeringSites, rounded_values
 from counterfoil.audit.values.dispute import TensorDivergence
 from counterfoil.audit.values.events import (
@@ -59,10 +59,14 @@ class SegmentReplay:
             can be gathered.
         opened: The same, open for the replay of its segments.
         ledger: Takes what is found.
+        shares: Judges only these shares of the first step of each segment; none for whole steps.
     """
 
-    def __init__(self, inspection: Inspection | None, opened: Opened, ledger: Ledger) -> None:
+    def __init__(
+        self, inspection: Inspection | None, opened: Opened, ledger: Ledger, shares: tuple[int, ...] = ()
+    ) -> None:
         self._inspection = inspection
+        self._shares = shares
         self._reader, self._records, self._tree = opened.reader, opened.records, opened.tree
         self._order, self._steps = opened.order, opened.steps
         self._ledger = ledger
@@ -105,6 +109,9 @@ class SegmentReplay:
     def replay(self, part: Segment) -> Generator[Event, None, None]:
         """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
+        if self._shares:
+            yield from self._only_shares(part, state)
+            return
         alignment: Alignment = Ended() if state is None else Agreed(state, state)
         outcome: ReplayedStep | None = None
         first = part.first
@@ -124,6 +131,35 @@ class SegmentReplay:
         # again, and a later one is still found.
         if isinstance(alignment, Agreed):
             self._agreed = part.last, alignment.state
+
+    def _only_shares(self, part: Segment, state: State | None) -> Generator[Event, None, None]:
+        """Judge the chosen shares of the first step of a segment, each by itself; the whole step if one differs."""
+        step, begun = part.first, time.perf_counter()
+        if state is None:
+            yield from self.leave_out(part)
+            return
+        look = None if step == 1 else look_at_state(self._order, step - 1, state)
+        if look is not None:
+            yield self._judged(step, StepMatch.MISMATCH, None, begun)
+            if self._asks_arbiter:
+                yield from self._dispute(step, None, look, state)
+        elif (yield from self._shares_match(step, state)):
+            self._note(SharesMatched(len(self._shares)))
+            yield self._judged(step, StepMatch.UNJUDGED, None, begun)
+        else:
+            yield from self._step(step, Agreed(state, state), step)
+        yield from self.leave_out(Segment(part.number, step + 1, part.last))
+
+    def _shares_match(self, step: int, state: State) -> Generator[Event, None, bool]:
+        """Return whether each of the chosen shares of a step gives what the trainer signed."""
+        assert isinstance(self._steps, SharedReplayer)
+        record = self._records[step]
+        try:
+            logs = read_logs(self._order, record, self._reader)
+        except LogError:
+            return False
+        assert isinstance(logs, SharedLogs)
+        return (yield from self._steps.shares_match(record, state, logs, self._shares))
 
     def _step(
         self, step: int, alignment: Alignment, last: int

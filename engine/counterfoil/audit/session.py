@@ -35,6 +35,7 @@ from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.errors import (
     CancelledError,
     CounterfoilError,
+    DataError,
     DeviceError,
     FileChangedError,
     GivenFileError,
@@ -188,6 +189,7 @@ class _Audit:
         order, claim = inspection.order, inspection.claim
         assert order is not None
         assert claim is not None
+        self._check_shares(order.manifest)
         machine = self._machines(self._request.device, self._request.threads)
         environment = machine.environment_of_a_judge
         if machine.imitates is not None:
@@ -198,6 +200,27 @@ class _Audit:
         machine.check_memory(order.all_programs, order.manifest.precision, order.combining_bytes()[1])
         self._learn(steps=StepTable(recorded(inspection.reader)))
         return order, claim, machine
+
+    def _check_shares(self, manifest: OrderManifest) -> None:
+        """Check that the shares that are to be judged by themselves are there; raises DataError."""
+        chosen, shares = self._request.shares, manifest.shares
+        if not chosen:
+            return
+        if shares is None:
+            raise DataError(
+                say("Shares are to be judged, and the steps of this order have none."),
+                remedy=say("Leave out which shares: whole steps are replayed then."),
+            )
+        if any(share >= shares.count for share in chosen) or len(set(chosen)) < len(chosen):
+            raise DataError(
+                say("The steps of this order have the shares 0 to {0}, and each can be chosen once.", shares.count - 1),
+                remedy=say("Choose among these."),
+            )
+        if self._request.workers is not None:
+            raise DataError(
+                say("Workers replay whole steps, and single shares are to be judged."),
+                remedy=say("Leave out the workers, or which shares."),
+            )
 
     def _plan(
         self, inspection: Inspection, order: LoadedOrder, claim: RunClaim
@@ -327,7 +350,7 @@ class _Audit:
         try:
             with step_replayer(order, machine, cancel=self._cancel) as steps:
                 opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)
-                replay = SegmentReplay(inspection, opened, self._ledger)
+                replay = SegmentReplay(inspection, opened, self._ledger, self._request.shares)
                 company = Company(self._request, opened, replay, self._ledger, self._keeper)
                 if kept is not None:
                     yield from company.restore(kept)

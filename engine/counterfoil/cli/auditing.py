@@ -75,6 +75,17 @@ RayOption = Annotated[
         show_default=False,
     ),
 ]
+SharesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBERS",
+        help="Judge only these shares (from 0, with commas), each by itself, of the first step of every chosen "
+        "segment: quick, finds a lie in them, and verifies nothing.",
+        show_default="whole steps",
+    ),
+]
+MOST_DIGITS = 4
+"""Digits of the number of a share."""
 PartialOption = Annotated[
     Path | None,
     WRITES,
@@ -109,6 +120,7 @@ def audit(
     ray: RayOption = None,
     recheck: RecheckOption = 1,
     partial: PartialOption = None,
+    shares: SharesOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -146,6 +158,7 @@ def audit(
         resume=resume,
         workers=crew,
         recheck=recheck,
+        shares=_shares(shares),
     )
     if partial is not None:
         raise ExitWith(_replay_part(request, partial).exit_code)
@@ -216,6 +229,14 @@ def merge(
         f"they say. Replayed here too: {recheck} of their segments."
     )
     raise ExitWith(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned), written))
+
+
+def _shares(text: str | None) -> tuple[int, ...]:
+    """Read --shares."""
+    listed = [] if text is None else text.split(",")
+    if not all(number.strip().isdecimal() and len(number) <= MOST_DIGITS for number in listed):
+        raise typer.BadParameter("--shares takes numbers of shares, from 0, with commas: --shares 2,5.")
+    return tuple(int(number) for number in listed)
 
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:

@@ -13,6 +13,7 @@ import counterfoil
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.dispute import Dispute, Right
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.errors import BundleError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord
@@ -204,3 +205,37 @@ def test_log_ends_that_do_not_lie_within_the_step_are_refused(
 def test_the_steps_are_as_many_as_ordered(job: Job) -> None:
     with BundleReader.open(job.run) as reader:
         assert reader.extent.steps == STEPS
+
+
+# Chosen shares.
+
+
+def test_chosen_shares_of_chosen_steps_verify_nothing_and_say_so(job: Job) -> None:
+    report = audited(job.run, job.order, shares=(1, 3), segments=SegmentRequest(numbers=(2, 3))).report
+    assert report.outcome is Outcome.INCONCLUSIVE
+    assert report.reason.startswith("4 shares of the first steps of 2 of 3 segments were replayed")
+    assert "If 1 or more of these 12 pairs" in report.reason
+    assert "with a probability of 0.667" in report.reason
+    assert "whole steps are replayed for that" in report.reason
+    assert (report.steps_replayed, report.dispute) == (0, None)
+
+
+@pytest.mark.parametrize(("shares", "found"), [((2,), True), ((0, 2), True), ((0, 1, 3), False)])
+def test_a_lie_in_a_chosen_share_is_disputed_and_one_in_another_is_not_seen(
+    job: Job, shares: tuple[int, ...], found: bool, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    """Step 3 is the first of the second segment; the step as a whole is replayed where a share differs."""
+    run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, tamper=other_rows(2))
+    report = audited(run, job.order, shares=shares).report
+    assert report.outcome is (Outcome.DISPUTED if found else Outcome.INCONCLUSIVE), report.reason
+    if found:
+        assert report.dispute is not None
+        assert (report.dispute.step, report.dispute.part) == (LIE, "share 2")
+        sign_verdict(report, trainer_key)
+
+
+@pytest.mark.parametrize("shares", [(SHARES,), (0, 0)])
+def test_shares_that_a_step_does_not_have_are_refused(job: Job, shares: tuple[int, ...]) -> None:
+    report = audited(job.run, job.order, shares=shares).report
+    assert report.outcome is Outcome.ERROR
+    assert "have the shares 0 to 3" in report.reason

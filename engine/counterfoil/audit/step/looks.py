@@ -141,11 +141,8 @@ class _Parts:
         """Look at each part; the step as the trainer has it where rounding explains every difference."""
         steps, theirs, step = self.steps, self.logs.shares, self.claimed.step
         combining, witness = steps.combining(step, theirs.exponents.tolist()), _Witness(steps.count)
-        for share, record in enumerate(theirs.records):
-            claim, printed = share_claim(step, record), theirs.fingerprints[share]
-            found = yield from self._part(
-                share_name(share), steps.share(share), claim, self.logs.of_shares[share], printed
-            )
+        for share in range(steps.count):
+            found = yield from self._share(share)
             if isinstance(found, SecondLook):
                 return found
             combining.take(share, found.result.combined, steps.buffers_of(step, found.result.state))
@@ -160,6 +157,13 @@ class _Parts:
         if self.explained is None:  # no part differs, and the step did: this machine wavers
             return SecondLook(False, None)
         return replace(self.explained, reached=found)
+
+    def _share(self, share: int) -> Generator[Event, None, ReplayedStep | SecondLook]:
+        """Return a share as the trainer has it, or what a closer look at it brought."""
+        theirs = self.logs.shares
+        claim = share_claim(self.claimed.step, theirs.records[share])
+        replayer, logs = self.steps.share(share), self.logs.of_shares[share]
+        return (yield from self._part(share_name(share), replayer, claim, logs, theirs.fingerprints[share]))
 
     def _part(
         self, name: str, replayer: StepReplayer, claim: StepRecord, logs: Logs, fingerprints: Fingerprints

@@ -36,7 +36,7 @@ from counterfoil.base.generators import relay
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.bundle.shares import ShareRecord, SharesRoot
 from counterfoil.bundle.stepshares import StepShares, exponents_digest
-from counterfoil.commit.merkle import MerkleTree
+from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.statedigest import root_of
 from counterfoil.kernels.counts import Counts, added
 from counterfoil.training.sharing import share_record
@@ -153,6 +153,31 @@ class SharedReplayer(StepReplayer):
             without_root=replace(outcome.without_root, shares=own),
             counts=(*of_shares, *outcome.counts),
         )
+
+    def shares_match(
+        self, claimed: StepRecord, state: State, logs: SharedLogs, shares: Sequence[int]
+    ) -> Generator[Event, None, bool]:
+        """Replay some shares of a step, each by itself; return whether each has the leaf that the trainer signed.
+
+        Args:
+            claimed: The trainer's record of the step.
+            state: The agreed state before it.
+            logs: What the trainer left of it.
+            shares: Numbers of the shares.
+
+        Raises:
+            CancelledError: The token was cancelled.
+            ProgramError: An operator rejects its arguments.
+        """
+        for share in shares:
+            claim = share_claim(claimed.step, logs.shares.records[share])
+            try:
+                outcome = yield from self.share(share).replay(claim, state, logs.of_shares[share])
+            except StepEndedError:
+                return False
+            if outcome.leaf != leaf_hash(claim.to_bytes()):
+                return False
+        return True
 
     def _shares(
         self, step: int, state: State, logs: SharedLogs, exponents: Sequence[int]

@@ -38,6 +38,8 @@ class AuditRequest:
             asks for it removes :attr:`AuditFinished.leftover` then.
         workers: Who replays segments for the audit; None when it replays everything itself.
         recheck: How many of the segments that were taken from workers, drawn at random, the audit replays too.
+        shares: Judge only these shares, each by itself, of the first step of every chosen segment, before which a state
+            is stored; the whole step where one differs. Such an audit verifies nothing. None for whole steps.
     """
 
     run: Path
@@ -57,3 +59,4 @@ class AuditRequest:
     workers: Workers | None = None
     recheck: int = 1
     client_key: PublicKey | None = None
+    shares: tuple[int, ...] = ()
