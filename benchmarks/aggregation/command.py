@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.write is None:
         print(f"\n{text}")
         return
-    drawn = {rule.title: {a.name: fmean(of) for a, of in row.items()} for rule, row in found.items()}
+    drawn = {rule.title: {a.name: round(fmean(of), 1) for a, of in row.items()} for rule, row in found.items()}
     write_whole(options.write.parent / PICTURE, picture(drawn).encode(), what="the picture")
     write_between(options.write, MEASURED, text)
     print(f"Wrote {options.write}.")

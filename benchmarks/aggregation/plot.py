@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-_LEFT, _WIDTH, _RIGHT = 190, 700, 30
+_LEFT, _WIDTH, _RIGHT = 200, 700, 30
 """Where the axis begins, how long it is, and what is to the right of it."""
 _TOP, _LINE = 30, 34
 WELL: Final = 85.0
@@ -22,10 +22,11 @@ def picture(accuracies: Mapping[str, Mapping[str, float]]) -> str:
         accuracies: Of every rule, by the attack's name.
     """
     bottom = _TOP + _LINE * len(accuracies)
+    width, height = _LEFT + _WIDTH + _RIGHT, bottom + 50
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDTH + _RIGHT}" height="{bottom + 50}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         'font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
     ]
     for mark in range(0, 101, 20):
         lines += [
@@ -52,7 +53,7 @@ def _dots(found: Mapping[str, float], y: int) -> list[str]:
             near = next((at for at in named if accuracy - at < _NAMED_APART), accuracy)
             named.setdefault(near, []).append(attack)
     right = {at: max(found[attack] for attack in attacks) for at, attacks in named.items()}
-    return lines + [_text(_x(right[at]) + 9, y + 4, ", ".join(named[at]), "start") for at in named]
+    return lines + [_text(_x(right[at]) + 9, y - 4, ", ".join(named[at]), "start") for at in named]
 
 
 def _x(accuracy: float) -> int:

@@ -24,6 +24,7 @@ from benchmarks.aggregation.training import (
     Training,
     gradients_of_shares,
 )
+from benchmarks.pages import MEASURED, between
 from torch.nn import functional
 
 NAMED = {attack.name: attack for attack in ATTACKS}
@@ -165,3 +166,17 @@ def test_the_picture_names_where_a_rule_does_not_hold() -> None:
     assert [text for text in texts if text in ("worse, ill", "apart", "well")] == ["worse, ill", "apart"]
     places = [float(circle.attrib["cx"]) for circle in drawn.findall("{*}circle")]
     assert places == sorted(places)
+
+
+def test_the_page_has_every_rule_and_attack_and_its_picture_is_that_of_the_table() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    measured = between((docs / "aggregation.md").read_text(encoding="utf-8"), MEASURED)
+    cells = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in measured.splitlines() if line[:1] == "|"]
+    begin = next(number for number, row in enumerate(cells) if row[0] == "rule")
+    (head, _, *rows) = cells[begin:]
+    assert head[1:] == [attack.name for attack in ATTACKS]
+    assert [row[0] for row in rows] == [rule.title for rule in RULES]
+    drawn = picture({row[0]: dict(zip(head[1:], map(float, row[1:]), strict=True)) for row in rows})
+    assert (docs / command.PICTURE).read_text(encoding="utf-8") == drawn
+    for attack in ATTACKS:
+        assert [attack.name, attack.what, attack.source or "-"] in cells
