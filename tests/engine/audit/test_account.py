@@ -191,3 +191,19 @@ def test_a_conclusion_and_a_ruling_give_the_same_reason_but_for_the_state_that_t
     )
     assert concluded == accusation(it)
     assert reason == concluded.replace("the agreed state before it", "the state that the run itself commits to")
+
+
+@pytest.mark.parametrize(
+    ("part", "parts", "words"),
+    [
+        ("share 2", ("shares", "state"), "What differs is share 2"),
+        ("combine", ("shares",), "What differs is the combination of the shares"),
+        ("update", ("state", "fingerprints"), "What differs is the update"),
+    ],
+)
+def test_the_part_of_a_step_is_named_in_every_sentence(part: str, parts: tuple[str, ...], words: str) -> None:
+    made = dispute(part=part, parts=parts, operator=None)
+    assert words in account_of(made, earlier=0)
+    assert words in accusation(made)
+    assert ("in fractions" in accusation(made)) == (part == "combine")
+    assert words not in accusation(dispute(operator=None))

@@ -71,6 +71,7 @@ def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
     )  # fmt: skip
 
 
+PART = {"parts": ["shares", "state", "loss", "fingerprints"]}
 ROUND = {"chain": QUICKNET, "round": 7, "signature": "ab" * 48}
 
 
@@ -182,6 +183,15 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (9, "disputed", lambda s: s["predicate"]["dispute"]["operator"].update(number=194), "must lie in 1 to 193"),
     (9, "disputed", lambda s: s["predicate"]["dispute"].update(replayLeaf=None), "without a replay"),
     (9, "confirmed", lambda s: s["predicate"]["dispute"].update(step=61), "must lie in 1 to 60"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(parts=["shares", "state"]), "names no part of the step"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(part="share 2"), "that does not differ"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(PART, part="update"), "that does not differ"),
+    (
+        9,
+        "disputed",
+        lambda s: s["predicate"]["dispute"].update(PART, part="combine"),
+        "of a combination, which has none",
+    ),
     (10, "disputed", lambda s: s["predicate"]["dispute"]["comparisons"].pop(0), "do not lead from the run root"),
     (10, "disputed", lambda s: s["predicate"]["dispute"]["inclusionProof"].pop(), "does not prove"),
     (10, "confirmed", lambda s: s["predicate"]["dispute"].update(trainerLeaf="00" * 32), "does not prove"),
