@@ -129,6 +129,22 @@ def test_a_lie_ends_it_while_the_recorder_runs(
     assert not part.exists()
 
 
+def test_a_lie_of_a_share_is_named(trainer_key: SigningKey, tmp_path: Path, part: Path) -> None:
+    job = Job(tmp_path / "job.cfoil", tmp_path / "run.cfoil")
+    shared_order().write(job.order, trial=False)
+    lie = LabelFlip(LIE, array="y", classes=3, share=1)
+    ended = ending(
+        follow_beside(request_of(job.order, job.run), part, recorder(job.order, job.run, trainer_key, tamper=lie))
+    )
+    judged = audited(record_run(job.order, tmp_path / "whole.cfoil", trainer_key, tamper=lie), job.order).report
+    assert ended.outcome is judged.outcome is Outcome.DISPUTED
+    assert ended.dispute is not None
+    assert judged.dispute is not None
+    assert (ended.dispute.step, ended.dispute.part) == (judged.dispute.step, judged.dispute.part)
+    assert ended.dispute.part
+    assert ended.dispute.finding == judged.dispute.finding
+
+
 def test_a_tree_head_over_the_lie_is_said(digits_job: Job, trainer_key: SigningKey, run: Path, part: Path) -> None:
     heads = run.with_suffix(".jsonl")
     lying = recorder(digits_job.order, run, trainer_key, tamper=LabelFlip(LIE))
