@@ -230,7 +230,7 @@ class LibraryEngine:
     def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         yield from counterfoil.plan_audit(
-            request.run,
+            request.file,
             data=request.data,
             bad_fraction=bad_fraction,
             device=request.device,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
-from counterfoil.audit.signatures import Keys, Parties, read_client_order
+from counterfoil.audit.signatures import Keys, Parties, own_contents, read_client_order
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.base.cancel import CancelToken
@@ -163,7 +163,9 @@ def stages(
         inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.SKIPPED, _NOT_THE_ORDER)
     yield
     contents: list[OrderContents] = []
-    if ordered and _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(reader, contents, cancel)):
+    if ordered and _attempt(
+        inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(inspection, order_path, contents, cancel)
+    ):
         _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop(), limits, cancel))
     if signed:
         inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, "")
@@ -185,8 +187,8 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
     try:
         state, detail = check()
     except RefusedError as error:
-        # A file that is being written to may show anything.
-        inspection.reader.file.check_unchanged()
+        # A file that is being written to may show anything, and so may a server.
+        inspection.reader.file.stand_by(error)
         inspection.note(number, CheckState.FAILED, error.sentence)
         inspection.failures[number] = error
         return False
@@ -210,10 +212,14 @@ def _check_order(
 
 
 def _check_contents(
-    reader: BundleReader, contents: list[OrderContents], cancel: CancelToken | None
+    inspection: Inspection,
+    order_path: str | os.PathLike[str] | None,
+    contents: list[OrderContents],
+    cancel: CancelToken | None,
 ) -> tuple[CheckState, str]:
-    contents.append(reader.check_order_contents(cancel))
-    manifest = reader.manifest
+    reader, manifest = inspection.reader, inspection.reader.manifest
+    own = order_path if reader.file.fetched is not None else None
+    contents.append(reader.check_order_contents(cancel) if own is None else own_contents(own, manifest, cancel))
     if manifest.outside:
         names = ", ".join(sorted(manifest.outside))
         return (
@@ -226,6 +232,12 @@ def _check_contents(
             ),
         )
     arrays = len(manifest.data)
+    if own is not None:
+        return CheckState.PASSED, say(
+            "Program, schedule, scalars, {0} data arrays and the initial state match the order. They were read from "
+            "the client's own file, and not fetched.",
+            arrays,
+        )
     return CheckState.PASSED, say(
         "Program, schedule, scalars, {0} data arrays and the initial state match the order.", arrays
     )

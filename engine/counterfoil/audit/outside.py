@@ -13,8 +13,11 @@ from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.remote.address import Address
+from counterfoil.remote.ranges import Ranges
 
 
 class Outside:
@@ -28,6 +31,12 @@ class Outside:
     def nonce(self, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> KeptNonce:
         """Return the nonce that is kept of an audit; see :class:`KeptNonce`."""
         return KeptNonce(place, order, run_root, segments)
+
+    def ranges(self, address: Address, cancel: CancelToken) -> Ranges:
+        """Open a run that lies elsewhere; raises GivenFileError, FileReadError and CancelledError."""
+        from counterfoil.remote.opening import open_transfer  # with the libraries for networks
+
+        return open_transfer(address, cancel)
 
     def write_capsule(self, evidence: CapsuleContents, path: Path) -> None:
         """Write a dispute capsule; raises FileWriteError and BundleError."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator
-from pathlib import Path
 
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.inspection import Inspection, recorded, stages
@@ -27,14 +26,16 @@ from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.checked import OnProgress
+from counterfoil.bundle.fetched import FetchedFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.limits import Limits
+from counterfoil.remote.address import Address
 from counterfoil.signing.keys import PublicKey
 
 
 def inspect(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Address,
     order_path: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
@@ -48,7 +49,7 @@ def inspect(
     """Say what is in a bundle and what can be checked without replaying it.
 
     Args:
-        path: An order or a run.
+        path: An order or a run: a file of this machine, or the address of one that is read in pieces.
         order_path: The client's own order, to compare with.
         trainer_key: The trainer's public key, when it is known.
         cancel: Looked at while long files are read.
@@ -61,13 +62,24 @@ def inspect(
     Raises:
         BundleError: The file is no bundle.
         GivenFileError: A file that was named is not there, or the client's order is none.
+        ObstacleError: The file cannot be read, or lies elsewhere and what its server gives is not what was signed.
         CancelledError: ``cancel`` was set.
     """
-    with obstacles_noticed(), BundleReader.open(path) as reader:
+    with obstacles_noticed(), _opened(path, cancel) as reader:
         inspection = Inspection(reader, with_states=not quick)
         for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits, progress):
             pass
+        if reader.file.fetched is not None:
+            reader.file.check_unchanged()
         return summarise(inspection)
+
+
+def _opened(path: str | os.PathLike[str] | Address, cancel: CancelToken | None) -> BundleReader:
+    if not isinstance(path, Address):
+        return BundleReader.open(path)
+    from counterfoil.remote.opening import open_transfer  # with the libraries for networks
+
+    return BundleReader.over(FetchedFile(open_transfer(path, cancel)))
 
 
 def inspect_stages(
@@ -103,7 +115,7 @@ def summarise(inspection: Inspection) -> BundleSummary:
     """Return the overview of an inspected bundle."""
     reader = inspection.reader
     return BundleSummary(
-        path=str(Path(reader.path).resolve()),
+        path=reader.file.place,
         file_bytes=reader.file_bytes,
         order=_order_summary(inspection),
         run=_run_summary(inspection) if reader.has_run else None,
@@ -113,6 +125,7 @@ def summarise(inspection: Inspection) -> BundleSummary:
         states_checked=inspection.states_checked,
         order_source=inspection.order_source,
         given_client_key=inspection.given_client_key,
+        fetched=reader.file.fetched,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 from counterfoil.arithmetic.compute.devices import environment_after
 from counterfoil.arithmetic.profiles import arithmetic_of
@@ -17,8 +17,9 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import planned_steps
 from counterfoil.audit.values.workers import elsewhere
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import RefusedError
+from counterfoil.base.errors import FileChangedError, RefusedError
 from counterfoil.base.precision import ExactPrecision
+from counterfoil.remote.ranges import Fetched
 
 
 def report_of(request: AuditRequest, known: Known) -> AuditReport:
@@ -48,7 +49,7 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
         run_order=held,
         run_root=claim.run_root if claim else None,
         bundle_digest=known.bundle_digest,
-        bundle_name=Path(request.run).name,
+        bundle_name=request.run.name,
         trainer_key=inspection.trainer_key if inspection else "",
         given_key=request.trainer_key.key_id if request.trainer_key else "",
         title=manifest.title if manifest else "",
@@ -76,7 +77,19 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
         without_bound=_without_bound(inspection),
         exact_bits=exact_bits,
         replayed_at=judged.replayed_at if here_too else (),
+        fetched=_fetched(known),
     )
+
+
+def _fetched(known: Known) -> Fetched | None:
+    """How much was fetched, and whether it is what the signed run root commits to."""
+    inspection = known.inspection
+    fetched = None if inspection is None else inspection.reader.file.fetched
+    if inspection is None or fetched is None:
+        return None
+    # Check 6 bears out records and run root; what is used behind it is compared with them as it is loaded.
+    compared = inspection.tree is not None and not isinstance(known.error, FileChangedError)
+    return replace(fetched, compared=compared)
 
 
 def _final_checks(known: Known, concluded: tuple[Check, ...]) -> tuple[Check, ...]:

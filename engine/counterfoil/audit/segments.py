@@ -304,9 +304,9 @@ class SegmentReplay:
         """Return the trainer's stored state after a step; None where it is not the one that the run commits to."""
         try:
             return self._reader.checkpoint(step)
-        except CommitmentError:
-            # A file that is being written to may show anything.
-            self._reader.check_unchanged()
+        except CommitmentError as error:
+            # A file that is being written to may show anything, and so may a server.
+            self._reader.stand_by(error)
             self._note(Trouble(damaged=(step,)))
             yield self._ledger.check(CheckNumber.COMMITMENTS, CheckState.FAILED, self._ledger.known.trouble.damage)
             return None

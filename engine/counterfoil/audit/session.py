@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 from counterfoil.arithmetic.compute.devices import environment, open_device
 from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
@@ -47,9 +46,12 @@ from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.extent import Extent
+from counterfoil.bundle.fetched import FetchedFile
+from counterfoil.bundle.openfile import OpenFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.steady import SteadyFile
+from counterfoil.remote.address import Address
 from counterfoil.training.loaded import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -102,7 +104,7 @@ def find_progress(
         return None
     file = Digest(bytes(DIGEST_BYTES))  # not known: it is hashed when the audit begins
     basis = Basis.of(request, file, order, run_root, environment(open_device(request.device)))
-    return (outside or Outside()).shelf.find(request.progress, basis, Path(request.run))
+    return (outside or Outside()).shelf.find(request.progress, basis, request.file)
 
 
 class _Audit:
@@ -139,25 +141,32 @@ class _Audit:
         request = self._request
         # A slip is said before a large file is read.
         with obstacles_noticed():
-            given = read_client_order(request.order, request.run)
+            given = read_client_order(request.order, None if isinstance(request.run, Address) else request.run)
             if given is not None:
                 self._learn(client_order=given.digest)
-        with obstacles_noticed(), SteadyFile.open(request.run) as file:
-            # Before a byte is looked at: whatever is judged from here on is what the verdict names.
-            self._learn(
-                bundle_digest=(yield from relay(file.settle(self._cancel), ByPercent(_hashing, above=_LONG_BYTES)))
-            )
+        with obstacles_noticed(), self._opened() as file:
+            if isinstance(file, SteadyFile):
+                # Before a byte is looked at: whatever is judged from here on is what the verdict names.
+                self._learn(
+                    bundle_digest=(yield from relay(file.settle(self._cancel), ByPercent(_hashing, above=_LONG_BYTES)))
+                )
             try:
                 with obstacles_noticed():
                     yield from self._audit(file)
             except FileChangedError:
                 raise
-            except CounterfoilError:
-                file.check_unchanged()
+            except CounterfoilError as error:
+                file.stand_by(error)
                 raise
             file.check_unchanged()
 
-    def _audit(self, file: SteadyFile) -> Iterator[Event]:
+    def _opened(self) -> OpenFile:
+        run = self._request.run
+        if isinstance(run, Address):
+            return FetchedFile(self._outside.ranges(run, self._cancel))
+        return SteadyFile.open(run)
+
+    def _audit(self, file: OpenFile) -> Iterator[Event]:
         inspection = self._inspect(file)
         order, claim, machine = self._admit(inspection)
         kept = yield from self._plan(inspection, order, claim)
@@ -167,7 +176,7 @@ class _Audit:
             yield from self._self_test(machine, order.manifest)
             yield from self._replay(inspection, order, claim, machine, kept)
 
-    def _inspect(self, file: SteadyFile) -> Inspection:
+    def _inspect(self, file: OpenFile) -> Inspection:
         """Make checks 1 to 6."""
         request, inspection = self._request, Inspection(BundleReader(file))
         self._learn(inspection=inspection)
@@ -253,7 +262,13 @@ class _Audit:
                     remedy=say("Start the audit anew, or give the file or folder of its progress."),
                 )
             return None
-        assert known.bundle_digest is not None
+        if known.bundle_digest is None:
+            if request.resume:
+                raise ProgressError(
+                    say("No progress is kept of an audit of a run that lies elsewhere."),
+                    remedy=say("Start the audit anew, or download the run and give the path of the copy."),
+                )
+            return None
         basis = Basis.of(request, known.bundle_digest, claim.order, claim.run_root, known.environment)
         path = place_of(request.progress, basis)
         keeper = Keeper(path, basis, shelf)
@@ -341,10 +356,10 @@ class _Audit:
         """Checks 8 to 10: replay the chosen segments, here and wherever somebody helps."""
         for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
             yield self._ledger.check(number, CheckState.RUNNING)
-        digest = self._ledger.known.bundle_digest
-        assert digest is not None
         assert inspection.tree is not None
-        identity = Identity(digest, order.manifest.digest, claim.run_root)
+        digest = self._ledger.known.bundle_digest
+        # Nobody helps with a run that lies elsewhere, so that nothing is compared with the digest of its file.
+        identity = Identity(digest or Digest(bytes(DIGEST_BYTES)), order.manifest.digest, claim.run_root)
         patience = patience_for(inspection.estimate.flops if inspection.estimate is not None else 0)
         self._ledger.start_clock()
         try:

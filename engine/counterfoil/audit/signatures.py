@@ -6,14 +6,16 @@ import os
 from dataclasses import dataclass, replace
 
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
+from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import (
     BundleError,
     GivenFileError,
+    RefusedError,
     SignatureError,
 )
 from counterfoil.base.sentence import joined, say
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.signing.consent import (
     Acceptance,
@@ -185,6 +187,34 @@ def read_client_order(
     except GivenFileError as error:
         raise GivenFileError(
             error.sentence, role="order", remedy=error.remedy or _OWN_ORDER, detail=error.detail
+        ) from error
+
+
+def own_contents(path: str | os.PathLike[str], manifest: OrderManifest, cancel: CancelToken | None) -> OrderContents:
+    """Load what an order holds from the client's own file, for a run of that order that lies elsewhere.
+
+    Args:
+        path: The client's order file.
+        manifest: The run's, which check 2 compared with it.
+        cancel: Looked at while it is read.
+
+    Raises:
+        GivenFileError: The file does not hold what it should.
+        ObstacleError: It changed meanwhile, or the system fails to read it.
+        CancelledError: ``cancel`` was set.
+    """
+    try:
+        with BundleReader.open(path) as client:
+            contents = client.check_order_contents(cancel)
+            if client.manifest.digest != manifest.digest:
+                raise client.file.changed(say("the order"))
+            return contents
+    except RefusedError as error:
+        raise GivenFileError(
+            say("{0} is no order of a client's. {1}", os.fspath(path), error.sentence),
+            role="order",
+            remedy=_OWN_ORDER,
+            detail=error.detail,
         ) from error
 
 

@@ -141,6 +141,10 @@ class FileChangedError(ObstacleError):
     """A file changed while it was read, so that what was checked is not what would be used."""
 
 
+class ServedError(FileChangedError):
+    """What a server gives of a file is not what was committed to, and whose fault that is nobody knows."""
+
+
 class FileReadError(ObstacleError):
     """The system fails to read a file: a disk error, or a network share that is gone."""
 

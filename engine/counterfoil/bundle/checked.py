@@ -6,7 +6,7 @@ Nothing but this package reads it: no library parses a byte of it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
@@ -17,12 +17,13 @@ from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import tensor_bytes
-from counterfoil.base.errors import BundleError
+from counterfoil.base.errors import BundleError, CounterfoilError
 from counterfoil.base.sentence import say
 from counterfoil.bundle.hdf5.format import DTYPES, DatasetInfo
 from counterfoil.bundle.hdf5.source import ByteSource
 from counterfoil.bundle.hdf5.walk import StoredDataset, walk
 from counterfoil.bundle.kind import BUNDLE, FileKind, check_mark
+from counterfoil.bundle.openfile import OpenFile
 from counterfoil.bundle.steady import SteadyFile, reading_bundle
 from counterfoil.commit.state import StreamedDigest, tensor_digest
 
@@ -44,11 +45,11 @@ class CheckedFile:
     """
 
     KIND: ClassVar[FileKind] = BUNDLE
-    file: SteadyFile
+    file: OpenFile
     path: Path
     file_bytes: int
 
-    def __init__(self, file: SteadyFile) -> None:
+    def __init__(self, file: OpenFile) -> None:
         """Check a file that is open for reading.
 
         Raises:
@@ -58,7 +59,7 @@ class CheckedFile:
         self.file = file
         self.path = file.path
         self.file_bytes = file.size
-        self._inventory = walk(ByteSource(file.read, file.size), self.KIND.name)
+        self._inventory = walk(ByteSource(file.read, file.size, file.ahead), self.KIND.name)
         check_mark(self._inventory.attributes, self.KIND)
 
     @classmethod
@@ -72,13 +73,17 @@ class CheckedFile:
             GivenFileError: There is no such file, or it may not be read.
             ObstacleError: It changed meanwhile, or the system fails to read it.
         """
-        file = SteadyFile.open(path)
+        return cls.over(SteadyFile.open(path))
+
+    @classmethod
+    def over(cls, file: OpenFile) -> Self:
+        """Check the structure of a file that is open, and is closed where that fails; raises as :meth:`open`."""
         try:
             return cls(file)
-        except BundleError:
+        except BundleError as error:
             # A file that is still being copied looks damaged.
             with file:
-                file.check_unchanged()
+                file.stand_by(error)
             raise
         except BaseException:
             file.close()
@@ -92,9 +97,9 @@ class CheckedFile:
     ) -> None:
         self.close()
 
-    def check_unchanged(self) -> None:
-        """Check that the file is still the one that was opened; raises FileChangedError."""
-        self.file.check_unchanged()
+    def stand_by(self, error: CounterfoilError) -> None:
+        """Check that what was found in the file may be held against it; raises as :meth:`OpenFile.stand_by`."""
+        self.file.stand_by(error)
 
     def close(self) -> None:
         """Close the file; calling it twice does no harm."""
@@ -125,6 +130,11 @@ class CheckedFile:
                 raise BundleError(say("{0} holds a truth value that is neither 0 nor 1.", path))
             return array.view(np.bool_)
         return array
+
+    def _ahead(self, paths: Iterable[str]) -> None:
+        """Take note that some datasets will be read one behind the other."""
+        stored = [self._stored(path) for path in paths]
+        self.file.ahead([(each.offset, each.info.data_bytes) for each in stored if not each.left_out])
 
     def _stored(self, path: str) -> StoredDataset:
         stored = self._inventory.find(path)

@@ -23,8 +23,8 @@ from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil.bundle.extent import Extent
+from counterfoil.bundle.openfile import OpenFile
 from counterfoil.bundle.schema import OrderManifest, StepRecord
-from counterfoil.bundle.steady import SteadyFile
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 
@@ -70,7 +70,7 @@ class BundleReader(CheckedFile):
     has_run: bool
     extent: Extent
 
-    def __init__(self, file: SteadyFile) -> None:
+    def __init__(self, file: OpenFile) -> None:
         """Check an open file; raises as :class:`CheckedFile`."""
         super().__init__(file)
         layout.check_manifest_part(self._inventory)
@@ -511,7 +511,9 @@ class BundleReader(CheckedFile):
 
     def _state(self, group: str, cancel: CancelToken | None = None) -> dict[str, Array]:
         state = {}
-        for name in layout.members(self._inventory, group):
+        members = layout.members(self._inventory, group)
+        self._ahead(f"{group}/{name}" for name in members)
+        for name in members:
             if cancel:
                 cancel.check()
             state[name] = self._read(f"{group}/{name}")

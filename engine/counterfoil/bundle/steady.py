@@ -16,7 +16,6 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from counterfoil.base.cancel import CancelToken
@@ -25,6 +24,7 @@ from counterfoil.base.errors import BundleError, FileChangedError, GivenFileErro
 from counterfoil.base.inputs import open_input
 from counterfoil.base.obstacles import file_changed, read_failure
 from counterfoil.base.sentence import say
+from counterfoil.bundle.openfile import OpenFile
 
 LEAST_BLOCK = 2**16
 """A block of 64 KiB is hashed in the time of a few short reads, so that structure that lies scattered is read fast."""
@@ -39,14 +39,8 @@ Settling = Generator[tuple[int, int], None, Digest]
 """Yields the bytes hashed so far and their total; returns the SHA-256 of the file."""
 
 
-class SteadyFile:
-    """An open file; use it as a context manager, from one thread.
-
-    Attributes:
-        path: Where the file lies.
-        size: Its length in bytes when it was opened.
-        digest: Its SHA-256; None until :meth:`settle` has made it.
-    """
+class SteadyFile(OpenFile):
+    """An open file of this machine; ``digest`` is None until :meth:`settle` has made it."""
 
     def __init__(self, path: Path, handle: io.FileIO) -> None:
         self.path = path
@@ -70,16 +64,8 @@ class SteadyFile:
         path = Path(path)
         return cls(path, open_input(path, say("a file of Counterfoil's"), GivenFileError))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Close the file; calling it twice does no harm."""
+        """As :class:`OpenFile`."""
         self._handle.close()
 
     def settle(self, cancel: CancelToken | None = None) -> Settling:
@@ -108,14 +94,10 @@ class SteadyFile:
         return self.digest
 
     def check_unchanged(self) -> None:
-        """Check that the open file is still what it was when it was opened.
+        """As :class:`OpenFile`: size and times are compared.
 
-        Size and times are compared. Where the times differ and the file was hashed, it is hashed again, so that one
-        that was only touched or renamed passes.
-
-        Raises:
-            FileChangedError: It changed.
-            FileReadError: The system cannot tell.
+        Where the times differ and the file was hashed, it is hashed again, so that one that was only touched or renamed
+        passes.
         """
         with reading_bundle(say("the file")):
             now = os.fstat(self._handle.fileno())
@@ -127,11 +109,11 @@ class SteadyFile:
             raise self.changed(say("its size, its time or a part of it"))
 
     def changed(self, what: str) -> FileChangedError:
-        """Return the error that says that a part of the file is no longer what was checked."""
+        """As :class:`OpenFile`."""
         return file_changed(self.path.name, what)
 
     def read(self, offset: int, count: int) -> bytes:
-        """Return the bytes from an offset on, fewer only at the end of the file; raises as :meth:`read_into`."""
+        """As :class:`OpenFile`."""
         if self.digest is None:
             return self._piece(offset, count)
         data = bytearray(max(0, min(count, self.size - offset)))
@@ -154,18 +136,7 @@ class SteadyFile:
                 raise
 
     def read_into(self, offset: int, target: memoryview, what: str) -> None:
-        """Fill ``target``, bytes, with those from an offset on.
-
-        Args:
-            offset: Where to begin.
-            target: Takes the bytes.
-            what: The part of the file, for sentences.
-
-        Raises:
-            FileChangedError: The file ends before, or these are not the bytes that were hashed.
-            FileReadError: The system fails to read them.
-            BundleError: They cannot be read.
-        """
+        """As :class:`OpenFile`."""
         if self.digest is None or not target:
             self._fill(offset, target, what)
             return

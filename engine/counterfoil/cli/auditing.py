@@ -32,7 +32,7 @@ from counterfoil.cli.options import (
     ProgressOption,
     RecheckOption,
     ResumeOption,
-    RunArgument,
+    RunPlace,
     SegmentsOption,
     ThreadsOption,
     TrainerKeyOption,
@@ -41,6 +41,7 @@ from counterfoil.cli.options import (
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.terminal import shown
+from counterfoil.remote.address import Address, place_of
 from counterfoil.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ PartialOption = Annotated[
 
 
 def audit(
-    run: RunArgument,
+    run: RunPlace,
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
@@ -136,20 +137,25 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
-    written = check_targets(run, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
+    place = place_of(run)
+    written = check_targets(place, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
     if subject_model is not None and verdict is None and unsigned is None:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
-    signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
+    if isinstance(place, Address) and (crew is not None or partial is not None or subject_model is not None):
+        raise typer.BadParameter(
+            "--workers, --ray, --partial and --subject-model need the run as a file: download it, and give its path."
+        )
+    signing_key = open_verdict_key(verdict, key, place, written.may_replace(verdict, force=force, going_on=resume))
     request = _request(
         (segments, confidence, bad_fraction, nonce, beacon),
         (trainer_key, client_key),
         progress,
         allow_large=allow_large,
-        run=run,
+        run=place,
         order=order,
         device=devices[0],
         threads=threads,

@@ -11,6 +11,7 @@ import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
+from counterfoil.cli.elsewhere import fetched_whole
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
@@ -26,11 +27,20 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
+from counterfoil.remote.address import place_of
 from counterfoil.signing.keys import load_public_key
 
 
 def adjudicate(
-    capsule: Annotated[Path, READS, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
+    capsule: Annotated[
+        str,
+        READS,
+        typer.Argument(
+            metavar="CAPSULE",
+            help="The dispute capsule, a .cfoil file, or its address: https, http or s3.",
+            show_default=False,
+        ),
+    ],
     order: ClientOrderOption = None,
     verdict: Annotated[
         Path | None,
@@ -53,7 +63,8 @@ def adjudicate(
 
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
-    signing_key = open_verdict_key(verdict, key, capsule, force)
+    place = place_of(capsule)
+    signing_key = open_verdict_key(verdict, key, place, force)
     console = terminal.console(stderr=json)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
@@ -64,13 +75,14 @@ def adjudicate(
     with (
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,
+        fetched_whole(place) as path,
         open_session(device) as session,
     ):
         first = 1
         for event in session.do(
             tasks.adjudicate,
             cancel,
-            capsule,
+            path,
             order,
             trainer_key=load_public_key(trainer_key).pem if trainer_key else "",
             client_key=load_public_key(client_key).pem if client_key else "",

@@ -9,11 +9,12 @@ import typer
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
+from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
-    BundleArgument,
+    BundlePlace,
     ClientKeyOption,
     ClientOrderOption,
     DataOption,
@@ -24,22 +25,25 @@ from counterfoil.cli.options import (
     ThreadsOption,
     TrainerKeyOption,
 )
+from counterfoil.remote.address import Address, place_of
 from counterfoil.signing.keys import load_public_key
 
 
 def inspect(
-    bundle: BundleArgument,
+    bundle: BundlePlace,
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
     client_key: ClientKeyOption = None,
     heads: HeadsOption = None,
     allow_large: AllowLargeOption = False,
     quick: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--quick", help="Do not read the stored states, most of a large file; it then says that it did not."
+            "--quick/--full",
+            help="Do not read the stored states, most of a large file, or do; it says whether it did.",
+            show_default="full, but quick where pieces of the file are fetched",
         ),
-    ] = False,
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
@@ -62,9 +66,18 @@ def inspect(
             bar.update(done)
 
         limits = limits_for(allow_large)
-        summary = overview.inspect(
-            bundle, order, public, cancel, heads, limits, client_key=client, quick=quick, progress=show
-        )
+        with reached(place_of(bundle), terminal.console(stderr=True)) as place:
+            summary = overview.inspect(
+                place,
+                order,
+                public,
+                cancel,
+                heads,
+                limits,
+                client_key=client,
+                quick=isinstance(place, Address) if quick is None else quick,
+                progress=show,
+            )
     from counterfoil.cli import jsonform, reports
 
     if json:

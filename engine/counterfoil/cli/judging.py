@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +17,13 @@ from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
+from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import sign_verdict
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
+from counterfoil.remote.address import Address
 
 if TYPE_CHECKING:
     from counterfoil.audit.boxed.session import Session
@@ -56,7 +58,7 @@ class Wanted:
 
 
 def check_targets(
-    run: Path,
+    run: Path | Address,
     targets: tuple[Path | None, ...],
     verdict: Path | None,
     unsigned: Path | None,
@@ -90,8 +92,11 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
     """
     from counterfoil.audit.boxed.session import open_session
 
-    with open_session(request.device) as session:
-        return _judge(session, request, wanted, written)
+    with (
+        reached(request.run, terminal.console(stderr=True)) as run,
+        open_session(request.device) as session,
+    ):
+        return _judge(session, replace(request, run=run), wanted, written)
 
 
 def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Written) -> int:
@@ -171,13 +176,13 @@ def _write_verdict(
 ) -> None:
     if wanted.verdict is None and wanted.unsigned is None:
         return
-    if report.bundle_digest is None:
+    if not report.is_about:
         # There is nothing that a verdict could be about; the exit code says the rest.
         console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         return
     from counterfoil.audit.statement.verdict import preview_verdict
 
-    model = None if wanted.model is None else _delivered(wanted.model, request.run, report, console)
+    model = None if wanted.model is None else _delivered(wanted.model, request.file, report, console)
     statement = preview_verdict(report, datetime.now(UTC), model)
     if wanted.unsigned is not None:
         with written.noted(wanted.unsigned):

@@ -13,12 +13,13 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
+from counterfoil.remote.address import Address
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signing.publickeys import others_can_read
 
 
-def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
+def open_key(path: Path, purpose: str, about: Path | Address | None = None) -> SignerProcess:
     """Start the process that holds the private key; this one, which reads files of strangers, never does.
 
     Args:
@@ -36,7 +37,9 @@ def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProce
     return start_signer(path, purpose, ask_passphrase(), about=about.name if about is not None else "")
 
 
-def open_verdict_key(verdict: Path | None, key: Path | None, about: Path, force: bool) -> SignerProcess | None:
+def open_verdict_key(
+    verdict: Path | None, key: Path | None, about: Path | Address, force: bool
+) -> SignerProcess | None:
     """Open the key that signs a verdict about a file, before work that may take hours; None where none is wanted.
 
     Args:

@@ -11,7 +11,20 @@ from counterfoil.cli.places import KEEPS_PROGRESS, READS, WRITES, WRITES_SIGNED
 
 MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
-BundleArgument = Annotated[Path, READS, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
+BundlePlace = Annotated[
+    str,
+    READS,
+    typer.Argument(
+        metavar="BUNDLE", help="The bundle, a .cfoil file, or its address: https, http or s3.", show_default=False
+    ),
+]
+RunPlace = Annotated[
+    str,
+    READS,
+    typer.Argument(
+        metavar="RUN", help="The trainer's run, a .cfoil file, or its address: https, http or s3.", show_default=False
+    ),
+]
 RunArgument = Annotated[Path, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)]
 OutOption = Annotated[Path, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]

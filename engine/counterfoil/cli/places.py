@@ -20,6 +20,7 @@ from typer.models import OptionInfo, ParameterInfo
 
 from counterfoil.base.errors import FileWriteError
 from counterfoil.base.wholefiles import claimed, same_file
+from counterfoil.remote.address import is_address
 from counterfoil.signing.publickeys import public_path
 
 
@@ -185,7 +186,7 @@ def _paths(value: object) -> Iterable[Path]:
         case Path():
             return [value]
         case str():
-            return [Path(value)]
+            return [] if is_address(value) else [Path(value)]
         case list() | tuple():
             return [path for path in value if isinstance(path, Path)]
     return []

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 from counterfoil.cli import terminal
 from counterfoil.cli.terminal import shown
+from counterfoil.remote.ranges import Fetched
 
 SHOWN_TENSORS = 10
 MAX_QUOTED_LINES = 200
@@ -245,6 +246,8 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
         trust: What the conclusion rests on.
     """
     show_checks(out, report.checks)
+    if report.fetched is not None:
+        show_facts(out, {"fetched": f"{fetched_text(report.fetched)}, from {one_line(report.fetched.place)}"})
     if report.steering is not None:
         show_steering(out, report.steering)
     if report.dispute is not None:
@@ -298,6 +301,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     """Show what is in a bundle."""
     order, run = summary.order, summary.run
     facts = {
+        **({} if summary.fetched is None else {"fetched": fetched_text(summary.fetched)}),
         "order": f"{one_line(order.title)} ({one_line(order.recipe)})",
         "order digest": order.digest.hex,
         "client": _client(order.client_key, summary.given_client_key)
@@ -469,7 +473,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     show_facts(
         out,
         {
-            "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
+            "file": _file(verdict),
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
             **({"run's order": str(verdict.run_order)} if other else {}),
@@ -490,6 +494,19 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
         show_steering(out, verdict.steering)
     show_places(out, verdict.replayed_at)
     show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, verdict.trust)
+
+
+def fetched_text(fetched: Fetched) -> str:
+    """How much of a file that lies elsewhere was fetched, in a few words."""
+    part = fetched.bytes / fetched.size if fetched.size else 1.0
+    return f"{fetched.bytes:,} of {fetched.size:,} bytes ({part:.1%}) in {fetched.requests} pieces"
+
+
+def _file(verdict: Verdict | Adjudication) -> str:
+    fetched = verdict.fetched if isinstance(verdict, Verdict) else None
+    if fetched is not None:
+        return f"{one_line(fetched.place)}; not hashed: {fetched_text(fetched)} were fetched"
+    return f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest}"
 
 
 def _client(key: str, given: str) -> str:

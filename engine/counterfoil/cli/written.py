@@ -21,6 +21,7 @@ from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
+from counterfoil.remote.address import Address
 
 _MARK = b"counterfoil outputs 1\n"
 _MAX_BYTES = 2**16
@@ -33,10 +34,10 @@ class Written:
         run: The run, by whose place they are known.
     """
 
-    def __init__(self, run: Path) -> None:
-        name = hashlib.sha256(os.fsencode(run.absolute())).hexdigest()[:32]
-        self._path = state_home() / "outputs" / name
-        self._about = _MARK + os.fsencode(run.absolute()) + b"\0"
+    def __init__(self, run: Path | Address) -> None:
+        place = os.fsencode(run.shown if isinstance(run, Address) else run.absolute())
+        self._path = state_home() / "outputs" / hashlib.sha256(place).hexdigest()[:32]
+        self._about = _MARK + place + b"\0"
         self._digests = self._load()
 
     def has(self, path: Path) -> bool:

@@ -20,6 +20,7 @@ from counterfoil.base.canonical import CanonicalError
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.errors import (
     CommitmentError,
+    CounterfoilError,
     FileChangedError,
     KeyFileError,
     OrderMismatchError,
@@ -224,7 +225,7 @@ class GrowingRecording:
             raise self._changed(say("the stored state of step {0}", step))
         return state
 
-    def check_unchanged(self) -> None:
+    def stand_by(self, _error: CounterfoilError) -> None:
         """Do nothing: whatever is not what it was is said where it is read."""
 
     # Inside.

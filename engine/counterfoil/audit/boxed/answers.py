@@ -18,19 +18,25 @@ from pathlib import Path
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
 from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
+from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.result import Message
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.calls import Port
+from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, FileWriteError, ProgressError
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
+from counterfoil.remote.address import Address
+from counterfoil.remote.ranges import Ranges, Span
 
 COMPILER = "counterfoil.audit.boxed.kernels"
+MOST_FETCHED = 2**26
+"""Bytes of a run that are fetched for one question."""
 LONGEST_WAIT = 1.0
 """Seconds that a question may take of the time in which Ctrl-C is to be noticed."""
 _PIECE_BYTES = 2**23
@@ -44,10 +50,19 @@ class Answers:
         scratch: The folder that both sides share.
         request: The audit; None for work that keeps nothing and has no workers.
         target: Where a dispute capsule goes; None where none is wanted now.
+        cancel: Stops what is waited for.
     """
 
-    def __init__(self, scratch: Path, request: AuditRequest | None = None, target: Path | None = None) -> None:
+    def __init__(
+        self,
+        scratch: Path,
+        request: AuditRequest | None = None,
+        target: Path | None = None,
+        cancel: CancelToken | None = None,
+    ) -> None:
         self._scratch = scratch
+        self._cancel = cancel or CancelToken()
+        self._run: Ranges | None = None
         self._target = target
         self._request = request
         self._basis: Basis | None = None
@@ -75,6 +90,33 @@ class Answers:
             kept = path, capsule_of(path)
         return kept if self._nonce is None else (*kept, self._nonce.path)
 
+    def open_run(self) -> int:
+        """Open the run of the audit, which lies elsewhere; returns its length. The process names no address."""
+        address = self._asked.run
+        if not isinstance(address, Address):
+            raise _unasked()
+        self.close_run()
+        self._run = Outside().ranges(address, self._cancel)
+        return self._run.size
+
+    def fetch_run(self, spans: tuple[Span, ...]) -> tuple[bytes, ...]:
+        """Fetch pieces of it."""
+        run = self._opened_run
+        total = sum(count for _, count in spans)
+        if any(not 0 <= start < start + count <= run.size for start, count in spans) or total > MOST_FETCHED:
+            raise _unasked()
+        return tuple(run.fetch(spans))
+
+    def compare_run(self) -> None:
+        """Ask its server once more what it is."""
+        self._opened_run.check_unchanged()
+
+    def close_run(self) -> None:
+        """Give up the connection to it, if there is one."""
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
         compile_kernels()
@@ -89,7 +131,7 @@ class Answers:
 
     def find(self, basis: Basis) -> Kept | None:
         """Return what is kept of audits that differ from this one in the file at most."""
-        return Shelf().find(self._place, basis, Path(self._asked.run))
+        return Shelf().find(self._place, basis, self._asked.file)
 
     def remove(self) -> str:
         """Remove the progress and the nonce of the audit, which has come to its end; returns what could not be."""
@@ -155,6 +197,12 @@ class Answers:
         return self._request
 
     @property
+    def _opened_run(self) -> Ranges:
+        if self._run is None:
+            raise _unasked()
+        return self._run
+
+    @property
     def _place(self) -> Path:
         if self._asked.progress is None:
             raise _unasked()
@@ -192,14 +240,15 @@ class Answers:
     def _audited(self) -> Digest:
         """SHA-256 of the file that is audited, as this side reads it."""
         if self._file is None:
-            self._file = Digest.of_file(self._asked.run)
+            self._file = Digest.of_file(self._asked.file)
         return self._file
 
 
 QUESTIONS = Port[Answers](
     Answers.compile, Answers.fitting, Answers.earlier, Answers.find, Answers.remove, Answers.place, Answers.keep,
     Answers.find_nonce, Answers.draw_nonce, Answers.open_workers, Answers.start_worker, Answers.give_worker,
-    Answers.wait_for_workers, Answers.close,
+    Answers.wait_for_workers, Answers.close, Answers.open_run, Answers.fetch_run, Answers.compare_run,
+    Answers.close_run,
 )  # fmt: skip
 """What a process in a box may ask for."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
@@ -17,10 +17,13 @@ from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.calls import Call
+from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.messages import decode
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.remote.address import Address
+from counterfoil.remote.ranges import Ranges, Span
 
 Given = ParamSpec("Given")
 Brought = TypeVar("Brought")
@@ -58,6 +61,10 @@ class Asking(Outside):
     def nonce(self, place: Path, order: Digest, run_root: Digest, segments: SegmentRequest) -> KeptNonce:
         """Return the nonce that is kept of an audit."""
         return _AskedNonce(self, place, order, run_root, segments)
+
+    def ranges(self, address: Address, _cancel: CancelToken) -> Ranges:
+        """Open the run of the audit, outside; raises GivenFileError, FileReadError and CancelledError."""
+        return _AskedRanges(self, address)
 
     def write_capsule(self, evidence: CapsuleContents, _path: Path) -> None:
         """Write a dispute capsule where the user wants it, as the other side knows; raises FileWriteError."""
@@ -115,6 +122,22 @@ class _AskedNonce(KeptNonce):
 
     def remove(self) -> None:
         """Whoever started this process removes it with the progress."""
+
+
+class _AskedRanges:
+    def __init__(self, asking: Asking, address: Address) -> None:
+        self._ask = asking.ask
+        self.address = address
+        self.size = self._ask(Answers.open_run)
+
+    def fetch(self, spans: Sequence[Span]) -> Sequence[bytes]:
+        return self._ask(Answers.fetch_run, tuple(spans))
+
+    def check_unchanged(self) -> None:
+        self._ask(Answers.compare_run)
+
+    def close(self) -> None:
+        self._ask(Answers.close_run)
 
 
 class _AskedExecutor:

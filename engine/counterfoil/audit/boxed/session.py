@@ -206,7 +206,7 @@ class InBox:
 
     def audit(self, request: AuditRequest, cancel: CancelToken, *, capsule: bool = False) -> Iterator[events.Event]:
         """As :class:`Session`."""
-        answers = Answers(self._scratch, request)
+        answers = Answers(self._scratch, request, cancel=cancel)
         table = StepTable()
         asked = replace(request, trainer_key=None, client_key=None, workers=_without_place(request.workers))
         keys = _pem(request.trainer_key), _pem(request.client_key)
@@ -228,6 +228,7 @@ class InBox:
                     yield said
         finally:
             answers.close()
+            answers.close_run()
 
     @property
     def has_capsule(self) -> bool:

@@ -91,6 +91,6 @@ def local_tasks(request: AuditRequest, workers: LocalWorkers, segments: int) -> 
 
 def task_of(request: AuditRequest, device: str, threads: int | None) -> Task:
     """Return what a worker opens for an audit."""
-    run = os.path.abspath(request.run)
+    run = os.path.abspath(request.file)
     data = None if request.data is None else os.path.abspath(request.data)
     return Task(run, data, device, threads, request.limits)

@@ -28,7 +28,7 @@ from counterfoil.audit.values.sampling import Segment, segment
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import LogError, NonFiniteError, ProgramError, RefusedError
+from counterfoil.base.errors import CounterfoilError, LogError, NonFiniteError, ProgramError, RefusedError
 from counterfoil.base.generators import finish
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
@@ -62,8 +62,8 @@ class Recorded(SignedStep, Protocol):
     def checkpoint(self, step: int, /) -> dict[str, Array]:
         """Return the stored state after a step; raises CommitmentError where it has not the state root of its step."""
 
-    def check_unchanged(self) -> None:
-        """Raise FileChangedError where what was opened is not what lies there now."""
+    def stand_by(self, error: CounterfoilError, /) -> None:
+        """Raise FileChangedError where what was found may not be held against what was opened."""
 
 
 @dataclass(frozen=True)

@@ -384,6 +384,14 @@ class PlaceFields(Strict, frozen=True):
     segments: Annotated[Spans, Meta(min_length=1)]
 
 
+class FetchedFields(Strict, frozen=True):
+    """How much of a run that lies elsewhere was fetched: bytes of the file, bytes of it that came, pieces asked for."""
+
+    size: Count
+    bytes: Count
+    requests: Count
+
+
 class VerdictFields(PredicateFields, frozen=True):
     """The predicate of a verdict."""
 
@@ -394,6 +402,7 @@ class VerdictFields(PredicateFields, frozen=True):
     without_bound: Annotated[tuple[Name, ...], Meta(max_length=MAX_OPERATORS)] | None
     exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
     replayed_at: Annotated[tuple[PlaceFields, ...], Meta(min_length=1, max_length=MAX_PLACES)] | UnsetType = UNSET
+    fetched: FetchedFields | UnsetType = UNSET
 
 
 class StepsFields(Strict, frozen=True):
@@ -415,7 +424,7 @@ class AdjudicationFields(PredicateFields, frozen=True):
 
 
 Subjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=2)]
-"""The file that was judged, and the run in it when it is known."""
+"""The file that was judged, and the run in it when it is known; of a file that was not read whole the run alone."""
 
 
 VerdictSubjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=3)]

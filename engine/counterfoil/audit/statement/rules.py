@@ -76,8 +76,18 @@ def maker(said: Signed) -> Broken:
 
 
 def subjects(said: Signed) -> Broken:
-    """Rule 2: a verdict is about one file, and one run when that was read; of a verified one it may name the model."""
+    """Rule 2: a verdict is about one file, and one run when that was read; of a verified one it may name the model.
+
+    A verdict on a run that was fetched is about that run alone.
+    """
     file, *rest = said.statement.subject
+    fetched = isinstance(said, Verdict) and said.fetched is not None
+    if fetched == said.statement.predicate.resource_uri.startswith("file:"):
+        yield say("The verdict's file lay elsewhere, and it does not say how much was fetched; or the other way round.")
+    if fetched:
+        if file.digest.keys() != {"rfc9162Sha256"} or rest:
+            yield say("The verdict is about a run that was fetched, and names something else than that run.")
+        return
     runs, models = rest[:1], rest[1:]
     if file.digest.keys() != {"sha256"}:
         yield say("The verdict's subjects should be the bundle file and the run.")

@@ -22,6 +22,7 @@ from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.base.digest import Digest
 from counterfoil.base.sentence import say
+from counterfoil.remote.ranges import Fetched
 from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE, SHORT_RUN_PREDICATE
 
 _SHARED = (
@@ -64,15 +65,16 @@ class Signed(ABC):
         return self.statement.subject[0].name
 
     @property
-    def bundle_digest(self) -> Digest:
-        """SHA-256 of that file."""
-        return Digest.from_hex(self.statement.subject[0].digest["sha256"])
+    def bundle_digest(self) -> Digest | None:
+        """SHA-256 of that file; None where it lay elsewhere and was not read whole."""
+        said = self.statement.subject[0].digest.get("sha256")
+        return None if said is None else Digest.from_hex(said)
 
     @property
     def run_root(self) -> Digest | None:
         """The signed run root; None when it could not be read, or its signature does not hold."""
-        subjects = self.statement.subject
-        return Digest.from_hex(subjects[1].digest["rfc9162Sha256"]) if len(subjects) > 1 else None
+        roots = [subject.digest.get("rfc9162Sha256") for subject in self.statement.subject[:2]]
+        return next((Digest.from_hex(root) for root in roots if root is not None), None)
 
     @property
     def order_digest(self) -> Digest | None:
@@ -205,7 +207,7 @@ class Verdict(Signed):
     kind = say("verdict")
     facts = (
         *_SHARED, "steps_replayed", "sample", "model", "disputed_step", "steering", "without_bound", "exact_bits",
-        "replayed_at",
+        "replayed_at", "fetched",
         "signed_at", "key_id", "predicate",
     )  # fmt: skip
 
@@ -283,6 +285,12 @@ class Verdict(Signed):
             ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments, place.by)
             for place in (() if places is UNSET else places)
         )
+
+    @property
+    def fetched(self) -> Fetched | None:
+        """How much was fetched of a run that lay elsewhere; None where the run was a file, which was hashed."""
+        said, place = self.statement.predicate.fetched, self.statement.predicate.resource_uri
+        return None if said is UNSET else Fetched(place, int(said.size), int(said.bytes), int(said.requests), True)
 
     @property
     def without_bound(self) -> tuple[str, ...] | None:

@@ -23,6 +23,8 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.base.inputs import NotAFileError
 from counterfoil.base.sentence import say
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import run_tree
 from counterfoil.signing.envelope import open_statement, parse_statement, payload_of, sign_statement
 from counterfoil.signing.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
 from counterfoil.signing.keys import PublicKey, SigningKey
@@ -165,19 +167,23 @@ def check_bundle_file(
     cancel: CancelToken | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Check that a verdict speaks of the file at ``path``.
+    """Check that a verdict speaks of the file at ``path``, or of the run in it where the auditor did not hash a file.
 
     Args:
         verdict: What was checked before.
-        path: The file, which is hashed.
+        path: The file, which is hashed, or whose steps are.
         cancel: Looked at between pieces of the file.
-        progress: Called with the bytes hashed and their total.
+        progress: Called with the bytes, or the steps, hashed and their total.
 
     Raises:
-        SignatureError: The file is another one.
+        SignatureError: The file, or the run in it, is another one.
+        BundleError: The run in it cannot be read.
         GivenFileError: It is not there, is no file, or cannot be read.
         CancelledError: The token was cancelled.
     """
+    if verdict.bundle_digest is None:
+        _check_run(verdict, path, cancel, progress)
+        return
     try:
         digest = Digest.of_file(path, cancel, progress)
     except NotAFileError as error:
@@ -193,5 +199,25 @@ def check_bundle_file(
                 verdict.bundle_digest.short,
                 os.path.basename(path),
                 digest.short,
+            )
+        )
+
+
+def _check_run(
+    verdict: Verdict | Adjudication,
+    path: str | os.PathLike[str],
+    cancel: CancelToken | None,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Check that a file holds the run of a verdict: its recorded steps have the run root."""
+    with BundleReader.open(path) as reader:
+        root = run_tree(reader.step_records(cancel, progress)).root
+    if root != verdict.run_root:
+        raise SignatureError(
+            say(
+                "The verdict is about another run: its run root is {0}, that of the steps in {1} is {2}.",
+                "" if verdict.run_root is None else verdict.run_root.short,
+                os.path.basename(path),
+                root.short,
             )
         )

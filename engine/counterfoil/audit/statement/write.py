@@ -30,6 +30,7 @@ from counterfoil.audit.statement.model import (
     DisputeFields,
     EnvironmentFields,
     ExactDecimal,
+    FetchedFields,
     LogCountFields,
     Number,
     OrderDigestFields,
@@ -56,6 +57,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
+from counterfoil.remote.ranges import Fetched
 from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
@@ -79,7 +81,7 @@ def verdict_statement(
         signed_at: When it is signed.
         model: Name and digest of the folder whose weights were found to be the run's final state.
     """
-    if report.bundle_digest is None:
+    if not report.is_about:
         raise SignatureError(
             say("There is no verdict to sign: the bundle file could not be read, or changed while it was read."),
             remedy=say("Look at the reason that the audit gave."),
@@ -95,7 +97,7 @@ def verdict_statement(
             subject=(*_subjects(report.bundle_name, report.bundle_digest, report.run_root), *_model(model)),
             predicate_type=VERDICT_PREDICATE,
             predicate=VerdictFields(
-                **_shared(report, report.bundle_name, signed_at),
+                **_shared(report, report.bundle_name if report.fetched is None else report.fetched, signed_at),
                 result=report.outcome,
                 coverage=_like(
                     CoverageFields,
@@ -109,6 +111,7 @@ def verdict_statement(
                 without_bound=report.without_bound,
                 exact_bits=report.exact_bits,
                 replayed_at=_places(report.replayed_at) or UNSET,
+                fetched=UNSET if report.fetched is None else _like(FetchedFields, report.fetched),
             ),
         )
     )
@@ -152,23 +155,26 @@ def _json(statement: VerdictStatement | AdjudicationStatement) -> dict[str, Any]
     return fields
 
 
-def _subjects(name: str, file_digest: Digest, run_root: Digest | None) -> tuple[SubjectFields, ...]:
+def _subjects(name: str, file_digest: Digest | None, run_root: Digest | None) -> tuple[SubjectFields, ...]:
     printable = name.encode("utf-8", "replace").decode()
-    file = SubjectFields(printable, {"sha256": file_digest.hex})
     # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
-    return (file,) if run_root is None else (file, SubjectFields("run", {"rfc9162Sha256": run_root.hex}))
+    run = {} if run_root is None else {"rfc9162Sha256": run_root.hex}
+    if file_digest is None:
+        return (SubjectFields(printable, run),)
+    file = SubjectFields(printable, {"sha256": file_digest.hex})
+    return (file, SubjectFields("run", run)) if run else (file,)
 
 
 def _model(model: tuple[str, Digest] | None) -> tuple[SubjectFields, ...]:
     return () if model is None else (SubjectFields(model[0], {"sha256": model[1].hex}),)
 
 
-def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, Any]:
+def _shared(report: Report, file: str | Fetched, signed_at: datetime) -> dict[str, Any]:
     """What verdicts and adjudications say alike, as the fields of PredicateFields."""
     return {
         "verifier": VerifierFields(VERIFIER_ID, __version__),
         "time_verified": timestamp(signed_at),
-        "resource_uri": "file:" + quote(file_name, errors="surrogateescape"),
+        "resource_uri": file.place if isinstance(file, Fetched) else "file:" + quote(file, errors="surrogateescape"),
         "title": report.title,
         "policy": PolicyFields(
             order_digest=_order(report.order_digest),

@@ -13,6 +13,7 @@ from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.base.digest import Digest
+from counterfoil.remote.ranges import Fetched
 
 NAMED_SITES = 10
 """So many sites at most are named as steered."""
@@ -191,6 +192,8 @@ class AuditReport(Report):
             was not read.
         exact_bits: S of an exact profile; None of another one, and when the order was not read.
         replayed_at: Where the segments were replayed, this machine among the places; empty when it replayed them all.
+        fetched: How much of a run that lies elsewhere was fetched; None where the run is a file of this machine, which
+            is hashed.
     """
 
     outcome: Outcome
@@ -206,6 +209,13 @@ class AuditReport(Report):
     without_bound: tuple[str, ...] | None = None
     exact_bits: int | None = None
     replayed_at: tuple[ReplayedAt, ...] = ()
+    fetched: Fetched | None = None
+
+    @property
+    def is_about(self) -> bool:
+        """Whether there is something that a verdict could be about: a file that was hashed, or a run by its root."""
+        compared = self.fetched is not None and self.fetched.compared and self.run_root is not None
+        return self.bundle_digest is not None or compared
 
     @property
     def headline(self) -> str:

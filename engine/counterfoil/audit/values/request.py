@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.audit.values.workers import Workers
+from counterfoil.base.errors import GivenFileError
+from counterfoil.base.sentence import say
 from counterfoil.program.limits import Limits
+from counterfoil.remote.address import Address
 
 if TYPE_CHECKING:
     from counterfoil.signing.keys import PublicKey
@@ -19,7 +22,7 @@ class AuditRequest:
     """What to audit and how.
 
     Attributes:
-        run: The trainer's run.
+        run: The trainer's run: a file of this machine, or the address of one that is read in pieces.
         order: The client's own order; None takes the order from the run, and the verdict says so.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
@@ -42,7 +45,7 @@ class AuditRequest:
             is stored; the whole step where one differs. Such an audit verifies nothing. None for whole steps.
     """
 
-    run: Path
+    run: Path | Address
     order: Path | None = None
     device: str = "cpu"
     threads: int | None = None
@@ -60,3 +63,13 @@ class AuditRequest:
     recheck: int = 1
     client_key: PublicKey | None = None
     shares: tuple[int, ...] = ()
+
+    @property
+    def file(self) -> Path:
+        """The run, for what needs all of it; raises GivenFileError where it lies elsewhere."""
+        if isinstance(self.run, Address):
+            raise GivenFileError(
+                say("Workers and parts of an audit need the run as a file, and {0} lies elsewhere.", self.run.shown),
+                remedy=say("Download it, and give the path of the copy."),
+            )
+        return self.run

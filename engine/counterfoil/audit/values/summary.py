@@ -8,6 +8,7 @@ from counterfoil.audit.values.outcome import Check, OrderSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.base.digest import Digest
 from counterfoil.program.limits import Estimate
+from counterfoil.remote.ranges import Fetched
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,7 @@ class BundleSummary:
         states_checked: Whether every stored state was compared with its state root, and has it.
         order_source: How it is known whose order it is.
         given_client_key: Key id of the client's public key that was given; empty when none was.
+        fetched: How much was fetched of a file that lies elsewhere; None of a file of this machine.
     """
 
     path: str
@@ -198,3 +200,4 @@ class BundleSummary:
     states_checked: bool = False
     order_source: OrderSource = "bundle"
     given_client_key: str = ""
+    fetched: Fetched | None = None

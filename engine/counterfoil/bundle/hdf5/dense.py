@@ -111,8 +111,8 @@ def read_members(
 
 
 def _read_headers(source: ByteSource, groups: Sequence[_Group], trees: Sequence[int]) -> None:
-    heaps = [source.take(group.heap, _HEAP_HEADER.size + CHECKSUM_BYTES) for group in groups]
-    headers = [source.take(tree, _TREE_HEADER.size + CHECKSUM_BYTES) for tree in trees]
+    heaps = source.take_all([(group.heap, _HEAP_HEADER.size + CHECKSUM_BYTES) for group in groups])
+    headers = source.take_all([(tree, _TREE_HEADER.size + CHECKSUM_BYTES) for tree in trees])
     check_sums([*heaps, *headers])
     for group, heap, header in zip(groups, heaps, headers, strict=True):
         # What a writer may choose has one value in every bundle: whatever else a header says is refused, not followed.
@@ -147,7 +147,7 @@ def _read_trees(source: ByteSource, groups: Sequence[_Group]) -> None:
         # Bounds what is read before it is read; the source gives each place once, so no node is its own descendant.
         if sum(node.records for _, node in nodes) > sum(group.members for group in groups):
             raise BundleError(say("A B-tree of the file has more records than it says."))
-        blocks = []
+        lengths = []
         for group, node in nodes:
             most, count_bytes, total_bytes = _LEVELS[node.depth]
             if not 0 < node.records <= most:
@@ -155,8 +155,9 @@ def _read_trees(source: ByteSource, groups: Sequence[_Group]) -> None:
                     say("The B-tree of the group {0} has a node of {1} records.", group.path, node.records)
                 )
             pointers = (node.records + 1) * (8 + count_bytes + total_bytes) if node.depth else 0
-            used = _NODE_START + node.records * _RECORD_BYTES + pointers + CHECKSUM_BYTES
-            blocks.append(source.take(node.address, _NODE_BYTES)[:used])
+            lengths.append(_NODE_START + node.records * _RECORD_BYTES + pointers + CHECKSUM_BYTES)
+        whole = source.take_all([(node.address, _NODE_BYTES) for _, node in nodes])
+        blocks = [block[:used] for block, used in zip(whole, lengths, strict=True)]
         check_sums(blocks)
         expanded = iter([_expand(block, node, group) for block, (group, node) in zip(blocks, nodes, strict=True)])
         for group in groups:
@@ -194,9 +195,9 @@ def _read_blocks(source: ByteSource, groups: Sequence[_Group]) -> None:
     while pending:
         indirect = [(group, block) for group, block in pending if block.rows]
         direct += [(group, block) for group, block in pending if not block.rows]
-        tables = []
-        for _, block in indirect:
-            tables.append(source.take(block.address, _BLOCK_START.size + 8 * _WIDTH * block.rows + CHECKSUM_BYTES))
+        tables = source.take_all(
+            [(block.address, _BLOCK_START.size + 8 * _WIDTH * block.rows + CHECKSUM_BYTES) for _, block in indirect]
+        )
         check_sums(tables)
         pending = []
         for (group, block), table in zip(indirect, tables, strict=True):
@@ -204,12 +205,11 @@ def _read_blocks(source: ByteSource, groups: Sequence[_Group]) -> None:
             pending += [(group, child) for child in _children(block, table)]
     at, end = _BLOCK_START.size, _BLOCK_START.size + CHECKSUM_BYTES
     for first in range(0, len(direct), _BLOCKS_AT_ONCE):
-        blocks = []
-        for group, block in direct[first : first + _BLOCKS_AT_ONCE]:
-            data = source.take(block.address, block.size)
+        some = direct[first : first + _BLOCKS_AT_ONCE]
+        blocks = source.take_all([(block.address, block.size) for _, block in some])
+        for (group, block), data in zip(some, blocks, strict=True):
             _check_block(data, b"FHDB", block, group)
             group.blocks[block.offset] = data
-            blocks.append(data)
         # The checksum stands in the middle of what it covers, and counts as zero.
         check_values(
             [data[:at] + bytes(CHECKSUM_BYTES) + data[end:] for data in blocks],

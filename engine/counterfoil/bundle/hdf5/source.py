@@ -19,6 +19,8 @@ MAX_METADATA_BYTES = 128 * 2**20
 
 ReadAt = Callable[[int, int], bytes]
 """Returns the bytes from an offset on, fewer only at the end of the file."""
+Ahead = Callable[[Sequence[tuple[int, int]]], None]
+"""Is told where pieces begin that will be read soon, and how long they are."""
 
 
 class ByteSource:
@@ -28,12 +30,18 @@ class ByteSource:
         size: The file's length in bytes.
     """
 
-    def __init__(self, read_at: ReadAt, size: int) -> None:
+    def __init__(self, read_at: ReadAt, size: int, ahead: Ahead | None = None) -> None:
         self.size = size
         self._read_at = read_at
+        self._ahead = ahead
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._metadata_bytes = 0
+
+    def ahead(self, places: Sequence[tuple[int, int]]) -> None:
+        """Tell what will be read soon, by address and length: over a network many pieces come as fast as one."""
+        if self._ahead is not None:
+            self._ahead(places)
 
     def peek(self, address: int, count: int) -> bytes:
         """Return up to ``count`` bytes from an address, without taking them."""
@@ -52,6 +60,11 @@ class ByteSource:
         if len(data) != count:
             raise BundleError(say("The file became shorter while it was read."))
         return data
+
+    def take_all(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Take several pieces, by address and length; raises BundleError like :meth:`take`."""
+        self.ahead(places)
+        return [self.take(address, count) for address, count in places]
 
     def claim_metadata(self, addresses: Sequence[int], counts: Sequence[int]) -> None:
         """Take bytes that were peeked at, at some addresses; raises BundleError like :meth:`take`."""

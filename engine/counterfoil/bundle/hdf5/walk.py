@@ -212,6 +212,7 @@ class _Walk:
         """Return the first block of the header of each object."""
         blocks = []
         lengths = []
+        self._source.ahead([(address, _PEEK_BYTES) for _, _, address in objects])
         for item in objects:
             block = self._source.peek(item[2], _PEEK_BYTES)
             length = self._lengths.get(block[:_PREFIX_BYTES])
@@ -247,7 +248,7 @@ class _Walk:
                     raise BundleError(say("{0} has an object header of more than {1} blocks.", path, MAX_BLOCKS))
                 if len(found[number]) > MAX_MESSAGES:
                     raise BundleError(say("{0} has an object header of more than {1} messages.", path, MAX_MESSAGES))
-            blocks = [self._source.take(address, length) for _, address, length in ahead]
+            blocks = self._source.take_all([(address, length) for _, address, length in ahead])
             check_sums(blocks)
             if any(not block.startswith(b"OCHK") for block in blocks):
                 raise BundleError(say("The file is damaged: a block of an object header lacks its mark."))

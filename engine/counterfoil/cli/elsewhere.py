@@ -1,0 +1,56 @@
+"""Files that a command is given by their address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli.terminal import shown
+from counterfoil.remote.address import Address
+
+
+@contextmanager
+def reached(place: Path | Address, console: Console) -> Iterator[Path | Address]:
+    """Provide what a command reads: as it was given, or a copy of it where its server gives no pieces of a file.
+
+    Args:
+        place: Where the file lies.
+        console: Told of a copy.
+
+    Raises:
+        GivenFileError: There is no such file, it may not be read, or it is too large to be copied.
+        FileReadError: Its server does not answer.
+        CancelledError: The user stopped it.
+    """
+    if isinstance(place, Path):
+        yield place
+        return
+    from counterfoil.remote.opening import near  # with the libraries for networks
+
+    with ExitStack() as stack:
+        with cancel_on_interrupt() as cancel:
+            found = stack.enter_context(near(place, cancel))
+        if isinstance(found, Path):
+            size = found.stat().st_size
+            console.print(
+                shown(f"The server of {place.shown} gives no pieces of a file: all of it was fetched, {size:,} bytes.")
+            )
+        yield found
+
+
+@contextmanager
+def fetched_whole(place: Path | Address) -> Iterator[Path]:
+    """Provide a file that is read whole: as it was given, or a copy; raises as :func:`reached`."""
+    if isinstance(place, Path):
+        yield place
+        return
+    from counterfoil.remote.opening import copied  # with the libraries for networks
+
+    with ExitStack() as stack:
+        with cancel_on_interrupt() as cancel:
+            path = stack.enter_context(copied(place, cancel))
+        yield path

@@ -1,0 +1,1 @@
+"""Files that lie elsewhere: named by an address, and read in pieces over a network."""

@@ -1,0 +1,96 @@
+"""A file in a store of objects, such as S3, by the file system that fsspec has for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from fsspec.asyn import AsyncFileSystem, get_loop
+from fsspec.spec import AbstractFileSystem
+
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CounterfoilError, GivenFileError
+from counterfoil.base.sentence import say
+from counterfoil.remote.address import Address
+from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
+
+_MARKS = ("ETag", "LastModified", "VersionId", "created")
+"""What a store says of an object that is another one when the object is."""
+_PIECE_BYTES = 2**23
+
+
+class StoredFile(Transfer):
+    """An object of a store; as :class:`Transfer`.
+
+    Args:
+        files: The store.
+        address: Where it lies.
+        patience: How long it is waited for.
+        cancel: Stops what is waited for.
+    """
+
+    def __init__(
+        self, files: AbstractFileSystem, address: Address, patience: Patience, cancel: CancelToken | None
+    ) -> None:
+        super().__init__(address, get_loop(), patience, cancel)
+        self._files = files
+        self._path = files._strip_protocol(address.url)
+        self._marks: dict[str, str] = {}
+
+    def close(self) -> None:
+        """Leave the connections to fsspec, which closes them with the store."""
+
+    async def _open(self) -> None:
+        self.size, self._marks = await self._info()
+
+    async def _look_again(self) -> None:
+        size, marks = await self._info()
+        if (size, marks) != (self.size, self._marks):
+            raise self.changed(say("the store gives it another length, time or tag"))
+
+    async def _get(self, start: int, count: int) -> bytes:
+        data = await self._do("cat_file", self._path, start=start, end=start + count)
+        if type(data) is not bytes or len(data) != count:
+            raise TroubleError(say("it gives another piece of the file than the one that was asked for"))
+        return data
+
+    async def _copy(self, target: BinaryIO, most: int) -> None:
+        if self.size > most:
+            raise GivenFileError(
+                say("{0} has more than {1} bytes, which is the most that is read whole.", self.address.shown, most),
+                remedy=say("Download the file, and give the path of the copy."),
+            )
+        for start in range(0, self.size, _PIECE_BYTES):
+            write_copy(target, await self._get(start, min(_PIECE_BYTES, self.size - start)))
+            self._requests += 1
+        self._bytes = self.size
+
+    async def _info(self) -> tuple[int, dict[str, str]]:
+        with suppress(AttributeError):  # not every store keeps listings
+            self._files.invalidate_cache()
+        info = await self._do("info", self._path)
+        size = info.get("size")
+        if info.get("type") != "file" or type(size) is not int or size < 0:
+            raise GivenFileError(say("{0} is no file.", self.address.shown))
+        return size, {name: str(info[name]) for name in _MARKS if info.get(name) is not None}
+
+    async def _do(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """Call a function of the store, in the loop if it can and in a thread if not."""
+        try:
+            if isinstance(self._files, AsyncFileSystem):
+                return await getattr(self._files, f"_{name}")(*arguments, **named)
+            function: Callable[..., Any] = getattr(self._files, name)
+            return await asyncio.to_thread(function, *arguments, **named)
+        except FileNotFoundError as error:
+            raise GivenFileError(say("There is no file {0}.", self.address.shown)) from error
+        except PermissionError as error:
+            raise GivenFileError(
+                say("The store does not let {0} be read: {1}.", self.address.shown, str(error)),
+                remedy=say("Set your credentials for the store, as its own tools take them."),
+            ) from error
+        except (CounterfoilError, TimeoutError):
+            raise
+        except Exception as error:  # each store's library has errors of its own
+            raise TroubleError(f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,208 @@
+"""Fetches pieces of a file side by side, waits no longer than is set, tries again, and stops when the user says so.
+
+The transfers run in the event loop of fsspec, in a thread of its own; whoever asks waits for them here, and looks at
+its token meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeVar
+
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import FileChangedError, FileReadError, FileWriteError
+from counterfoil.base.sentence import say
+from counterfoil.remote.address import Address
+from counterfoil.remote.ranges import Fetched, Span
+
+AT_ONCE = 8
+"""So many pieces are asked for side by side."""
+LOOK_SECONDS = 0.1
+"""How often the token of a caller is looked at."""
+Brought = TypeVar("Brought")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a server is waited for.
+
+    Attributes:
+        silence: Seconds without a byte.
+        slowest: Bytes a second that a piece must come with.
+        tries: How often a piece is asked for.
+        pause: Seconds before it is asked for again; twice as many before each further try.
+    """
+
+    silence: float = 20.0
+    slowest: int = 2**13
+    tries: int = 3
+    pause: float = 0.5
+
+    def seconds(self, count: int) -> float:
+        """Return how long so many bytes may take."""
+        return self.silence + count / self.slowest
+
+
+class TroubleError(Exception):
+    """A transfer failed in a way that may pass; the text says how."""
+
+
+class Transfer(ABC):
+    """One file on one server; see :class:`counterfoil.remote.ranges.Ranges`.
+
+    Attributes:
+        address: Where it lies.
+        size: Its length in bytes when it was opened.
+        has_ranges: Whether the server gives pieces of it.
+    """
+
+    def __init__(
+        self, address: Address, loop: asyncio.AbstractEventLoop, patience: Patience, cancel: CancelToken | None
+    ) -> None:
+        self.address = address
+        self.size = 0
+        self.has_ranges = True
+        self._loop = loop
+        self._patience = patience
+        self._cancel = cancel or CancelToken()
+        self._bytes = self._requests = 0
+
+    @abstractmethod
+    async def _open(self) -> None:
+        """Learn what the file is; raises TroubleError and errors of ours."""
+
+    @abstractmethod
+    async def _get(self, start: int, count: int) -> bytes:
+        """Return a piece; raises TroubleError and errors of ours."""
+
+    @abstractmethod
+    async def _look_again(self) -> None:
+        """Compare what the file is with what it was; raises TroubleError and FileChangedError."""
+
+    @abstractmethod
+    async def _copy(self, target: BinaryIO, most: int) -> None:
+        """Write the whole file, of at most so many bytes; raises TroubleError and errors of ours."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give up the connection."""
+
+    @property
+    def fetched(self) -> Fetched:
+        """How much was fetched so far."""
+        return Fetched(self.address.shown, self.size, self._bytes, self._requests)
+
+    def open(self) -> None:
+        """Learn the file's size, and whether pieces of it can be had.
+
+        Raises:
+            GivenFileError: There is no such file, or it may not be read.
+            FileReadError: The server does not answer.
+            CancelledError: The user stopped the work.
+        """
+        self._wait(self._patiently(self._open, 0))
+
+    def fetch(self, spans: Sequence[Span]) -> list[bytes]:
+        """As :class:`counterfoil.remote.ranges.Ranges`."""
+        return self._wait(self._all(spans))
+
+    def check_unchanged(self) -> None:
+        """As :class:`counterfoil.remote.ranges.Ranges`."""
+        self._wait(self._patiently(self._look_again, 0))
+
+    def copy_into(self, target: BinaryIO, most: int) -> None:
+        """Write the whole file; raises GivenFileError where it has more than ``most`` bytes, and as :meth:`fetch`."""
+
+        async def copied() -> None:
+            target.seek(0)
+            target.truncate()
+            await self._copy(target, most)
+
+        self._wait(self._patiently(copied, self.size or most))
+
+    def changed(self, what: str) -> FileChangedError:
+        """Return the error that says that the file is another one now."""
+        return FileChangedError(
+            say("The file {0} changed on its server while it was read: {1}.", self.address.name, what),
+            remedy=say("Start again. If it changes again, download it and give the path of the copy."),
+        )
+
+    async def _all(self, spans: Sequence[Span]) -> list[bytes]:
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def piece(start: int, count: int) -> bytes:
+            async with gate:
+                self._requests += 1
+                data: bytes = await self._patiently(lambda: self._get(start, count), count)
+                self._bytes += len(data)
+                return data
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(piece(*span)) for span in spans]
+        return [task.result() for task in tasks]
+
+    async def _patiently(self, work: Any, count: int) -> Any:
+        """Do some work in the time that so many bytes may take, and again where it fails in a way that may pass."""
+        pause = self._patience.pause
+        for left in reversed(range(self._patience.tries)):
+            try:
+                async with asyncio.timeout(self._patience.seconds(count)):
+                    return await work()
+            except (TroubleError, TimeoutError, OSError) as error:
+                if not left:
+                    raise self._no_answer(error) from error
+            await asyncio.sleep(pause)
+            pause *= 2
+        raise AssertionError("nothing is tried")
+
+    def _no_answer(self, error: Exception) -> FileReadError:
+        if isinstance(error, TimeoutError):
+            what = say(
+                "The server of {0} stopped answering: nothing came in {1} seconds, {2} times.",
+                self.address.shown,
+                self._patience.silence,
+                self._patience.tries,
+            )
+        else:
+            what = say("The server of {0} cannot be read from: {1}.", self.address.shown, str(error) or repr(error))
+        return FileReadError(
+            say("{0} That says nothing about the file itself.", what),
+            remedy=say("Try again later, or download the file and give the path of the copy."),
+            detail=repr(error),
+        )
+
+    def _wait(self, work: Coroutine[Any, Any, Brought]) -> Brought:
+        """Wait for work in the loop; raises what it raises, and CancelledError."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            while not concurrent.futures.wait([future], LOOK_SECONDS).done:
+                self._cancel.check()
+        except BaseException:
+            future.cancel()
+            raise
+        try:
+            return future.result()
+        except BaseExceptionGroup as several:
+            raise _first(several) from several
+
+
+def write_copy(target: BinaryIO, data: bytes) -> None:
+    """Write a piece of a copy; raises FileWriteError."""
+    try:
+        target.write(data)
+    except OSError as error:
+        raise FileWriteError(
+            say("The copy of the file cannot be written: {0}.", error.strerror or error),
+            remedy=say("Make room in the temporary folder, or set TMPDIR to another one."),
+        ) from error
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the first error of a group, which may hold groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
