@@ -14,6 +14,8 @@ from counterfoil.base.sentence import say
 SCHEMES = ("https", "http", "s3")
 _LONGEST_NAME = 255
 _LONGEST = 2000
+_QUERY = re.compile(r"\?[^\s'\",)]+")
+_USER = re.compile(r"//[^/@\s]+@")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -75,6 +77,11 @@ def place_of(text: str) -> Path | Address:
 
 def _is_name(name: str) -> bool:
     return name not in ("", "..") and name.isprintable() and len(os.fsencode(name)) <= _LONGEST_NAME
+
+
+def hushed(text: str) -> str:
+    """Return what a library says without what may be secret in the addresses that it names."""
+    return _QUERY.sub("?...", _USER.sub("//", text))
 
 
 def shown_place(place: Path | Address) -> str:

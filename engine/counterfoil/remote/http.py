@@ -15,7 +15,7 @@ from fsspec.implementations.http import HTTPFileSystem
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import GivenFileError
 from counterfoil.base.sentence import say
-from counterfoil.remote.address import Address
+from counterfoil.remote.address import Address, hushed
 from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
@@ -106,7 +106,7 @@ class WebFile(Transfer):
         except TimeoutError:
             raise
         except (aiohttp.ClientError, ValueError) as error:
-            raise TroubleError(f"{type(error).__name__}: {error}") from error
+            raise TroubleError(hushed(f"{type(error).__name__}: {error}")) from error
 
     def _check(self, answer: aiohttp.ClientResponse) -> None:
         status = answer.status

@@ -13,7 +13,7 @@ from fsspec.spec import AbstractFileSystem
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CounterfoilError, GivenFileError
 from counterfoil.base.sentence import say
-from counterfoil.remote.address import Address
+from counterfoil.remote.address import Address, hushed
 from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
 
 _MARKS = ("ETag", "LastModified", "VersionId", "created")
@@ -87,10 +87,10 @@ class StoredFile(Transfer):
             raise GivenFileError(say("There is no file {0}.", self.address.shown)) from error
         except PermissionError as error:
             raise GivenFileError(
-                say("The store does not let {0} be read: {1}.", self.address.shown, str(error)),
+                say("The store does not let {0} be read: {1}.", self.address.shown, hushed(str(error))),
                 remedy=say("Set your credentials for the store, as its own tools take them."),
             ) from error
         except (CounterfoilError, TimeoutError):
             raise
         except Exception as error:  # each store's library has errors of its own
-            raise TroubleError(f"{type(error).__name__}: {error}") from error
+            raise TroubleError(hushed(f"{type(error).__name__}: {error}")) from error

@@ -18,20 +18,19 @@ MOST_WHOLE = 2**30
 PATIENCE = Patience()
 
 
-def open_transfer(address: Address, cancel: CancelToken | None = None, patience: Patience = PATIENCE) -> Transfer:
+def open_transfer(address: Address, cancel: CancelToken | None = None) -> Transfer:
     """Open a file that lies elsewhere; whoever opens it closes it.
 
     Args:
         address: Where it lies.
         cancel: Stops whatever is waited for.
-        patience: How long the server is waited for.
 
     Raises:
         GivenFileError: There is no such file, it may not be read, or a library for it is not installed.
         FileReadError: The server does not answer.
         CancelledError: ``cancel`` was set.
     """
-    transfer = _transfer(address, cancel, patience)
+    transfer = _transfer(address, cancel)
     try:
         transfer.open()
     except BaseException:
@@ -86,17 +85,17 @@ def _copied(transfer: Transfer, most: int) -> Iterator[Path]:
         yield path
 
 
-def _transfer(address: Address, cancel: CancelToken | None, patience: Patience) -> Transfer:
+def _transfer(address: Address, cancel: CancelToken | None) -> Transfer:
     try:
         if address.scheme == "s3":
             from s3fs import S3FileSystem
 
             from counterfoil.remote.objects import StoredFile
 
-            return StoredFile(S3FileSystem(skip_instance_cache=True), address, patience, cancel)
+            return StoredFile(S3FileSystem(skip_instance_cache=True), address, PATIENCE, cancel)
         from counterfoil.remote.http import WebFile
 
-        return WebFile(address, patience, cancel)
+        return WebFile(address, PATIENCE, cancel)
     except ImportError as error:
         raise GivenFileError(
             say("Reading {0} needs libraries that are not installed: {1}.", address.shown, str(error)),
