@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,37 +125,39 @@ class FetchedFile(OpenFile):
 
     def _fetch(self, first: int, last: int) -> None:
         """Fetch some blocks, and of those that will be read soon as many as come with them."""
-        wanted = [number for number in range(first, last + 1) if number not in self._blocks]
-        start = bisect_left(self._hinted, first)
-        taken = set(wanted)
-        for number in self._hinted[start:]:
-            if len(taken) >= AT_ONCE_BLOCKS:
+        wanted = {number for number in range(first, last + 1) if number not in self._blocks}
+        for number in self._hinted[bisect_left(self._hinted, first) :]:
+            if len(wanted) >= AT_ONCE_BLOCKS:
                 break
             if number not in self._blocks:
-                taken.add(number)
-        runs = list(_runs(sorted(taken)))
-        spans = [
-            (run.start * BLOCK_BYTES, min(run.stop * BLOCK_BYTES, self.size) - run.start * BLOCK_BYTES) for run in runs
-        ]
+                wanted.add(number)
+        runs = list(_runs(sorted(wanted), self._blocks))
+        spans = [_span(run, self.size) for run in runs]
+        # Before new ones come: those are about to be read.
+        while self._blocks and len(self._blocks) + sum(map(len, runs)) > CACHED_BLOCKS:
+            self._blocks.popitem(last=False)
         for run, data in zip(runs, self._ranges.fetch(spans), strict=True):
             for number in run:
                 at = (number - run.start) * BLOCK_BYTES
                 self._blocks[number] = data[at : at + BLOCK_BYTES]
-                self._blocks.move_to_end(number)
         self._account = replace(
             self._account,
             bytes=self._account.bytes + sum(count for _, count in spans),
             requests=self._account.requests + len(spans),
         )
-        while len(self._blocks) > CACHED_BLOCKS:
-            self._blocks.popitem(last=False)
 
 
-def _runs(numbers: Iterable[int]) -> Iterator[range]:
-    """Yield ascending numbers as ranges: over small gaps, and none too long."""
+def _span(run: range, size: int) -> Span:
+    start = run.start * BLOCK_BYTES
+    return start, min(run.stop * BLOCK_BYTES, size) - start
+
+
+def _runs(numbers: Sequence[int], held: Container[int]) -> Iterator[range]:
+    """Yield ascending numbers as ranges: over small gaps of what is not held, and none too long."""
     run = range(0)
     for number in numbers:
-        if run and number < run.stop + GAP_BLOCKS and number < run.start + LONGEST_BLOCKS:
+        gap = range(run.stop, number)
+        if run and len(gap) <= GAP_BLOCKS and number < run.start + LONGEST_BLOCKS and not any(n in held for n in gap):
             run = range(run.start, number + 1)
             continue
         if run:

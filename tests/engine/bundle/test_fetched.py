@@ -83,14 +83,21 @@ def test_what_will_be_read_soon_comes_with_the_first_piece(held: Held) -> None:
 
 def test_pieces_that_lie_close_are_one_and_long_ones_are_several(held: Held) -> None:
     file = FetchedFile(held)
-    file.ahead([(0, 1), (GAP_BLOCKS * BLOCK_BYTES, 1), ((2 * GAP_BLOCKS + 1) * BLOCK_BYTES, 1)])
+    near, far = GAP_BLOCKS + 1, 2 * GAP_BLOCKS + 3
+    file.ahead([(0, 1), (near * BLOCK_BYTES, 1), (far * BLOCK_BYTES, 1)])
     file.read(0, 1)
-    first, second = held.asked[0]
-    assert first == (0, (GAP_BLOCKS + 1) * BLOCK_BYTES)
-    assert second == ((2 * GAP_BLOCKS + 1) * BLOCK_BYTES, BLOCK_BYTES)
+    assert held.asked == [[(0, (near + 1) * BLOCK_BYTES), *blocks(far)]]
     large = Held(bytes(3 * LONGEST_BLOCKS * BLOCK_BYTES))
     FetchedFile(large).read(0, large.size)
     assert [count for _, count in large.asked[0]] == [LONGEST_BLOCKS * BLOCK_BYTES] * 3
+
+
+def test_nothing_that_is_there_is_fetched_again_to_close_a_gap(held: Held) -> None:
+    file = FetchedFile(held)
+    file.read(BLOCK_BYTES, 1)
+    file.ahead([(0, 1), (2 * BLOCK_BYTES, 1)])
+    file.read(0, 1)
+    assert held.asked == [blocks(1), blocks(0, 2)]
 
 
 def test_no_question_asks_for_more_than_fits_in_memory() -> None:
@@ -121,7 +128,9 @@ def test_a_place_outside_of_the_file_is_read_as_no_other(held: Held) -> None:
 
 @pytest.mark.parametrize("found", [BundleError("A checksum."), CommitmentError("A digest.")])
 def test_nothing_that_a_server_gives_is_held_against_a_file(held: Held, found: BundleError) -> None:
-    with pytest.raises(ServedError, match="not a run as its trainer signed it. A .*cannot be told from here") as caught:
+    with pytest.raises(
+        ServedError, match=r"signed it\. A .*cannot be told from here"
+    ) as caught:
         FetchedFile(held).stand_by(found)
     assert isinstance(caught.value, FileChangedError), "it ends as a file that changed: nobody is blamed"
     assert "SHA-256" in caught.value.remedy

@@ -15,7 +15,15 @@ SECRET = "https://me:secret@example.org:8443/runs/my%20run.cfoil?X-Amz-Signature
 def test_a_text_with_a_scheme_is_an_address_and_any_other_a_path() -> None:
     assert place_of("https://example.org/run.cfoil") == Address("https://example.org/run.cfoil")
     assert place_of("s3://bucket/key/run.cfoil") == Address("s3://bucket/key/run.cfoil")
-    for path in ("run.cfoil", "/tmp/run.cfoil", "C:\\runs\\run.cfoil", "https:/one-slash/run.cfoil", "-", "a:b", "simplecache::https://a/b"):
+    for path in (
+        "run.cfoil",
+        "/tmp/run.cfoil",
+        "C:\\runs\\run.cfoil",
+        "https:/one-slash/run.cfoil",
+        "-",
+        "a:b",
+        "simplecache::https://a/b",
+    ):
         assert place_of(path) == Path(path)
         assert not is_address(path)
 
@@ -60,7 +68,8 @@ def test_the_libraries_for_networks_are_not_loaded_before_an_address_is_opened()
     code = (
         "import sys, counterfoil, counterfoil.audit.session, counterfoil.audit.overview, counterfoil.cli.app\n"
         "import counterfoil.bundle.fetched, counterfoil.cli.elsewhere, counterfoil.audit.boxed.work\n"
-        "print(sorted({'aiohttp', 's3fs', 'counterfoil.remote.opening', 'counterfoil.remote.http'} & set(sys.modules)))\n"
+        "found = {'aiohttp', 's3fs', 'counterfoil.remote.opening', 'counterfoil.remote.http'} & set(sys.modules)\n"
+        "print(sorted(found))\n"
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert said.stdout.strip() == "[]"

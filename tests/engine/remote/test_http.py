@@ -143,7 +143,7 @@ def test_a_server_that_gives_pieces_is_not() -> None:
 def test_a_file_that_is_too_large_to_be_read_whole_is_refused(length: bool) -> None:
     with (
         serving(DATA, ranges=False, length=length) as served,
-        pytest.raises(GivenFileError, match="gives no pieces .* more than 1000 bytes") as caught,
+        pytest.raises(GivenFileError, match=r"gives no pieces .* more than 1000 bytes") as caught,
         near(Address(served.url), most=1000),
     ):
         pass

@@ -88,7 +88,9 @@ def test_an_object_of_s3_is_read_in_pieces(s3, monkeypatch: pytest.MonkeyPatch) 
             file.check_unchanged()
 
 
-@pytest.mark.parametrize(("url", "library"), [("s3://bucket/run.cfoil", "s3fs"), ("https://a.org/run.cfoil", "aiohttp")])
+@pytest.mark.parametrize(
+    ("url", "library"), [("s3://bucket/run.cfoil", "s3fs"), ("https://a.org/run.cfoil", "aiohttp")]
+)
 def test_a_library_that_is_missing_is_named_with_how_to_get_it(
     url: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
