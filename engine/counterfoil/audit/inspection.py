@@ -35,6 +35,7 @@ from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest_estimate
 from counterfoil.program.recompute import computed_again
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.remote.ranges import Fetched
 from counterfoil.signing.keys import PublicKey
 from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
 
@@ -87,6 +88,12 @@ class Inspection(Parties):
         if self.client_order is not None:
             return "client"
         return "bundle" if self.whose is None else self.whose.source
+
+    @property
+    def fetched(self) -> Fetched | None:
+        """How much of a file that lies elsewhere was fetched; what is used is compared once check 6 has passed."""
+        found = self.reader.file.fetched
+        return None if found is None else replace(found, compared=self.tree is not None)
 
     def note(self, number: CheckNumber, state: CheckState, detail: str) -> None:
         """Record the result of a check."""

@@ -125,7 +125,7 @@ def summarise(inspection: Inspection) -> BundleSummary:
         states_checked=inspection.states_checked,
         order_source=inspection.order_source,
         given_client_key=inspection.given_client_key,
-        fetched=reader.file.fetched,
+        fetched=inspection.fetched,
     )
 
 

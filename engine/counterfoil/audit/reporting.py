@@ -83,13 +83,10 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
 
 def _fetched(known: Known) -> Fetched | None:
     """How much was fetched, and whether it is what the signed run root commits to."""
-    inspection = known.inspection
-    fetched = None if inspection is None else inspection.reader.file.fetched
-    if inspection is None or fetched is None:
-        return None
-    # Check 6 bears out records and run root; what is used behind it is compared with them as it is loaded.
-    compared = inspection.tree is not None and not isinstance(known.error, FileChangedError)
-    return replace(fetched, compared=compared)
+    fetched = None if known.inspection is None else known.inspection.fetched
+    if fetched is None or not isinstance(known.error, FileChangedError):
+        return fetched
+    return replace(fetched, compared=False)
 
 
 def _final_checks(known: Known, concluded: tuple[Check, ...]) -> tuple[Check, ...]:

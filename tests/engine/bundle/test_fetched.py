@@ -128,9 +128,7 @@ def test_a_place_outside_of_the_file_is_read_as_no_other(held: Held) -> None:
 
 @pytest.mark.parametrize("found", [BundleError("A checksum."), CommitmentError("A digest.")])
 def test_nothing_that_a_server_gives_is_held_against_a_file(held: Held, found: BundleError) -> None:
-    with pytest.raises(
-        ServedError, match=r"signed it\. A .*cannot be told from here"
-    ) as caught:
+    with pytest.raises(ServedError, match=r"signed it\. A .*cannot be told from here") as caught:
         FetchedFile(held).stand_by(found)
     assert isinstance(caught.value, FileChangedError), "it ends as a file that changed: nobody is blamed"
     assert "SHA-256" in caught.value.remedy
