@@ -669,6 +669,10 @@
             <translation>Bisher weicht kein nachgerechneter Schritt von dem ab, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Step {0} differs ({1}), first in its {2}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Step {0} differs ({1}).</source>
             <translation>Schritt {0} weicht ab ({1}).</translation>
         </message>
@@ -747,6 +751,10 @@
         <message>
             <source>none</source>
             <translation>keine</translation>
+        </message>
+        <message>
+            <source>none: the shares are added in integers</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>not rounded</source>
@@ -2402,6 +2410,21 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>ShareStrip</name>
+        <message>
+            <source>as the trainer signed it</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>differs from what the trainer signed</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>not judged: a part before it differs</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>Shell</name>
         <message>
             <source>&amp;About Counterfoil</source>
@@ -3142,6 +3165,10 @@ Lauf zu finden</translation>
             <translation>Startwert</translation>
         </message>
         <message>
+            <source>Shares</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
@@ -3152,6 +3179,14 @@ Lauf zu finden</translation>
         <message>
             <source>Turns</source>
             <translation>Reihenfolge</translation>
+        </message>
+        <message>
+            <source>{0} of {1} rows, added exactly</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{0} of {1} rows, side by side</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
@@ -3523,6 +3558,10 @@ Lauf zu finden</translation>
             <translation>Ein Urteil braucht den Lauf: Prüfen Sie ihn, wenn er fertig ist.</translation>
         </message>
         <message>
+            <source>Adding them once more, in fractions, gave this machine's result again.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>All {0} judged steps match.</source>
             <translation>Alle {0} beurteilten Schritte stimmen überein.</translation>
         </message>
@@ -3825,6 +3864,10 @@ Lauf zu finden</translation>
         <message>
             <source>Do not use its results: the file that was audited may have taken it over.</source>
             <translation>Verwenden Sie seine Ergebnisse nicht: Die geprüfte Datei könnte ihn übernommen haben.</translation>
+        </message>
+        <message>
+            <source>Download it, and give the path of the copy.</source>
+            <translation>Laden Sie ihn herunter, und geben Sie den Pfad der Kopie an.</translation>
         </message>
         <message>
             <source>Drop the auditor's public key on the window, and confirm it.</source>
@@ -4283,6 +4326,10 @@ Lauf zu finden</translation>
             <translation>Für Helfer {0} lässt sich kein Prozess starten: {1}.</translation>
         </message>
         <message>
+            <source>No progress is kept of an audit of a run that lies elsewhere.</source>
+            <translation>Von der Prüfung eines Laufs, der anderswo liegt, wird kein Fortschritt aufbewahrt.</translation>
+        </message>
+        <message>
             <source>No progress of an audit of this run was kept.</source>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
@@ -4381,6 +4428,10 @@ Lauf zu finden</translation>
         <message>
             <source>Program, schedule, scalars, {0} data arrays and the initial state match the order.</source>
             <translation>Programm, Ablauf, Skalare, {0} Datenfelder und Anfangszustand passen zum Auftrag.</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars, {0} data arrays and the initial state match the order. They were read from the client's own file, and not fetched.</source>
+            <translation>Programm, Zeitplan, Skalare, {0} Datenfelder und der Anfangszustand stimmen mit dem Auftrag überein. Sie wurden aus der eigenen Datei des Kunden gelesen und nicht abgerufen.</translation>
         </message>
         <message>
             <source>Proven margins follow from the program; none may be set for single operators.</source>
@@ -4525,6 +4576,10 @@ Lauf zu finden</translation>
         <message>
             <source>Start one with: ray start --head, or give the address of another.</source>
             <translation>Starten Sie einen mit: ray start --head, oder geben Sie die Adresse eines anderen an.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, or download the run and give the path of the copy.</source>
+            <translation>Beginnen Sie die Prüfung von vorn, oder laden Sie den Lauf herunter und geben Sie den Pfad der Kopie an.</translation>
         </message>
         <message>
             <source>Start the audit anew, or give the file or folder of its progress.</source>
@@ -6087,8 +6142,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil gilt dem Lauf eines anderen Auftrags als dem in {0}.</translation>
         </message>
         <message>
+            <source>The verdict is about a run that was fetched, and names something else than that run.</source>
+            <translation>Das Urteil handelt von einem Lauf, der abgerufen wurde, und nennt etwas anderes als diesen Lauf.</translation>
+        </message>
+        <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
             <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
+        </message>
+        <message>
+            <source>The verdict is about another run: its run root is {0}, that of the steps in {1} is {2}.</source>
+            <translation>Das Urteil handelt von einem anderen Lauf: seine Laufwurzel ist {0}, die der Schritte in {1} ist {2}.</translation>
         </message>
         <message>
             <source>The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....</source>
@@ -6131,6 +6194,10 @@ Lauf zu finden</translation>
             <translation>Der Streitfall des Urteils nennt die Teile des Blatts nicht einmal und der Reihe nach.</translation>
         </message>
         <message>
+            <source>The verdict's dispute is about a step's shares, and names no part of the step.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict's dispute is confirmed without a finding, or has one without being confirmed.</source>
             <translation>Der Streitfall des Urteils ist ohne Befund bestätigt oder hat einen, ohne bestätigt zu sein.</translation>
         </message>
@@ -6139,8 +6206,16 @@ Lauf zu finden</translation>
             <translation>Der Streitfall des Urteils nennt ein Datenfeld doppelt.</translation>
         </message>
         <message>
+            <source>The verdict's dispute names a part of the step that does not differ, or not the first that does.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
             <translation>Der Streitfall des Urteils nennt einen Operator, obwohl schon verschieden ist, was der Schritt las.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names an operator or rows of a combination, which has none.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict's dispute names tensors that differ after a step whose state does not.</source>
@@ -6161,6 +6236,10 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict's dispute was compared at a step that cannot be.</source>
             <translation>Der Streitfall des Urteils wurde bei einem unmöglichen Schritt verglichen.</translation>
+        </message>
+        <message>
+            <source>The verdict's file lay elsewhere, and it does not say how much was fetched; or the other way round.</source>
+            <translation>Die Datei des Urteils lag anderswo, und es sagt nicht, wie viel abgerufen wurde; oder umgekehrt.</translation>
         </message>
         <message>
             <source>The verdict's finding has a bound or a margin under an exact profile.</source>
@@ -6495,10 +6574,6 @@ Lauf zu finden</translation>
             <translation>Dieser Rechner hat zu wenig freien Speicher für die Aufgabe.</translation>
         </message>
         <message>
-            <source>This machine's sum of the shares is not the one that integers of any length give: its arithmetic is off, and what follows from it accuses nobody.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>This machine's values at the operator {0} are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
@@ -6627,6 +6702,18 @@ Lauf zu finden</translation>
             <translation>Was durch die Pipe des unterschreibenden Prozesses kam, ist keine Nachricht.</translation>
         </message>
         <message>
+            <source>What differs is share {0}: every share of a step is judged by itself.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>What differs is the combination of the shares; each of them gives what was signed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>What differs is the update; the shares and their combination are what was signed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>What is signed is not a tree head.</source>
             <translation>Was unterschrieben wurde, ist kein Baumkopf.</translation>
         </message>
@@ -6681,6 +6768,10 @@ Lauf zu finden</translation>
         <message>
             <source>Without {0}, two tensors of the run have one name.</source>
             <translation>Ohne {0} haben zwei Tensoren des Laufs denselben Namen.</translation>
+        </message>
+        <message>
+            <source>Workers and parts of an audit need the run as a file, and {0} lies elsewhere.</source>
+            <translation>Helfer und Teile einer Prüfung brauchen den Lauf als Datei, und {0} liegt anderswo.</translation>
         </message>
         <message>
             <source>a chain of operators</source>
@@ -8739,6 +8830,10 @@ Lauf zu finden</translation>
             <translation>Seite {0} von {1}</translation>
         </message>
         <message>
+            <source>Part of the step</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Precision</source>
             <translation>Genauigkeit</translation>
         </message>
@@ -9204,6 +9299,10 @@ Lauf zu finden</translation>
             <translation>wird geprüft</translation>
         </message>
         <message>
+            <source>combination</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>compared with the client's own file</source>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
         </message>
@@ -9314,6 +9413,14 @@ Lauf zu finden</translation>
         <message>
             <source>result</source>
             <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>share {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>shares</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>signed by {0}, {1}</source>
