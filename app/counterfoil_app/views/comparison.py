@@ -36,7 +36,10 @@ def program_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
     """Return name, value and whether the value is a digest: of the program, or of each that takes turns and how."""
     order = summary.order
     if not order.pattern:
-        return [(_tr("Program"), digest.hex, True) for _, digest in order.programs]
+        named = [
+            (_tr("Program {0}").format(name) if name else _tr("Program"), digest) for name, digest in order.programs
+        ]
+        return [(name, digest.hex, True) for name, digest in named]
     more = ", ..." * (order.pattern_steps > len(order.pattern))
     turns = (_tr("Turns"), ", ".join(order.pattern) + more, False)
     return [turns, *((_tr("Program {0}").format(name), digest.hex, True) for name, digest in order.programs)]

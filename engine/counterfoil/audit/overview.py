@@ -21,6 +21,7 @@ from counterfoil.audit.values.summary import (
     SourceSummary,
 )
 from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.sentence import joined, say
@@ -28,6 +29,7 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.fetched import FetchedFile
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.limits import Limits
 from counterfoil.remote.address import Address
@@ -172,7 +174,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         seed=manifest.seed,
         precision=manifest.precision.describe(),
         optimizer=manifest.optimizer,
-        programs=tuple(sorted(manifest.programs.parts.items())),
+        programs=_programs(manifest),
         pattern=manifest.programs.pattern[:SHOWN_PATTERN] if manifest.programs.several else (),
         pattern_steps=len(manifest.programs.pattern) if manifest.programs.several else 0,
         operators=len(nodes),
@@ -203,6 +205,13 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         if inspection.order is not None and manifest.shares is not None
         else None,
     )
+
+
+def _programs(manifest: OrderManifest) -> tuple[tuple[str, Digest], ...]:
+    """The digests of the programs, each with its name; those of updates behind them, called so."""
+    updates = {} if manifest.shares is None else manifest.shares.updates.parts
+    ending = sorted((f"{name} update".strip(), digest) for name, digest in updates.items())
+    return (*sorted(manifest.programs.parts.items()), *ending)
 
 
 def _run_summary(inspection: Inspection) -> RunSummary:

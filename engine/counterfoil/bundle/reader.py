@@ -101,6 +101,12 @@ class BundleReader(CheckedFile):
         self._expect(what, Digest.of(program) == shares.updates.parts[name])
         return program
 
+    def all_programs(self) -> list[bytes]:
+        """Return the canonical JSON of every program of the order: of each its own, then of each its update's."""
+        names = list(self.manifest.programs.parts)
+        updates = [] if self.manifest.shares is None else [self.update(name) for name in names]
+        return [*map(self.program, names), *updates]
+
     def schedule(self) -> Array:
         """Return the dataset rows of each step: int64 ``[steps, batch_size]``."""
         schedule = self._read(layout.SCHEDULE)

@@ -294,7 +294,8 @@ def _rounded(order: OrderSummary) -> str:
 def _turns(order: OrderSummary) -> str:
     listed = ", ".join(order.pattern[:_SHOWN_TURNS])
     more = f", ...; {order.pattern_steps:,} turns in all" * (order.pattern_steps > _SHOWN_TURNS)
-    return f"of {len(order.programs)} programs: {listed}{more}"
+    count = sum(" " not in name for name, _ in order.programs)  # those of updates have the others' names and a word
+    return f"of {count} programs: {listed}{more}"
 
 
 def show_summary(out: Console, summary: BundleSummary) -> None:

@@ -192,7 +192,7 @@ def _names(delivered: DeliveredWeights, state: _State, prefix: str, average: boo
     manifest = state.reader.manifest
     saved = saved_names(manifest, state.layout, average=average)
     named = {} if average else adapter_names(saved)
-    programs = [Program.from_bytes(state.reader.program(name)) for name in manifest.programs.parts]
+    programs = [Program.from_bytes(program) for program in state.reader.all_programs()]
     by_itself = _adapter_alone(delivered, saved, prefix)
     adapters = find_adapters(programs, named) if named and not by_itself else {}
     adapting = {name for adapter in adapters.values() for name in (adapter.a, adapter.b)}

@@ -187,7 +187,7 @@ def _weights(reader: BundleReader, source: Source, wanted: Wanted) -> _Weights:
     manifest, layout = reader.manifest, reader.state_layout()
     saved = saved_names(manifest, layout, average=wanted.average)
     if adapter.is_adapted(saved):
-        programs = [Program.from_bytes(reader.program(name)) for name in manifest.programs.parts]
+        programs = [Program.from_bytes(program) for program in reader.all_programs()]
         ranks = {name: layout[name][1][0] for name in layout if ".lora_A" in name}
         peft = adapter.peft_files(saved, programs, ranks, _classes(source), wanted.base)
         return _Weights(

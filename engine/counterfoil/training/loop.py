@@ -241,7 +241,8 @@ class Loop:
     def _handed(self, draft: OrderDraft) -> Handing:
         job = self._job
         pace = Pace.of(job.scheduler_every, steps_per_epoch(job), range(job.steps))
-        updated = {name for program in draft.programs.all for name in program.updates}
+        ending = () if draft.updates is None else draft.updates.all
+        updated = {name for program in (*draft.programs.all, *ending) for name in program.updates}
         return Handing(optimizers_within(job.rule), job.model, rates_of_job(job, pace), updated)
 
     @property

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import counterfoil
+from counterfoil.audit.overview import inspect
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.dispute import Dispute, Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
@@ -21,6 +23,7 @@ from counterfoil.bundle.shares import ShareRecord, SharesRoot
 from counterfoil.bundle.stepshares import read_shares
 from counterfoil.signing.keys import SigningKey
 from support.crews import Bent, crewed
+from support.delivered import compared, delivered, exported
 from support.expectations import run_root, verified
 from support.interrupted import go_on, stop_after
 from support.jobs import Job, audited, logged_as, put_bytes, record_job, record_run, set_row, sign_again
@@ -239,3 +242,22 @@ def test_shares_that_a_step_does_not_have_are_refused(job: Job, shares: tuple[in
     report = audited(job.run, job.order, shares=shares).report
     assert report.outcome is Outcome.ERROR
     assert "have the shares 0 to 3" in report.reason
+
+
+# What is made of a run.
+
+
+def test_its_weights_are_those_that_were_trained(job: Job, tmp_path: Path) -> None:
+    tensors = exported(job.run, tmp_path / "export")
+    report = compared(delivered(tmp_path / "weights", tensors), job.run)
+    assert report.outcome is DeliveryOutcome.DELIVERED, report
+    tensors["4.bias"] += 1
+    assert compared(delivered(tmp_path / "other", tensors), job.run).outcome is not DeliveryOutcome.DELIVERED
+
+
+def test_what_is_in_it_names_its_shares_and_the_program_of_its_update(job: Job) -> None:
+    order = inspect(job.run).order
+    assert (order.shares, order.shares_added) == (SHARES, True)
+    assert [name for name, _ in order.programs] == ["", "update"]
+    assert order.combining is not None
+    assert order.combining.recording == order.combining.replay + 4 * SHARES * order.combining.replay // 8
