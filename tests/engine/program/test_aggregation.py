@@ -161,7 +161,7 @@ def clipped_mean(rows: Vector, centre: Vector, radius: float) -> Vector:
 @BOTH
 @pytest.mark.parametrize(("momentum", "radius"), [(0.0, 2.4), (0.75, 0.8)])
 def test_centred_clipping_over_several_steps(momentum: float, radius: float, precision: AnyPrecision) -> None:
-    rule: AggregationRule = CentredClipping(SHARES, FAULTY, radius, iterations=3)
+    rule: AggregationRule = CentredClipping(SHARES, FAULTY, radius, iterations=2)
     steps = [some_shares(number) for number in range(3)]
     found = aggregated(WorkerMomentum(rule, momentum) if momentum else rule, steps, precision)
     centre = np.zeros(18)
@@ -170,7 +170,7 @@ def test_centred_clipping_over_several_steps(momentum: float, radius: float, pre
     for shares, one in zip(steps, found, strict=True):
         momenta = momentum * momenta + (1 - momentum) * long_vectors(shares)
         clipped += int((np.linalg.norm(momenta - centre, axis=1) > radius).sum())
-        for _ in range(3):
+        for _ in range(2):
             centre = centre + clipped_mean(momenta, centre, radius)
         np.testing.assert_allclose(long_vector(one), centre, rtol=0, atol=2.0**-20)
     assert 0 < clipped < 3 * SHARES, "some are clipped, and some are not"
@@ -243,9 +243,9 @@ def test_no_finite_share_stops_the_training(name: str, precision: AnyPrecision) 
     shares = {key: tensor * 0.01 for key, tensor in some_shares().items()}
     for tensor in shares.values():
         tensor[1], tensor[4] = torch.finfo(torch.float32).max, -torch.finfo(torch.float32).max
-    settings = {"centred-clipping": {"radius": 0.1}, "top-k": {"limit": 0.1}}.get(name)
+    settings = {"centred-clipping": {"radius": 0.5}, "top-k": {"limit": 0.5, "kept": 1.0}}.get(name)
     (found,) = aggregated(parse_rule(name, shares=SHARES, faulty=2, settings=settings), [shares], precision)
-    assert np.linalg.norm(long_vector(found)) < 0.1
+    assert np.linalg.norm(long_vector(found)) < 0.2
 
 
 def test_the_lengths_of_several_runs_are_added() -> None:
