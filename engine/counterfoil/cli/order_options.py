@@ -30,7 +30,9 @@ from counterfoil.signer.environment import drop_passphrase
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from counterfoil.bundle.schema import OrderManifest
     from counterfoil.program.recompute import Segments
+    from counterfoil.training.division import Division
     from counterfoil.training.order import OrderDraft, Recomputation
     from counterfoil.training.secondlook import SecondLook
 
@@ -39,6 +41,13 @@ ProfileName = StrEnum("Profile", {name: name for name in PROFILES})  # type: ign
 """Precision profiles that an order can name: compute dtype, then significand bits or format of the grid; or exact, then
 the bits of a product's operands."""
 DEFAULT_PROFILE = ProfileName("float64-24")
+
+
+class SharedBuffers(StrEnum):
+    """What becomes of a model's buffers where steps have shares."""
+
+    FIRST = "first"
+    MEAN = "mean"
 
 
 class Margins(StrEnum):
@@ -99,6 +108,48 @@ RecomputeOption = Annotated[
     ),
 ]
 
+SharesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--shares",
+        min=1,
+        metavar="W",
+        help="Divide each batch into so many shares, so that several devices can train it. Their gradients are "
+        "combined exactly: the run is the same on any number of devices.",
+        show_default="a step is one program",
+    ),
+]
+MicroBatchesOption = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Split a batch, or a share of it, into so many parts, whose gradients are accumulated.", metavar="M"
+    ),
+]
+BuffersOption = Annotated[
+    SharedBuffers,
+    typer.Option(
+        help="With --shares: running statistics and other buffers of the first share, as under "
+        "DistributedDataParallel, or the mean of all shares'."
+    ),
+]
+AggregateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--aggregate",
+        metavar="RULE",
+        help="With shares of parties that may lie: the rule that makes one gradient of theirs, such as krum, median or "
+        "centred-clipping,radius=5 (docs/aggregation.md).",
+        show_default="they are added",
+    ),
+]
+FaultyOption = Annotated[int, typer.Option(min=0, help="With --aggregate: how many shares may be faulty.")]
+WorkerMomentumOption = Annotated[
+    float,
+    typer.Option(
+        min=0.0, max=1.0, help="With --aggregate: how much of its momentum a share keeps at each step; 0 for none."
+    ),
+]
+
 StopPatienceOption = Annotated[
     int | None,
     typer.Option(
@@ -139,6 +190,12 @@ class OrderOptions:
     seed: SeedOption = 0
     commit_every: CommitOption = 1
     checkpoint_every: CheckpointOption
+    shares: SharesOption = None
+    micro_batches: MicroBatchesOption = 1
+    buffers: BuffersOption = SharedBuffers.FIRST
+    aggregate: AggregateOption = None
+    faulty: FaultyOption = 0
+    worker_momentum: WorkerMomentumOption = 0.0
     precision: PrecisionOption = DEFAULT_PROFILE
     margins: MarginsOption = None
     recompute_activations: RecomputeOption = None
@@ -162,11 +219,21 @@ class OrderOptions:
             precision=precision,
         )
 
+    @property
+    def division(self) -> Division:
+        """How a step is divided; raises DataError."""
+        from counterfoil.training.division import Division
+
+        return Division.of(
+            self.shares, self.micro_batches, self.buffers.value, self.aggregate, self.faulty, self.worker_momentum
+        )
+
     def check(self) -> None:
         """Refuse what cannot work, before any data are read.
 
         Raises:
             FileWriteError: A file exists already, or cannot be written.
+            DataError: A step cannot be divided so.
             typer.BadParameter: Two options contradict each other.
         """
         check_writable(self.out, self.force)
@@ -184,6 +251,8 @@ class OrderOptions:
             )
         segments_of(self.recompute_activations)
         stop_rule_of(self.stop_early_patience, self.stop_early_fall)
+        if self.shares or self.aggregate or self.faulty or self.worker_momentum:
+            _ = self.division
         _ = self.signer  # a wrong passphrase is said before the work
 
     @cached_property
@@ -307,6 +376,8 @@ def write_order(
         console.print(f"[bold yellow]WARNING[/]  {shown(note)}", soft_wrap=True)
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
+    if manifest.shares is not None:
+        console.print(f"Each step has {shares_in_words(manifest)}.", soft_wrap=True)
     for note in draft.notes:
         console.print(shown(note), soft_wrap=True)
     if manifest.may_stop_early is not None:
@@ -324,6 +395,13 @@ def write_order(
             f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
+
+
+def shares_in_words(manifest: OrderManifest) -> str:
+    """Return how the steps of an order are divided: ``8 shares of 2 rows, which are added exactly``."""
+    assert manifest.shares is not None
+    how = "which are added exactly" if manifest.shares.sums else "of which a rule of aggregation makes one"
+    return f"{manifest.shares.count} shares of {manifest.program_rows} rows, {how}"
 
 
 def signed_by_client(key_id: str) -> str:

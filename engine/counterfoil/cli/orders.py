@@ -20,6 +20,7 @@ from counterfoil.cli.order_options import (
     OrderOptions,
     ProfileName,
     RecomputeOption,
+    SharesOption,
     StopFallOption,
     StopPatienceOption,
     TrialOption,
@@ -132,6 +133,7 @@ def order(
             show_default="the job's own",
         ),
     ] = None,
+    shares: SharesOption = None,
     recompute_activations: RecomputeOption = None,
     stop_early_patience: StopPatienceOption = None,
     stop_early_fall: StopFallOption = None,
@@ -155,7 +157,8 @@ def order(
     """
     if context.invoked_subcommand is not None:
         given = (
-            source, script, out, max_steps, precision, recompute_activations, stop_early_patience, stop_early_fall, key
+            source, script, out, max_steps, precision, shares, recompute_activations, stop_early_patience,
+            stop_early_fall, key,
         )  # fmt: skip
         if any(item is not None for item in given) or force or not trial or not second_look:
             raise typer.BadParameter(
@@ -167,6 +170,11 @@ def order(
         raise typer.BadParameter("Name a recipe, or give --script FILE or --from MODULE:FUNCTION, and --out FILE.")
     if max_steps is not None and script is None:
         raise typer.BadParameter("--max-steps is for --script: a job says its own steps.")
+    if shares is not None and script is not None:
+        raise typer.BadParameter(
+            "--shares is for --from and for recipes: of a script its steps are known, and not how their rows could be "
+            "divided. Return a counterfoil.CustomJob with shares from a function, and name that with --from."
+        )
     check_writable(out, force)
     segments = segments_of(recompute_activations)
     stopping = stop_rule_of(stop_early_patience, stop_early_fall)
@@ -178,8 +186,9 @@ def order(
         assert source is not None
         from counterfoil.training.named import load_job
 
-        draft = drafted(load_job(source), profile, segments)
-    look = look_again(draft, source, script, context.obj, max_steps, profile, segments) if second_look else None
+        job = load_job(source)
+        draft = drafted(job if shares is None else job.divided(shares), profile, segments)
+    look = look_again(draft, source, script, context.obj, max_steps, profile, segments, shares) if second_look else None
     write_order(draft.stopping_early(stopping), out, trial=trial, signer=signer, look=look)
 
 
@@ -207,6 +216,7 @@ def order_digits_cnn(
         batch_size=batch_size,
         width=width,
         learning_rate=learning_rate,
+        division=options.division,
         **options.settings,
     )
     options.write(draft)
@@ -244,6 +254,7 @@ def order_residual_network(
         crop_padding=crop_padding,
         flip=flip,
         learning_rate=learning_rate,
+        division=options.division,
         **options.settings,
     )
     options.write(draft)
@@ -281,6 +292,7 @@ def order_vgg11(
         crop_padding=crop_padding,
         flip=flip,
         learning_rate=learning_rate,
+        division=options.division,
         **options.settings,
     )
     options.write(draft)
@@ -317,6 +329,7 @@ def order_logistic_regression(
         steps=steps,
         batch_size=batch_size,
         learning_rate=learning_rate,
+        division=options.division,
         **options.settings,
     )
     options.write(draft)
@@ -396,6 +409,7 @@ def order_gpt2_text(
         steps=steps,
         warmup=warmup,
         learning_rate=learning_rate if learning_rate is not None else 1e-3 if weights is None else 5e-5,
+        division=options.division,
         **options.settings,
     )
     options.write(draft)
@@ -434,9 +448,6 @@ LoraOption = Annotated[
 ]
 FineTuningStepsOption = Annotated[
     int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
-]
-MicroBatchesOption = Annotated[
-    int, typer.Option(min=1, help="Split a batch into so many parts, whose gradients are accumulated.")
 ]
 LengthOption = Annotated[
     int | None,
@@ -482,7 +493,6 @@ def order_fine_tuning(
     epochs: Annotated[int, typer.Option(min=1, help="How often each row is seen.")] = 3,
     steps: FineTuningStepsOption = None,
     batch_size: BatchOption = 8,
-    micro_batches: MicroBatchesOption = 1,
     length: LengthOption = None,
     pack: PackOption = False,
     learning_rate: LearningRateOption = None,
@@ -504,7 +514,12 @@ def order_fine_tuning(
         steps=steps,
         epochs=epochs,
         batch_size=batch_size,
-        micro_batches=micro_batches,
+        micro_batches=options.micro_batches,
+        shares=options.shares,
+        buffers=options.buffers.value,
+        aggregate=options.aggregate,
+        faulty=options.faulty,
+        worker_momentum=options.worker_momentum,
         length=length,
         pack=pack,
         learning_rate=learning_rate,

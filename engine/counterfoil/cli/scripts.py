@@ -96,6 +96,7 @@ def look_again(
     steps: int | None,
     precision: AnyPrecision | None,
     segments: Segments | None,
+    shares: int | None,
 ) -> SecondLook | None:
     """Begin a second look at the code that was ordered, in a process of its own; None where there can be none.
 
@@ -107,13 +108,14 @@ def look_again(
         steps: Most steps of the script.
         precision: The precision profile that was named.
         segments: Segments of the forward pass whose activations are recomputed.
+        shares: Into how many shares steps are divided; None where the function says.
     """
     from counterfoil.training.secondlook import Source, begin, profile_name
 
     # A script may have asked for a profile; what was answered counts.
     profile = profile_name(draft.manifest.precision if script is not None else precision)
     named = "" if script is None else str(script)
-    return begin(Source(source or "", named, tuple(arguments or ()), steps, profile, segments))
+    return begin(Source(source or "", named, tuple(arguments or ()), steps, profile, segments, shares))
 
 
 def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:

@@ -18,13 +18,11 @@ from counterfoil.program.passes import Objective, Parts, Weigh
 from counterfoil.program.sharing import capture_shares
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import captured_within
-from counterfoil.training.division import Division
+from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.forms import Combination
 from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.rows import Rows
 
-WHOLE = Division()
-"""Of a step that is one program."""
 CaptureForm = Callable[[Combination | None], CapturedStep]
 """Captures the step for one combination of parts; None is the only one there is."""
 
@@ -88,7 +86,7 @@ def capture_step(
     objective: Objective,
     rule: UpdateRule,
     batch: Mapping[str, TensorType],
-    division: Division,
+    division: Division = WHOLE,
     *,
     parts: Parts | None = None,
     weigh: Weigh = "parts",
@@ -102,7 +100,8 @@ def capture_step(
         objective: The same.
         rule: The same.
         batch: Dtype and shape of each array that a step reads, all shares of it together.
-        division: How it is divided.
+        division: How it is divided; where it names a rule of aggregation ``rule`` is behind that
+            (:meth:`Division.updating`).
         parts: Says what each micro-batch has of the rows of a share.
         weigh: The same.
         exact: The same.
@@ -122,6 +121,7 @@ def capture_step(
         shares=division.shares,
         micro_batches=division.micro_batches,
         buffers=division.buffers,
+        stacked=division.aggregation is not None,
         **common,
     )
 

@@ -144,6 +144,10 @@ class CustomJob(ClientJob):
             combined exactly. Each is then split into the ``micro_batches``. None for a step that is one program.
         buffers: With shares: what becomes of the model's floating-point buffers, such as running statistics. ``first``
             keeps those of the first share, as DistributedDataParallel does; ``mean`` takes the mean of all shares'.
+        aggregate: With shares of parties that may lie: the rule that makes one gradient of theirs, for instance
+            ``krum``, or with settings ``centred-clipping,radius=5`` (docs/aggregation.md); None to add them.
+        faulty: How many shares the rule should bear with.
+        worker_momentum: How much of its momentum each share keeps at each step, before the rule; 0 for none.
     """
 
     title: str
@@ -171,11 +175,17 @@ class CustomJob(ClientJob):
     may_stop_early: StopRule | None = None
     shares: int | None = None
     buffers: Buffers = "first"
+    aggregate: str | None = None
+    faulty: int = 0
+    worker_momentum: float = 0.0
 
     @property
     def division(self) -> Division:
         """How its steps are divided; raises DataError."""
-        return Division(1 if self.shares is None else int(self.shares), int(self.micro_batches), self.buffers)
+        shares = None if self.shares is None else int(self.shares)
+        return Division.of(
+            shares, int(self.micro_batches), self.buffers, self.aggregate, int(self.faulty), self.worker_momentum
+        )
 
     def divided(self, shares: int) -> CustomJob:
         """Return the job with so many shares in the place of its own."""
@@ -218,7 +228,9 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     check_kinds(job)
     check_counts(job)
     check_model(job.model)
+    division = job.division
     optimizer = optimizer_of(job, Pace.of(job.scheduler_every, steps_per_epoch(job), range(job.steps)))
+    rule = division.updating(optimizer.rule)
     rows = yield from read_rows(
         job.data, job.steps, lambda count: chosen_rows(job, count), job.keep, cancel, batches=batches_of(job)
     )
@@ -226,31 +238,31 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     schedule = schedule_of(job, rows, count)
     rows, stored = windowed(rows, job.steps // job.checkpoint_every + 1)
     rows, padded = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
-    rows, schedule = divided(rows, schedule, job.division.shares)
+    rows, schedule = divided(rows, schedule, division.shares)
 
     def capture_one(form: Combination | None) -> CapturedStep:
         with only_training(job.model, optimizer.trained):
             return capture_form(
                 job.model,
                 job.objective,
-                optimizer.rule,
+                rule,
                 rows,
                 schedule,
                 form,
-                division=job.division,
+                division=division,
                 accumulate=int(job.accumulate),
                 weigh=job.weigh,
                 exact=is_exact(job.precision),
                 ignore_autocast=job.precision is not None,
             )
 
-    yield from foretelling(optimizer.rule, cancel)
+    yield from foretelling(rule, cancel)
     captured = yield from capture_forms(rows, capture_one, cancel)
     draft = draft_order(
         title=job.title,
         recipe=RECIPE,
         captured=captured,
-        rule=optimizer.rule,
+        rule=rule,
         learning_rates=optimizer.rates,
         schedule=schedule,
         data=rows.arrays,
@@ -354,6 +366,9 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "batch_size": ((numbers.Integral, type(None)), "a whole number"),
     "micro_batches": (numbers.Integral, "a whole number"),
     "shares": ((numbers.Integral, type(None)), "a whole number"),
+    "faulty": (numbers.Integral, "a whole number"),
+    "aggregate": ((str, type(None)), "the name of a rule"),
+    "worker_momentum": (numbers.Real, "a number"),
     "accumulate": (numbers.Integral, "a whole number"),
     "commit_every": (numbers.Integral, "a whole number"),
     "checkpoint_every": (numbers.Integral, "a whole number"),

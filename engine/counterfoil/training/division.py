@@ -15,7 +15,9 @@ import numpy.typing as npt
 from counterfoil.base.errors import DataError
 from counterfoil.bundle.shares import MAX_SHARES
 from counterfoil.operators.node import TensorType
+from counterfoil.program.aggregation import Aggregating, AggregationRule, parse_rule
 from counterfoil.program.sharing import Buffers
+from counterfoil.program.update import UpdateRule
 from counterfoil.training.forms import Combination, Forms
 from counterfoil.training.rows import Rows, Schedule
 from counterfoil.training.tables import Kind, Shape
@@ -30,11 +32,13 @@ class Division:
         micro_batches: Into how many equal parts those of a share are split; their gradients are accumulated.
         buffers: What becomes of the model's floating-point buffers, such as running statistics: ``first``, those of the
             first share, as under DistributedDataParallel, or ``mean``, the mean of all shares'.
+        aggregation: The rule that makes one gradient of those of all shares; None where they are added.
     """
 
     shares: int = 1
     micro_batches: int = 1
     buffers: Buffers = "first"
+    aggregation: AggregationRule | None = None
 
     def __post_init__(self) -> None:
         """Check the settings by themselves.
@@ -50,11 +54,70 @@ class Division:
             raise DataError(f"A batch cannot be split into {self.micro_batches} parts.", remedy="Choose 1 or more.")
         if self.buffers not in ("first", "mean"):
             raise DataError(f"The job's buffers is {self.buffers!r}.", remedy="Say 'first' or 'mean'.")
+        if self.buffers == "mean" and self.aggregation is not None:
+            raise DataError(
+                "The mean of all shares' buffers is wanted beside a rule of aggregation: one share that lies could "
+                "make of that mean what it likes.",
+                remedy="Say buffers='first', or leave the rule out.",
+            )
+
+    @classmethod
+    def of(
+        cls,
+        shares: int | None,
+        micro_batches: int = 1,
+        buffers: Buffers = "first",
+        aggregate: str | None = None,
+        faulty: int = 0,
+        worker_momentum: float = 0.0,
+    ) -> Division:
+        """Return the division that a client describes.
+
+        Args:
+            shares: As for the class; None for a step that is one program.
+            micro_batches: As for the class.
+            buffers: The same.
+            aggregate: The rule of aggregation: its name, and settings behind commas, ``centred-clipping,radius=5``.
+            faulty: How many shares may be faulty.
+            worker_momentum: The decay of worker momentum; 0 for none.
+
+        Raises:
+            DataError: One of them cannot be used, or does not go with the others.
+        """
+        rule = None
+        if aggregate is not None:
+            if shares is None:
+                raise DataError(
+                    f"There are no shares that the rule of aggregation {aggregate!r} could be for.",
+                    remedy="Say how many shares a step has.",
+                )
+            name, *settings = aggregate.split(",")
+            rule = parse_rule(
+                name.strip(),
+                shares=shares,
+                faulty=faulty,
+                momentum=worker_momentum,
+                settings=dict(map(_setting, settings)),
+            )
+        elif faulty or worker_momentum:
+            raise DataError(
+                "Faulty shares or worker momentum are named, and no rule of aggregation that minds them.",
+                remedy="Name a rule, for instance krum (docs/aggregation.md).",
+            )
+        return cls(1 if shares is None else shares, micro_batches, buffers, rule)
 
     @property
     def whole(self) -> bool:
         """Whether the step is one program, as an order without shares has it."""
-        return self.shares == 1
+        return self.shares == 1 and self.aggregation is None
+
+    def updating(self, rule: UpdateRule) -> UpdateRule:
+        """Return the update rule that is captured: behind the rule of aggregation, if there is one."""
+        return rule if self.aggregation is None else Aggregating(rule, self.aggregation)
+
+    def rows_at_once(self, batch_size: int) -> int:
+        """Return how many rows of a batch go through the model at once."""
+        return batch_size // (self.shares * self.micro_batches)
 
     def of_share(self, batch: Mapping[str, TensorType]) -> dict[str, TensorType]:
         """Return what a share reads of what a step does.
@@ -69,7 +132,7 @@ class Division:
         for name, described in batch.items():
             rows, *axes = described.shape
             if rows % self.shares:
-                raise not_divided(rows, self.shares)
+                raise _not_divided(rows, self.shares, "Choose a number of shares that divides the batch size.")
             found[name] = TensorType(described.dtype, (rows // self.shares, *axes))
         return found
 
@@ -82,13 +145,23 @@ class Division:
         return replace(self, micro_batches=self.micro_batches * _per_share(batches, self.shares)[0])
 
 
-def not_divided(rows: int, shares: int) -> DataError:
-    """Return what is raised where so many rows cannot be divided."""
-    return DataError(
-        f"A batch of {rows} rows cannot be divided into {shares} equal shares.",
-        remedy="Choose a number of shares that divides the rows of every batch, or leave a shorter one out with "
-        "last='drop'.",
-    )
+WHOLE = Division()
+"""Of a step that is one program."""
+
+
+def _setting(text: str) -> tuple[str, float | int]:
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), int(value) if value.strip().isdecimal() else float(value)
+    except ValueError as error:
+        raise DataError(
+            f"{text.strip()!r} is no setting of a rule of aggregation.",
+            remedy="Write name=number, for instance centred-clipping,radius=5.",
+        ) from error
+
+
+def _not_divided(rows: int, shares: int, remedy: str) -> DataError:
+    return DataError(f"A batch of {rows} rows cannot be divided into {shares} equal shares.", remedy=remedy)
 
 
 def divided(rows: Rows, schedule: Schedule, shares: int) -> tuple[Rows, Schedule]:
@@ -135,7 +208,12 @@ def _divided(
         return kinds, blocks[: len(step)].reshape(shares, batches, -1)
     rows = 1 if forms.whole else next(iter(kinds[0].values()))[0]
     if rows % pieces:
-        raise not_divided(rows, pieces)
+        raise _not_divided(
+            rows,
+            pieces,
+            "Choose a number of shares that divides the rows of every batch, or leave a shorter one out with "
+            "last='drop'.",
+        )
     kind = {name: (rows // pieces, *shape[1:]) for name, shape in kinds[0].items()}
     return [kind], blocks[: len(step), :rows].reshape(shares, 1, -1)
 

@@ -46,6 +46,7 @@ class Source:
         steps: Most steps of it; None for as many as it would train.
         profile: Name of the precision profile; empty where none was named.
         segments: Segments of the forward pass whose activations are recomputed.
+        shares: Into how many shares steps are divided; None where the function says.
     """
 
     reference: str = ""
@@ -54,6 +55,7 @@ class Source:
     steps: int | None = None
     profile: str = ""
     segments: Segments | None = None
+    shares: int | None = None
 
 
 def profile_name(precision: AnyPrecision | None) -> str:
@@ -173,7 +175,9 @@ def programs_of(source: Source) -> dict[str, Any]:
 def _of_function(source: Source) -> OrderDraft:
     from counterfoil.training.named import load_job
 
-    return finish(load_job(source.reference).drafting(PROFILES.get(source.profile), source.segments))
+    job = load_job(source.reference)
+    job = job if source.shares is None else job.divided(source.shares)
+    return finish(job.drafting(PROFILES.get(source.profile), source.segments))
 
 
 def _of_script(source: Source) -> OrderDraft:

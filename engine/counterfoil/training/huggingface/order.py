@@ -22,6 +22,7 @@ from counterfoil.base.precision import AnyPrecision
 from counterfoil.base.raised import text_of, theirs, told
 from counterfoil.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
 from counterfoil.program.recompute import Segments, check_segments
+from counterfoil.program.sharing import Buffers
 from counterfoil.program.update import AdamW
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.finetuning import Scheduler, Task
@@ -56,7 +57,13 @@ class FineTuning:
         steps: Number of steps; unless given, as many as ``epochs`` take.
         epochs: How often each row is seen.
         batch_size: Rows per step.
-        micro_batches: Into how many parts a step splits its batch; their gradients are accumulated.
+        micro_batches: Into how many parts a step, or a share of one, splits its batch; their gradients are accumulated.
+        shares: Into how many shares a step divides its batch, as in :class:`counterfoil.CustomJob`; so are the next
+            four.
+        buffers: What becomes of buffers.
+        aggregate: The rule of aggregation.
+        faulty: How many shares it should bear with.
+        worker_momentum: How much of its momentum each share keeps.
         recompute_activations: As in :class:`counterfoil.CustomJob`.
         length: The most tokens of a row; 256, or what the model can see, unless given.
         pack: Join texts to full rows, in the place of one padded row for each. Text files always are.
@@ -78,6 +85,11 @@ class FineTuning:
     epochs: int = 3
     batch_size: int = 8
     micro_batches: int = 1
+    shares: int | None = None
+    buffers: Buffers = "first"
+    aggregate: str | None = None
+    faulty: int = 0
+    worker_momentum: float = 0.0
     recompute_activations: Segments | None = None
     length: int | None = None
     pack: bool = False
@@ -419,6 +431,11 @@ def _job(model: nn.Module, rows: TokenRows, settings: FineTuning, title: str) ->
         learning_rate=_RATES[settings.scheduler](rate, steps, settings.warmup),
         seed=settings.seed,
         micro_batches=settings.micro_batches,
+        shares=settings.shares,
+        buffers=settings.buffers,
+        aggregate=settings.aggregate,
+        faulty=settings.faulty,
+        worker_momentum=settings.worker_momentum,
         precision=settings.precision,
         commit_every=settings.commit_every,
         checkpoint_every=settings.checkpoint_every,

@@ -13,9 +13,10 @@ from torch.nn import functional
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.augment import random_crop
+from counterfoil.training.capturing import capture_step
+from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
@@ -85,6 +86,7 @@ def order_digits(
     commit_every: int = 1,
     checkpoint_every: int = 5,
     precision: AnyPrecision | None = None,
+    division: Division = WHOLE,
 ) -> OrderDraft:
     """Draft an order that trains :class:`DigitsNet` with SGD, momentum 0.9, weight decay 5e-4, cosine schedule.
 
@@ -99,6 +101,7 @@ def order_digits(
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
         precision: The precision profile.
+        division: How a step is divided into shares and micro-batches; by default it is not.
 
     Raises:
         DataError: Images or labels have another shape, dtype or range.
@@ -112,7 +115,7 @@ def order_digits(
     schedule = shuffled_epochs(len(images), batch_size, steps, seed)
     model = DigitsNet(width)
     fan_in_uniform(model, seed)
-    rule = Sgd(momentum=0.9, weight_decay=5e-4)
+    rule = division.updating(Sgd(momentum=0.9, weight_decay=5e-4))
     batch = {
         "images": TensorType("uint8", (batch_size, SIDE, SIDE)),
         "labels": TensorType("int64", (batch_size,)),
@@ -120,7 +123,7 @@ def order_digits(
     return draft_order(
         title="Handwritten digits, small residual network",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch, exact=is_exact(precision)),
+        captured=capture_step(model, objective, rule, batch, division, exact=is_exact(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=schedule,

@@ -21,8 +21,9 @@ from torch.nn import functional
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
+from counterfoil.training.capturing import capture_step
+from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.initial import nearly_normal
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs, warmup_linear
@@ -210,6 +211,7 @@ def order_gpt2(
     commit_every: int = 1,
     checkpoint_every: int = 10,
     precision: AnyPrecision | None = None,
+    division: Division = WHOLE,
 ) -> OrderDraft:
     """Draft an order that trains GPT-2 on bytes or tokens with AdamW, warm-up and linear decay.
 
@@ -228,6 +230,7 @@ def order_gpt2(
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
         precision: The precision profile.
+        division: How a step is divided into shares and micro-batches; by default it is not.
 
     Raises:
         DataError: The size is impossible, the text too short for one batch, the tokenizer's vocabulary not the
@@ -242,16 +245,17 @@ def order_gpt2(
     else:
         start_from(model, weights)
     decaying = frozenset(name for name, parameter in model.named_parameters() if parameter.dim() >= 2)
-    rule = AdamW(weight_decay=weight_decay, decays=decaying.__contains__, clip_norm=clip_norm)
+    rule = division.updating(AdamW(weight_decay=weight_decay, decays=decaying.__contains__, clip_norm=clip_norm))
     start = "" if weights is None else f", from {weights.source.name}"
     return draft_order(
         title=f"GPT-2, {size.layers} layers of width {size.width}, {unit}{start}",
         recipe=RECIPE,
-        captured=capture(
+        captured=capture_step(
             model,
             objective,
             rule,
             {"tokens": TensorType(tokens.dtype.name, (batch_size, length))},
+            division,
             exact=is_exact(precision),
         ),
         rule=rule,

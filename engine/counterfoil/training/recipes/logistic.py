@@ -23,8 +23,9 @@ from counterfoil.base.inputs import open_input
 from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
+from counterfoil.training.capturing import capture_step
+from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 
@@ -156,6 +157,7 @@ def order_logistic(
     commit_every: int = 1,
     checkpoint_every: int = 64,
     precision: AnyPrecision | None = None,
+    division: Division = WHOLE,
 ) -> OrderDraft:
     """Draft an order that trains logistic regression with SGD at one learning rate, from weights of zero.
 
@@ -171,6 +173,7 @@ def order_logistic(
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
         precision: The precision profile.
+        division: How a step is divided into shares and micro-batches; by default it is not.
 
     Raises:
         DataError: Features or labels have another shape, dtype or range.
@@ -193,7 +196,7 @@ def order_logistic(
     model = nn.Linear(features.shape[1], 1)
     nn.init.zeros_(model.weight)
     nn.init.zeros_(model.bias)
-    rule = Sgd(momentum=momentum, weight_decay=weight_decay)
+    rule = division.updating(Sgd(momentum=momentum, weight_decay=weight_decay))
     batch = {
         "features": TensorType("float32", (batch_size, features.shape[1])),
         "labels": TensorType("int64", (batch_size,)),
@@ -201,7 +204,7 @@ def order_logistic(
     return draft_order(
         title=f"Logistic regression on {len(features)} rows of {features.shape[1]} features",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch, exact=is_exact(precision)),
+        captured=capture_step(model, objective, rule, batch, division, exact=is_exact(precision)),
         rule=rule,
         learning_rates=[learning_rate] * steps,
         schedule=schedule,

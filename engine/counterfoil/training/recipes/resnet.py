@@ -16,8 +16,9 @@ from torch.nn import functional
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
+from counterfoil.training.capturing import capture_step
+from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.images import (
     ImageObjective,
     Labels,
@@ -156,6 +157,7 @@ def order_resnet(
     commit_every: int = 1,
     checkpoint_every: int = 100,
     precision: AnyPrecision | None = None,
+    division: Division = WHOLE,
 ) -> OrderDraft:
     """Draft an order that trains a residual network with SGD, momentum 0.9, and a cosine schedule.
 
@@ -174,6 +176,7 @@ def order_resnet(
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
         precision: The precision profile.
+        division: How a step is divided into shares and micro-batches; by default it is not.
 
     Raises:
         DataError: Images, labels or settings cannot be used, or there is no such model.
@@ -181,15 +184,16 @@ def order_resnet(
     name, layout = _layout(model)
     pixels = with_channels(images, labels, classes)
     check_settings(batch_size, steps, crop_padding)
-    _check_statistics(pixels.shape[2:], batch_size)
+    _check_statistics(pixels.shape[2:], division.rows_at_once(batch_size))
     network = ResNet(layout, pixels.shape[1], classes)
     he_uniform(network, seed)
-    rule = Sgd(momentum=0.9, weight_decay=weight_decay)
+    rule = division.updating(Sgd(momentum=0.9, weight_decay=weight_decay))
     objective = ImageObjective(Normalisation.of(pixels), crop_padding, flip)
+    batch = image_batch(pixels, batch_size)
     return draft_order(
         title=f"{name.replace('resnet', 'ResNet-')} on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=name,
-        captured=capture(network, objective, rule, image_batch(pixels, batch_size), exact=is_exact(precision)),
+        captured=capture_step(network, objective, rule, batch, division, exact=is_exact(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),
