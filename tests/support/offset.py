@@ -35,12 +35,14 @@ def offset_data(ratio: float) -> dict[str, Any]:
     return {"x": x, "labels": rng.integers(0, 5, ROWS)}
 
 
-def offset_order(ratio: float, precision: Precision | None = None, model: nn.Module | None = None) -> OrderDraft:
+def offset_order(
+    ratio: float, precision: Precision | None = None, model: nn.Module | None = None, **settings: Any
+) -> OrderDraft:
     """One step of SGD with the learning rate 1, so that the update is the gradient."""
     torch.manual_seed(0)
     job = CustomJob(
         "Raw features", model or Normed(), classify, Sgd(), offset_data(ratio), 1, ROWS, 1.0, precision=precision,
-        schedule=np.arange(ROWS)[None],
+        schedule=np.arange(ROWS)[None], **settings,
     )  # fmt: skip
     return order_custom(job)
 

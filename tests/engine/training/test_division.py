@@ -12,18 +12,23 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
+from counterfoil.base.errors import DataError, ProgramError
+from counterfoil.base.precision import PROFILES
+from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.shares import COUNT, LOSS
 from counterfoil.operators.facts import DRAWS
 from counterfoil.program import sharing
 from counterfoil.program.graph import BUFFER, GRADIENT
 from counterfoil.program.update import AdamW, ClipByNorm, Sgd, WeightAverage
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.turns import Turn, TurnsJob
 from support.jobs import draw
-from support.shapes import loader, sentences, shapes_job
+from support.shapes import MIXED, loader, sentences, shapes_job
 from support.shares import Unrounded, furthest, loaded, trained, unrounded
 
-ROWS, BATCH, STEPS = 48, 24, 3
+ROWS, BATCH, STEPS = 48, 24, 2
 CLOSE = 1e-12
 X = draw((ROWS, 5), 7)
 Y = np.arange(ROWS) % 3
@@ -79,8 +84,9 @@ OPTIMIZERS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("weigh", ["parts", "tokens"])
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    ("name", "weigh"), [*((name, "parts") for name in OPTIMIZERS), ("AdamW of ours", "tokens"), ("SGD", "tokens")]
+)
 def test_steps_of_shares_are_the_steps_of_as_many_micro_batches(name: str, weigh: Any) -> None:
     settings = {"weigh": weigh, "objective": objective if weigh == "parts" else by_tokens}
     shares = trained(draft(OPTIMIZERS[name], shares=4, micro_batches=2, **settings))
@@ -276,3 +282,193 @@ def test_batches_of_several_shapes_are_divided() -> None:
         assert step.loss == pytest.approx(expected.loss, rel=CLOSE)
         kept = [{n: t for n, t in each.state.items() if n not in STATISTICS_OF_READER} for each in (step, expected)]
         assert furthest(*kept) < CLOSE
+
+
+def texts(model: nn.Module, batch: Any) -> Tensor:
+    return model(batch["tokens"]).square().mean()
+
+
+def test_batches_that_are_kept_whole_are_divided_among_shares_but_not_cut() -> None:
+    """What a collation makes of rows that is no row for each: a share has two of the four batches, or none fits."""
+
+    def joined(rows: list[tuple[Tensor, int]]) -> dict[str, Tensor]:
+        return {"tokens": torch.cat([tokens for tokens, _ in rows]).float()}
+
+    def made(**settings: Any) -> OrderDraft:
+        torch.manual_seed(1)
+        model = nn.Linear(6, 2)
+        data = loader(sentences((3,) * 16), joined, batch_size=2)
+        return order_custom(
+            CustomJob(
+                "Whole", model, texts, torch.optim.SGD(model.parameters(), 0.1), data, 2, accumulate=4, **settings
+            )
+        )
+
+    one, other = made(shares=2), made()
+    assert one.manifest.program_rows == 2
+    for step, expected in zip(trained(one), trained(other), strict=True):
+        assert furthest(step.state, expected.state) < CLOSE
+    with pytest.raises(DataError, match=r"A batch of 1 rows cannot be divided into 2 equal shares"):
+        made(shares=8)
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "rows": (lambda: draft(shares=5), "A batch of 24 rows cannot be divided into 5 equal shares", "divides the batch"),
+    "micro-batches": (lambda: draft(shares=4, micro_batches=4), "A batch of 6 rows of 'x' cannot be split into 4", ""),
+    "none": (lambda: draft(shares=0), "A step cannot have 0 shares", "1 to 1,024"),
+    "many": (lambda: draft(shares=1025), "A step cannot have 1025 shares", ""),
+    "a fraction": (lambda: draft(shares=2.0), "The job's shares is of the type float", ""),
+    "buffers": (lambda: draft(shares=2, buffers="last"), "The job's buffers is 'last'", "'first' or 'mean'"),
+    "a rule without shares": (lambda: draft(aggregate="krum"), "There are no shares", "how many shares"),
+    "a rule of another name": (lambda: draft(shares=4, aggregate="best"), "There is no rule of aggregation 'best'", ""),
+    "a setting": (lambda: draft(shares=4, aggregate="krum,f"), "'f' is no setting of a rule", "name=number"),
+    "too many faulty ones": (lambda: draft(shares=4, aggregate="krum", faulty=1), "Krum with 1 faulty shares needs", ""),
+    "faulty ones without a rule": (lambda: draft(shares=4, faulty=1), "no rule of aggregation", "krum"),
+    "a mean beside a rule": (
+        lambda: draft(shares=4, aggregate="median", buffers="mean"), "one share that lies", "buffers='first'"
+    ),
+    "batches": (
+        lambda: order_custom(shapes_job(loader(batch_size=2), accumulate=3, shares=2)),
+        "The 3 batches of a step cannot be divided among 2 shares",
+        "divides the batches",
+    ),
+    "shapes": (
+        lambda: order_custom(shapes_job(loader(sentences(MIXED)), accumulate=2, shares=2, last="drop")),
+        "The batches of a step have different shapes",
+        "padding",
+    ),
+    "several optimizers": (
+        lambda: TurnsJob("T", Net(), [Turn("a", objective, Sgd(), "*")], "a", {}, 1).divided(2),
+        "The steps of a TurnsJob cannot be divided into 2 shares",
+        "CustomJob",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_divided_is_a_sentence(name: str) -> None:
+    make, sentence, remedy = REFUSED[name]
+    with pytest.raises(DataError) as refused:
+        make()
+    assert sentence in refused.value.sentence
+    assert remedy in refused.value.remedy
+
+
+def test_modules_that_see_all_rows_are_refused_by_name() -> None:
+    with pytest.raises(ProgramError, match=r"The module 'between' is a SyncBatchNorm") as refused:
+        draft(between=lambda: nn.SyncBatchNorm(8), shares=2)
+    assert "BatchNorm1d" in refused.value.remedy
+    # One that only reads its statistics sees no rows.
+    draft(between=lambda: nn.SyncBatchNorm(8).eval(), shares=2)
+
+
+def test_one_share_is_an_order_without_shares() -> None:
+    """With the digest that it has, to the byte."""
+    one, none = draft(shares=1, micro_batches=2), draft(micro_batches=2)
+    assert one.manifest.shares is None
+    assert one.manifest.digest == none.manifest.digest
+    assert draft(shares=2).manifest.digest != none.manifest.digest
+
+
+def test_an_order_with_shares_is_written_and_read(tmp_path: Any) -> None:
+    made = draft(OPTIMIZERS["clipping by the norm"], between=lambda: nn.BatchNorm1d(8), shares=4, buffers="mean")
+    manifest = made.write(tmp_path / "job.cfoil")
+    with BundleReader.open(tmp_path / "job.cfoil") as reader:
+        order = load_order(reader)
+    assert order.manifest == manifest
+    assert order.all_programs == made.all_programs
+    assert (
+        manifest.digest
+        == draft(
+            OPTIMIZERS["clipping by the norm"], between=lambda: nn.BatchNorm1d(8), shares=4, buffers="mean"
+        ).manifest.digest
+    )
+
+
+def test_constants_of_both_programs_have_names_of_their_own() -> None:
+    table, numbers = torch.arange(8.0), torch.tensor([0.5, 0.25])
+
+    class Weighed(Sgd):
+        def update_one(self, parameter: Tensor, gradient: Tensor, slots: Any, scalars: Any) -> Any:
+            return super().update_one(parameter, gradient * numbers.sum(), slots, scalars)
+
+    def of(model: nn.Module, batch: Any) -> Tensor:
+        return objective(model, batch) + (model.first.bias * table).sum() * 1e-3
+
+    settings: dict[str, Any] = {"make": lambda m: Weighed(), "objective": of}
+    made = draft(shares=2, **settings)
+    own = [{i.name for i in p.state_inputs() if i.name.startswith("constant")} for p in made.all_programs]
+    assert own == [{"constant.1"}, {"constant.2"}]
+    assert furthest(trained(made)[-1].state, trained(draft(micro_batches=2, **settings))[-1].state) < CLOSE
+
+
+def test_activations_of_a_gradient_program_are_computed_again() -> None:
+    made = draft(between=lambda: nn.Dropout(0.5), shares=2)
+    again = made.recomputing(2)
+    assert again.program.digest != made.program.digest
+    assert again.manifest.shares == made.manifest.shares
+    assert again.manifest.programs.only == again.program.digest
+    one, other = trained(made)[-1], trained(again)[-1]
+    assert furthest(one.state, other.state) == 0
+
+
+@pytest.mark.parametrize("profile", ["exact-20", "exact-13"])
+def test_both_programs_of_an_exact_profile_are_admitted(profile: str, tmp_path: Any) -> None:
+    made = draft(
+        OPTIMIZERS["AdamW of ours"],
+        between=lambda: nn.BatchNorm1d(8),
+        objective=by_tokens,
+        weigh="tokens",
+        shares=4,
+        micro_batches=2,
+        buffers="mean",
+        precision=PROFILES[profile],
+    )
+    made.write(tmp_path / "job.cfoil")
+    with BundleReader.open(tmp_path / "job.cfoil") as reader:
+        assert load_order(reader).manifest.precision == PROFILES[profile]
+
+
+# Rules of aggregation.
+
+
+def test_the_mean_as_a_rule_is_the_step_of_added_shares() -> None:
+    for weigh in ({}, {"micro_batches": 2}):
+        stacked, added = (
+            draft(OPTIMIZERS["AdamW"], shares=3, aggregate="mean", **weigh),
+            draft(OPTIMIZERS["AdamW"], shares=3, **weigh),
+        )
+        assert stacked.manifest.shares is not None
+        assert stacked.manifest.shares.rule == "stack"
+        one, other = trained(stacked)[-1], trained(added)[-1]
+        assert one.loss == pytest.approx(other.loss, rel=CLOSE)
+        assert furthest(one.state, other.state) < 1e-9
+
+
+def test_a_rule_sees_the_gradient_of_each_share_of_its_own_mean_loss() -> None:
+    """Krum takes one share's gradient, and with tokens that share's gradient is divided by its own count."""
+    for settings in ({}, {"weigh": "tokens", "objective": by_tokens}):
+        made = draft(shares=4, aggregate="krum", **settings)
+        (step,) = trained(made, 1)
+        each = [
+            trained(draft(schedule=loaded(made)._schedule[:, 6 * w : 6 * w + 6], batch_size=None, **settings), 1)[0]
+            for w in range(4)
+        ]
+        apart = [furthest(step.state, own.state) for own in each]
+        assert min(apart) < CLOSE
+        assert sorted(apart)[1] > 1e-3
+        counts = step.combined.get(COUNT)
+        expected = sum(one.loss for one in each) / 4 if counts is None else step.combined[LOSS].sum() / counts.sum()
+        assert step.loss == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_a_rule_with_state_and_settings_is_in_the_order(tmp_path: Any) -> None:
+    made = draft(shares=4, aggregate="centred-clipping,radius=0.5,iterations=2", faulty=1, worker_momentum=0.9)
+    assert made.initial["share_momentum:first.bias"].shape == (4, 8)
+    assert made.initial["aggregation_centre:first.bias"].shape == (8,)
+    assert "Centred clipping of 4 shares, 1 of which may be faulty, to 0.5, 2 times, over worker momentum 0.9" in (
+        made.manifest.optimizer
+    )
+    made.write(tmp_path / "job.cfoil")
+    steps = trained(made)
+    assert all(bool(tensor.isfinite().all()) for tensor in steps[-1].state.values())

@@ -158,6 +158,47 @@ def test_micro_batches_too() -> None:
     assert sorted(g.parameter for g in found) == ["body.bias", "body.weight", "head.bias", "head.weight"]
 
 
+def test_of_a_gradient_program_what_a_share_gives() -> None:
+    draft = order(shares=4, micro_batches=2)
+    found = gradients(draft.program)
+    assert sorted(g.parameter for g in found) == ["body.bias", "body.weight", "head.bias", "head.weight"]
+    assert all(g.sites and "backward" in g.where and g.reader is None for g in found)
+    assert draft.updates is not None
+    assert gradients(draft.updates.only) == ()
+
+
+# Steps that shares make.
+
+
+@pytest.mark.parametrize("profile", ["float64-24", "exact-20"])
+def test_the_first_share_is_tried_and_the_update_as_if_all_gave_the_same(profile: str) -> None:
+    rows = np.resize(np.arange(4), (2, 8))
+    alike = {"schedule": rows, "batch_size": None, "precision": PROFILES[profile]}
+    found, whole = tried(order(shares=2, **alike)), tried(order(micro_batches=2, **alike))
+    assert found.loss == pytest.approx(whole.loss, rel=1e-6)
+    assert found.coarse == ()
+
+
+def test_a_share_or_an_update_that_fails_is_not_written(tmp_path: Path) -> None:
+    for settings, where in (({"forward": divided}, "aten.div.Tensor"), ({"learning_rate": 1e45}, "new state")):
+        with pytest.raises(TrialError, match="first step of this order fails") as caught:
+            order(shares=2, **settings).write(tmp_path / "job.cfoil")
+        assert where in caught.value.sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_gradient_that_a_share_gives_is_warned_of_where_it_is_lost() -> None:
+    """The same features are too far from zero for one share as for a whole step; nearer ones are for neither."""
+    settings: dict[str, Any] = {"shares": 4, "micro_batches": 2}
+    found = tried(offset_order(1e5, **settings))
+    assert "gradient of fc.weight" in found.warning
+    assert all(gradient.parameter for gradient in found.coarse)
+    assert tried(offset_order(1.0, **settings)).coarse == ()
+    (gradient,) = tried(offset_order(1.0, model=Unlike(), **settings)).coarse
+    assert gradient.parameter == "fc.weight"
+    assert gradient.change_in_float32 < 1e-5
+
+
 # Gradients below the grid.
 
 
