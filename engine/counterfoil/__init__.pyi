@@ -250,6 +250,9 @@ from .training.custom import (
     CustomJob as CustomJob,
     order_custom as order_custom,
 )
+from .training.division import (
+    Division as Division,
+)
 from .training.huggingface import (
     FineTuning as FineTuning,
     Lora as Lora,

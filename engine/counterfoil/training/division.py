@@ -206,7 +206,12 @@ def _divided(
     kinds = [forms.kinds[number] for number in groups.pop()]
     if pieces == 1:
         return kinds, blocks[: len(step)].reshape(shares, batches, -1)
-    rows = 1 if forms.whole else next(iter(kinds[0].values()))[0]
+    if forms.whole:
+        raise DataError(
+            f"A batch whose arrays have no rows in common cannot be cut into {pieces} shares.",
+            remedy="Let each share have whole batches: accumulate as many as there are shares.",
+        )
+    rows = next(iter(kinds[0].values()))[0]
     if rows % pieces:
         raise _not_divided(
             rows,

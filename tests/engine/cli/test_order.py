@@ -78,6 +78,84 @@ def test_the_options_of_all_recipes_reach_the_order(tmp_path):
     assert data.exists()
 
 
+def test_steps_are_divided_into_shares(tmp_path, capsys):
+    own = ["order", "logistic", "--rows", "64", "--features", "5", "--steps", "2", "--batch-size", "16"]
+    shares = ["--shares", "4", "--micro-batches", "2", "--buffers", "mean"]
+    assert main([*own, "--out", str(tmp_path / "job.cfoil"), *shares]) == 0
+    assert "Each step has 4 shares of 4 rows, which are added exactly." in capsys.readouterr().out
+    manifest = order(tmp_path / "job.cfoil")
+    assert manifest.shares is not None
+    assert (manifest.shares.count, manifest.shares.rule, manifest.program_rows) == (4, "sum", 4)
+    assert "2 micro-batches" in manifest.optimizer
+    rule = ["--shares", "4", "--aggregate", "trimmed-mean", "--faulty", "1", "--worker-momentum", "0.9"]
+    assert main([*own, "--out", str(tmp_path / "rule.cfoil"), *rule]) == 0
+    assert "4 shares of 4 rows, of which a rule of aggregation makes one" in capsys.readouterr().out
+    stacked = order(tmp_path / "rule.cfoil")
+    assert stacked.shares is not None
+    assert stacked.shares.rule == "stack"
+    assert "he trimmed mean of 4 shares, 1 of which may be faulty, over worker momentum 0.9" in stacked.optimizer
+    # Without shares an order is what it always was, and one share is none.
+    for name, chosen in (("none", []), ("one", ["--shares", "1"])):
+        assert main([*own, "--out", str(tmp_path / f"{name}.cfoil"), "--no-trial", *chosen]) == 0
+    assert "shares" not in capsys.readouterr().out
+    assert order(tmp_path / "none.cfoil").digest == order(tmp_path / "one.cfoil").digest
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--shares", "5"], "A batch of 16 rows cannot be divided into 5 equal shares"),
+        (
+            ["--shares", "4", "--micro-batches", "3"],
+            "A batch of 4 rows of 'features' cannot be split into 3 equal parts",
+        ),
+        (["--aggregate", "krum"], "There are no shares that the rule of aggregation 'krum' could be for"),
+        (["--faulty", "1"], "no rule of aggregation that minds them"),
+        (["--shares", "4", "--aggregate", "krum", "--faulty", "1"], "Krum with 1 faulty shares needs 5 shares"),
+    ],
+)
+def test_a_step_that_cannot_be_divided_is_a_sentence(options, sentence, tmp_path, capsys):
+    own = ["order", "logistic", "--rows", "64", "--features", "5", "--steps", "2", "--batch-size", "16"]
+    assert main([*own, "--out", str(tmp_path / "job.cfoil"), *options]) == 4
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())
+
+
+JOB = """
+import numpy as np, torch
+from torch import nn
+from counterfoil import CustomJob
+
+def make_job():
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2)
+    data = {"x": np.ones((8, 3), np.float32)}
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    return CustomJob("T", model, lambda m, b: m(b["x"]).square().mean(), optimizer, data, 2, 4)
+"""
+
+
+def test_a_job_of_a_function_is_divided_by_an_option(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("job_to_divide.py").write_text(JOB)
+    assert main(["order", "--from", "job_to_divide:make_job", "--shares", "2", "--out", "job.cfoil"]) == 0
+    said = capsys.readouterr().out
+    assert "Each step has 2 shares of 2 rows" in said
+    assert "second look" not in said, "which divides it, too"
+    manifest = order(Path("job.cfoil"))
+    assert manifest.shares is not None
+    assert manifest.shares.count == 2
+
+
+def test_a_script_is_not_divided_by_an_option(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("raise SystemExit('it never runs')")
+    assert main(["order", "--script", "train.py", "--shares", "2", "--out", "job.cfoil"]) != 0
+    said = " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().err).split())
+    assert "--shares is for --from and for recipes" in said
+    assert "Return a counterfoil.CustomJob with shares from a function" in said
+
+
 def test_activations_are_recomputed_if_asked_for(tmp_path, capsys):
     asked = ["order", "digits-cnn", "--steps", "1", "--batch-size", "8", "--width", "4", "--no-trial"]
     for segments in ("auto", "3"):
