@@ -65,6 +65,7 @@ DisputeLocated
 DisputedElement
 DisputedOperator
 DivergenceMeasured
+Division
 ElementComparison
 Estimate
 Event
