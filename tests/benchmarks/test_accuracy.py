@@ -31,7 +31,7 @@ def machine() -> Machine:
 def task(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     """A task whose operators are captured once: its seeds and precisions change none."""
     for recipe in (digits, gpt2):
-        monkeypatch.setattr(recipe, "capture", captured_once(f"accuracy, {request.param}", {}))
+        monkeypatch.setattr(recipe, "capture_step", captured_once(f"accuracy, {request.param}", {}))
     if request.param == "digits":
         return digits_task(2)
     text = tmp_path / "text"

@@ -40,6 +40,8 @@ from counterfoil.signing.consent import accept_order, open_signed_order, sign_or
 from counterfoil.signing.envelope import open_claim, sign_claim
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import executing
+from counterfoil.training.capturing import capture_step
+from counterfoil.training.division import Division
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import digits, gpt2
@@ -94,13 +96,13 @@ def _drafted(draft: Callable[..., OrderDraft], *, precision: AnyPrecision | None
 @cache
 def _digits_draft(**settings: Any) -> OrderDraft:
     images, labels = load_digits()
-    with replaced(digits, "capture", captured_once("digits", settings)):
+    with replaced(digits, "capture_step", captured_once("digits", settings)):
         return order_digits(images[:200], labels[:200], **settings)
 
 
 @cache
 def _gpt2_draft(**settings: Any) -> OrderDraft:
-    with replaced(gpt2, "capture", captured_once("gpt2", settings)):
+    with replaced(gpt2, "capture_step", captured_once("gpt2", settings)):
         return order_gpt2(TEXT, **settings)
 
 
@@ -110,16 +112,22 @@ _CAPTURED: dict[tuple[Any, ...], CapturedStep] = {}
 
 
 def captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., CapturedStep]:
-    """``capture``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
+    """``capture_step``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
     chosen = sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS)
 
     def once(
-        model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType], *, exact: bool
+        model: nn.Module,
+        objective: Objective,
+        rule: UpdateRule,
+        batch: Mapping[str, TensorType],
+        division: Division,
+        *,
+        exact: bool,
     ) -> CapturedStep:
         shapes = tuple((name, tuple(weight.shape)) for name, weight in model.named_parameters())
-        key = (recipe, exact, *chosen, *sorted(batch.items()), shapes)
+        key = (recipe, exact, division, *chosen, *sorted(batch.items()), shapes)
         if key not in _CAPTURED:
-            _CAPTURED[key] = capture(model, objective, rule, batch, exact=exact)
+            _CAPTURED[key] = capture_step(model, objective, rule, batch, division, exact=exact)
         first = _CAPTURED[key]
         parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
         own = {**parameters, **dict(model.named_buffers()), **rule.slots(parameters)}

@@ -34,7 +34,7 @@ SMALL = ("--steps", "3", "--width", "4", "--batch-size", "8", "--checkpoint-ever
 @pytest.fixture(scope="module", autouse=True)
 def operators_captured_once() -> Iterator[None]:
     """The first order captures its step; the others of the same size are of the same operators."""
-    with replaced(digits, "capture", captured_once("digits, by command", {})):
+    with replaced(digits, "capture_step", captured_once("digits, by command", {})):
         yield
 
 
