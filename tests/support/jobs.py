@@ -112,7 +112,7 @@ _CAPTURED: dict[tuple[Any, ...], CapturedStep] = {}
 
 
 def captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., CapturedStep]:
-    """``capture_step``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
+    """``capture_step``, asked once for the operators of a recipe's step; the first state is each model's own."""
     chosen = sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS)
 
     def once(
