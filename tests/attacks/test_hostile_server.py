@@ -126,8 +126,9 @@ def test_a_file_that_is_replaced_during_an_audit_is_noticed(
             else:
                 served.data += bytes(8)
 
-        assert before(monkeypatch, segments, "read_log", replace) is not None
+        calls = before(monkeypatch, segments, "read_logs", replace)
         report = audited(Address(served.url), digits_job.order).report
+    assert calls
     nothing_signed(report, trainer_key)
     assert "changed on its server while it was read" in report.reason
 
