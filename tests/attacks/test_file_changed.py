@@ -34,7 +34,7 @@ from support.rewriting import before, flipped, place_of
 MOMENTS = {
     "the checks": (checks, "_check_order"),
     "the replay": (session._Audit, "_replay"),
-    "a step": (segments, "read_log"),
+    "a step": (segments, "read_logs"),
 }
 PARTS = ("/run/log", "/run/fingerprints", "/run/checkpoints/0000000004/head.bias", "/order/program", "/run/claim")
 
@@ -83,7 +83,7 @@ def test_one_bit_flips_and_flips_back(digits_job, tmp_path, trainer_key, monkeyp
         step += 1
         place.write(flipped(place.before, at=-1) if step % 2 else place.before)
 
-    before(monkeypatch, segments, "read_log", flicker)
+    before(monkeypatch, segments, "read_logs", flicker)
     before(monkeypatch, reporting, "conclude", lambda *_, **__: place.write(place.before))
     before(monkeypatch, steady.SteadyFile, "check_unchanged", lambda *_: place.write(place.before))
     result = audited(run, digits_job.order)
@@ -211,7 +211,7 @@ def test_a_fraud_is_not_cleared_by_it(cheat_job, tmp_path, trainer_key, monkeypa
     """The dishonest run shows other logs now and then: INCONCLUSIVE or DISPUTED, never VERIFIED."""
     run = Path(shutil.copy(cheat_job.run, tmp_path / "run.cfoil"))
     place = place_of(run, "/run/fingerprints", 2)
-    before(monkeypatch, segments, "read_log", lambda *_: place.write(flipped(place.before)))
+    before(monkeypatch, segments, "read_logs", lambda *_: place.write(flipped(place.before)))
     result = audited(run, cheat_job.order)
     assert result.report.outcome in (Outcome.INCONCLUSIVE, Outcome.DISPUTED)
     if result.report.outcome is Outcome.DISPUTED:
