@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,8 +96,10 @@ def state_root(state: Mapping[str, np.ndarray]) -> bytes:
     return root([tensor_digest(name, state[name]) for name in sorted(state, key=str.encode)])
 
 
-def step_record(step: int, state: bytes | None, log: bytes, fingerprints: bytes, loss: float) -> bytes:
-    """The leaf's data; digests of log and fingerprints are taken here."""
+def step_record(
+    step: int, state: bytes | None, log: bytes, fingerprints: bytes, loss: float, shares: Any = None
+) -> bytes:
+    """The leaf's data; digests of log and fingerprints are taken here, ``shares`` is :func:`shares_field`'s."""
     return canonical(
         {
             "step": step,
@@ -104,8 +107,50 @@ def step_record(step: int, state: bytes | None, log: bytes, fingerprints: bytes,
             "log": sha256(log).hex(),
             "fingerprints": sha256(fingerprints).hex(),
             "loss": float(loss).hex(),
+            **({} if shares is None else {"shares": shares}),
         }
     )
+
+
+# Shares [18].
+
+
+@dataclass
+class Share:
+    """What a record of a share commits to: roots of what it gives and of its buffers, log, fingerprints, numbers."""
+
+    gradients: bytes
+    buffers: bytes
+    log: bytes
+    fingerprints: np.ndarray
+    loss: float
+    count: float
+
+    def record(self, number: int) -> bytes:
+        """The data of its leaf."""
+        return canonical(
+            {
+                "share": number,
+                "gradients": self.gradients.hex(),
+                "buffers": self.buffers.hex(),
+                "log": sha256(self.log).hex(),
+                "fingerprints": sha256(self.fingerprints.astype("<u8").tobytes()).hex(),
+                "loss": float(self.loss).hex(),
+                "count": float(self.count).hex(),
+            }
+        )
+
+
+def shares_field(shares: Sequence[Share], exponents: np.ndarray | None, combined: Sequence[bytes]) -> dict[str, str]:
+    """What the record of a step has of its shares; without exponents nothing is added."""
+    field = {"root": root([leaf(share.record(number)) for number, share in enumerate(shares)]).hex()}
+    if exponents is not None:
+        field |= {"exponents": sha256(exponents.astype("<i4").tobytes()).hex(), "combined": root(combined).hex()}
+    return field
+
+
+def sum_bits(count: int) -> int:
+    return min(52, 62 - (count - 1).bit_length())
 
 
 # Rounding logs [8].
@@ -235,6 +280,11 @@ class Bundle:
         self.pattern = written_pattern(self.manifest) if several else [""]
         held = self.group("order/programs") if several else {"": self.arrays["order/program"]}
         self.programs = {name: parse(program.tobytes()) for name, program in held.items()}
+        self.shares = self.manifest.get("shares")
+        self.updates: dict[str, Any] = {}
+        if self.shares is not None:
+            ending = self.group("order/updates") if several else {"": self.arrays["order/update"]}
+            self.updates = {name: parse(program.tobytes()) for name, program in ending.items()}
         self.digest = sha256(self.bytes("order/manifest"))
         self.ordered: int = self.manifest["steps"]
         self.steps: int = len(self.arrays["run/losses"]) if "run/losses" in self.arrays else self.ordered
@@ -251,9 +301,13 @@ class Bundle:
         return self.pattern[(step - 1) % len(self.pattern)]
 
     def fingerprints(self, step: int) -> np.ndarray:
+        return self.row("run/fingerprints", step)
+
+    def row(self, path: str, step: int) -> np.ndarray:
+        """The row of a step in a column that each program has for its own turns [14, 18]."""
         name = self.turn(step)
         row = sum(self.turn(before) == name for before in range(1, step))
-        return self.arrays[f"run/fingerprints/{name}" if name else "run/fingerprints"][row]
+        return self.arrays[f"{path}/{name}" if name else path][row]
 
     def committed(self, step: int) -> bool:
         return step % self.manifest["commit_every"] == 0 or step == self.steps
@@ -263,8 +317,33 @@ class Bundle:
         return self.arrays["run/state_roots"][row].tobytes() if self.committed(step) else None
 
     def log(self, step: int) -> bytes:
+        """The log of a step; where it has shares, that of its update."""
+        return self.logs(step)[-1]
+
+    def logs(self, step: int) -> list[bytes]:
+        """The logs of the shares of a step, if it has some, and the log of the step or of its update."""
         ends = [0, *self.arrays["run/log_ends"].tolist()]
-        return self.arrays["run/log"][ends[step - 1] : ends[step]].tobytes()
+        log = self.arrays["run/log"][ends[step - 1] : ends[step]].tobytes()
+        cuts = [0] if self.shares is None else [0, *self.arrays["run/shares/log_ends"][step - 1].tolist()]
+        need(cuts == sorted(cuts) and cuts[-1] <= len(log), "ends that do not cut the log of a step")
+        return [log[first:last] for first, last in zip(cuts, [*cuts[1:], len(log)], strict=True)]
+
+    def shares_of(self, step: int) -> list[Share]:
+        """What the records of the shares of a step are made of [18]."""
+        roots, numbers = (self.arrays[f"run/shares/{name}"][step - 1] for name in ("roots", "numbers"))
+        rows = self.row("run/shares/fingerprints", step)
+        return [
+            Share(own[0].tobytes(), own[1].tobytes(), log, row, *number)
+            for own, log, row, number in zip(roots, self.logs(step)[:-1], rows, numbers.tolist(), strict=True)
+        ]
+
+    def shares_field(self, step: int) -> dict[str, str] | None:
+        if self.shares is None:
+            return None
+        if self.shares["combine"]["rule"] != "sum":
+            return shares_field(self.shares_of(step), None, [])
+        digests = [digest.tobytes() for digest in self.row("run/shares/combined", step)]
+        return shares_field(self.shares_of(step), self.row("run/shares/exponents", step), digests)
 
     def record(self, step: int) -> bytes:
         if step == 0:
@@ -272,7 +351,7 @@ class Bundle:
             return canonical({"step": 0, "state_root": self.arrays["run/state_roots"][0].tobytes().hex(), **none})
         fingerprints = self.fingerprints(step).astype("<u8").tobytes()
         loss = float(self.arrays["run/losses"][step - 1])
-        return step_record(step, self.root_of(step), self.log(step), fingerprints, loss)
+        return step_record(step, self.root_of(step), self.log(step), fingerprints, loss, self.shares_field(step))
 
     def check_order(self) -> None:
         manifest = self.manifest
@@ -283,6 +362,8 @@ class Bundle:
             need("program" not in manifest and 2 <= len(self.pattern) <= min(self.ordered, 10**6), "no proper pattern")
         else:
             need(sha256(self.bytes("order/program")).hex() == manifest["program"], "another program")
+        if self.shares is not None:
+            self._check_shares()
         arrays = {"schedule": manifest["schedule"], "scalars": manifest["scalars"]}
         for name, spec in arrays.items():
             self._check(name, self.arrays[f"order/{name}"], spec)
@@ -292,6 +373,42 @@ class Bundle:
             need(schedule.min() >= 0 and schedule.max() < spec["shape"][0], "rows that the data do not have")
         need(state_root(self.group("order/data")).hex() == manifest["data_root"], "another data root")
         need(state_root(self.group("order/initial")).hex() == manifest["initial_root"], "another initial state")
+
+    def _check_shares(self) -> None:
+        """That an order with shares is one [18]."""
+        shares, manifest = self.shares, self.manifest
+        count, combine = shares["count"], shares["combine"]
+        need(1 <= count <= 1024 and manifest["batch_size"] % count == 0, "shares into which rows do not divide")
+        need(manifest["commit_every"] == 1, "states between steps with shares that nobody commits to")
+        need(combine in ({"rule": "sum", "bits": sum_bits(count)}, {"rule": "stack"}), "an unknown combination")
+        named, digests = ("update", sha256(canonical(self.updates[""])).hex()) if "" in self.updates else (
+            "updates", {name: sha256(canonical(program)).hex() for name, program in self.updates.items()}
+        )  # fmt: skip
+        need(shares == {"count": count, "combine": combine, named: digests}, "other update programs")
+        need(self.updates.keys() == self.programs.keys(), "other update programs")
+        for name, program in self.programs.items():
+            self.check_pair(program, self.updates[name], count if combine["rule"] == "stack" else None)
+
+    @staticmethod
+    def check_pair(program: Any, update: Any, side_by_side: int | None) -> None:
+        """That an update program takes what its gradient program gives, and does not change the same."""
+        declared = [*program["inputs"], *(output for node in program["nodes"] for output in node["outputs"])]
+        given = {name: declared[number] for name, number in program.get("combined", {}).items()}
+        need(given and "combined" not in update, "a program that gives nothing, or an update that does")
+        for name, value in given.items():
+            need(re.fullmatch(r"[A-Za-z0-9_.:-]{1,220}", name), "a value that is given under no name")
+            need(value is not None and value["dtype"] == "float32", "a value that cannot be combined")
+        need(not program["updates"].keys() & update["updates"].keys(), "a tensor that both programs change")
+        need(given.get("count", {"shape": []})["shape"] == [], "a count that is no single number")
+        before = [] if side_by_side is None else [side_by_side]
+        names = [(item["kind"], item["name"]) for item in update["inputs"]]
+        need(len(set(names)) == len(names), "two inputs of one name")
+        for item in update["inputs"]:
+            need(item["kind"] != "batch", "an update that reads rows")
+            if item["kind"] == "combined":
+                need(item["name"] in given, "an input that no share gives")
+                need(item["dtype"] == "float32", "an input of another dtype than given")
+                need(item["shape"] == [*before, *given[item["name"]]["shape"]], "an input of another shape than given")
 
     @staticmethod
     def _check(name: str, array: np.ndarray, spec: Any) -> None:

@@ -42,7 +42,8 @@ def once(integers: Array, unit: Array) -> Array:
     """``integers * 2^unit`` rounded once; int64 of magnitude 2^62 at most."""
     if np.abs(integers).max(initial=0) <= 2**53:
         # Float64 holds them, and their products with these powers of two.
-        return np.ldexp(integers.astype(np.float64), unit).astype(np.float32) + np.float32(0)
+        with np.errstate(over="ignore"):
+            return np.ldexp(integers.astype(np.float64), unit).astype(np.float32) + np.float32(0)
     units = np.broadcast_to(unit, integers.shape)
     pairs = zip(integers.ravel().tolist(), units.ravel().tolist(), strict=True)
     return np.array([single(n * Fraction(2) ** u) for n, u in pairs], np.float32).reshape(integers.shape)
@@ -268,14 +269,14 @@ class ExactReplayer(Steps):
 
     floating = np.float32
 
-    def __init__(self, bundle: Bundle, name: str = "") -> None:
+    def __init__(self, bundle: Bundle, name: str = "", *, update: bool = False) -> None:
         self.compute = operators(bundle.manifest["precision"]["exact_bits"])
-        super().__init__(bundle, name)
+        super().__init__(bundle, name, update=update)
         for node in self.nodes:
             need(short(node) not in COMPOSITE, f"{node['op']} is no single operation")
 
-    def _log(self, step: int) -> list[SiteLog]:
-        need(self.bundle.log(step) == b"", "a log under an exact profile")
+    def decoded(self, log: bytes) -> list[SiteLog]:
+        need(log == b"", "a log under an exact profile")
         return []
 
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
@@ -286,6 +287,7 @@ class ExactReplayer(Steps):
         return list(outputs)
 
 
-def replayer_of(bundle: Bundle, name: str = "") -> Steps:
-    """The replayer of a bundle's profile, of its only program or of the one called so."""
-    return (ExactReplayer if "exact_bits" in bundle.manifest["precision"] else Replayer)(bundle, name)
+def replayer_of(bundle: Bundle, name: str = "", *, update: bool = False) -> Steps:
+    """The replayer of a bundle's profile, of its only program or of the one called so, or of its update program."""
+    kind = ExactReplayer if "exact_bits" in bundle.manifest["precision"] else Replayer
+    return kind(bundle, name, update=update)

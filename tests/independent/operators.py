@@ -212,15 +212,18 @@ def _softmax(a: Any) -> Array:
 
 
 def _nll_loss(a: Any) -> list[Any]:
+    """A mean or a sum over the targets that count."""
     assert a.weight is None
-    assert a.reduction == 1
-    assert a.ignore_index not in a.target
-    return [-a.self[np.arange(len(a.target)), a.target].mean(), len(a.target)]
+    assert a.reduction in (1, 2)
+    counts = np.flatnonzero(a.target != a.ignore_index)
+    total = -a.self[counts, a.target[counts]].sum()
+    return [total / len(counts) if a.reduction == 1 else total, len(counts)]
 
 
 def _nll_loss_backward(a: Any) -> Array:
     result = np.zeros(a.self.shape)
-    result[np.arange(len(a.target)), a.target] = -a.grad_output / a.total_weight
+    counts = np.flatnonzero(a.target != a.ignore_index)
+    result[counts, a.target[counts]] = -a.grad_output / (a.total_weight if a.reduction == 1 else 1)
     return result
 
 
@@ -254,6 +257,8 @@ COMPUTE: dict[str, Callable[[Any], Any]] = {
     "threshold_backward.default": lambda a: np.where(a.self > a.threshold, a.grad_output, 0.0),
     "where.self": lambda a: np.where(a.condition, a.self, a.other),
     "lt.Scalar": lambda a: a.self < a.other,
+    "ge.Scalar": lambda a: a.self >= a.other,
+    "eq.Scalar": lambda a: a.self == a.other,
     "clone.default": lambda a: a.self,
     "_to_copy.default": lambda a: a.self,
     "cat.default": lambda a: np.concatenate(a.tensors, a.dim),
@@ -272,6 +277,7 @@ COMPUTE: dict[str, Callable[[Any], Any]] = {
     "reciprocal.default": lambda a: 1.0 / a.self,
     "gelu.default": _gelu,
     "gelu_backward.default": _gelu_backward,
+    "sum.default": lambda a: a.self.sum(),
     "sum.dim_IntList": lambda a: a.self.sum(axes(a.self, a.dim), keepdims=a.keepdim),
     "mean.dim": lambda a: a.self.mean(axes(a.self, a.dim), keepdims=a.keepdim),
     "linalg_vector_norm.default": lambda a: np.linalg.norm(a.self.ravel(), {2: 2}[a.ord]),
@@ -378,7 +384,7 @@ SCALES: dict[str, Callable[[Any, list[Array]], list[float]]] = {
     "bmm": lambda a, y: [max(map(product, a.self, a.mat2))],
     "convolution": _convolution_size,
     "convolution_backward": _convolution_gradient_sizes,
-    "sum": lambda a, y: [total(a.self, a.dim)],
+    "sum": lambda a, y: [total(a.self, a.get("dim"))],
     "mean": lambda a, y: [total(a.self, a.dim) / count(a.self, a.dim)],
     "norm": lambda a, y: [top(y[0])],
     "softmax_backward": lambda a, y: [2 * top(a.output) * top(a.grad_output)],
@@ -387,7 +393,7 @@ SCALES: dict[str, Callable[[Any, list[Array]], list[float]]] = {
     "batch_norm_backward": _batch_norm_gradient_sizes,
     "layer_norm": _layer_norm_sizes,
     "layer_norm_backward": _layer_norm_gradient_sizes,
-    "nll_loss": lambda a, y: [top(a.self), top(y[1])],
+    "nll_loss": lambda a, y: [top(a.self) * (a.target.size if a.reduction == 2 else 1), top(y[1])],
     "scatter": lambda a, y: [top(a.grad_output) * np.bincount(a.indices.ravel()).max()],
     "gelu_backward": _gelu_gradient_size,
 }
@@ -444,7 +450,7 @@ BOUNDS: dict[str, Callable[[Any], Sequence[tuple[int, float]]]] = {
     "nll_loss_backward": lambda a: [(8, 1)],
     "gelu": lambda a: [(32, 1)],
     "gelu_backward": lambda a: [(48, 1)],
-    "sum": lambda a: [(added(*lengths(a.self, a.dim)), 1)],
+    "sum": lambda a: [(added(*lengths(a.self, a.get("dim"))), 1)],
     "mean": lambda a: [(added(*lengths(a.self, a.dim)) + 16, 1)],
     "linalg_vector_norm": lambda a: [
         (added(*(n := lengths(a.self, a.dim))) + 18 * (2 * len(n) if math.prod(n) > 4096 else 1), 1)

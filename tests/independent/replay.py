@@ -6,7 +6,7 @@ import decimal
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -169,6 +169,17 @@ def follow(
     return np.where(y == values, result, values)
 
 
+def own_log(values: Array, scale: float, margin_bits: int, grid: Grid, passing: bool) -> SiteLog:
+    """What whoever records logs of flat values: those within tau of a midpoint, and which way each was rounded."""
+    y, exponent = finite(values) if passing else values, exponent_of(scale)
+    if exponent is ZERO:
+        return SiteLog(exponent)
+    remainder = y - rounded(y, exponent, grid)
+    near = quanta(y, exponent, grid) / 2 - np.abs(remainder) <= math.ldexp(1.0, exponent - margin_bits)
+    indices = np.flatnonzero(near & (y == values))
+    return SiteLog(exponent, indices.tolist(), (remainder[indices] < 0).tolist())
+
+
 # Fingerprints: bundle-format.md, section 8.
 
 
@@ -254,12 +265,38 @@ def proven_margin(bound: tuple[int, float]) -> int:
     return math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma))
 
 
+@dataclass(frozen=True)
+class Part:
+    """Which part of a step is computed: all of it, a share, or its update; numerics.md, "Shares".
+
+    Attributes:
+        rows: The first of the rows of the step, and the one behind its last.
+        first: What is added to the numbers of draws.
+        combined: What the shares gave, combined.
+    """
+
+    rows: tuple[int, int | None] = (0, None)
+    first: int = 0
+    combined: Mapping[str, Array] = field(default_factory=dict)
+
+
+WHOLE = Part()
+
+
 @dataclass
 class Step:
+    """What a step, or a part of it, gave; the log is that of its own roundings, or the one that was followed."""
+
     state: dict[str, Array]
     loss: float
     fingerprints: list[int]
     counts: Counts
+    combined: dict[str, Array]
+    log: list[SiteLog]
+
+    @property
+    def row(self) -> Array:
+        return np.array(self.fingerprints, np.uint64)
 
 
 class Steps:
@@ -270,9 +307,9 @@ class Steps:
     compute: Mapping[str, Callable[[Any], Any]]
     """What computes an operator, by its name."""
 
-    def __init__(self, bundle: Bundle, name: str = "") -> None:
+    def __init__(self, bundle: Bundle, name: str = "", *, update: bool = False) -> None:
         self.bundle = bundle
-        self.program = bundle.programs[name]
+        self.program = (bundle.updates if update else bundle.programs)[name]
         self.nodes = self.program["nodes"]
         for node in self.nodes:
             need(short(node) in self.compute or node["op"] in DRAWS, f"{node['op']} is not supported")
@@ -284,13 +321,14 @@ class Steps:
             if o and o["dtype"] == "float32"
         ]
 
-    def step(self, step: int, state: dict[str, Array], log: list[SiteLog] | None) -> Step:
-        """Replay a step; without a log every value is rounded by itself."""
+    def step(self, step: int, state: dict[str, Array], log: list[SiteLog] | None, part: Part = WHOLE) -> Step:
+        """Replay a step or a part of it; without a log every value is rounded by itself."""
         program, counts, sites = self.program, Counts(), iter(log or [])
+        self.followed: list[SiteLog] = []
         self.margins_used: list[int] = []
         as_declared = self._as_declared
         key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
-        values = self._inputs(step, state)
+        values = self._inputs(step, state, part)
         fingerprints: list[int] = []
 
         def watch(value: Array) -> None:
@@ -303,7 +341,9 @@ class Steps:
             args, kwargs = argument(node["args"], values), argument(list(node["kwargs"].values()), values)
             if node["op"] in DRAWS:
                 # 24 bits, which every compute dtype holds.
-                values.append(DRAWS[node["op"]](*args, seed=seed, step=step).astype(self.floating))
+                shape, draw = args
+                drawn = DRAWS[node["op"]](shape, (part.first + draw) % 2**32, seed=seed, step=step)
+                values.append(drawn.astype(self.floating))
                 watch(values[-1])
                 continue
             named = ROWS[short(node)].named(args, dict(zip(node["kwargs"], kwargs, strict=True)))
@@ -321,19 +361,31 @@ class Steps:
         updates = program["updates"]
         # Stored as float32, ties to even.
         new = {name: values[updates[name]].astype(a.dtype) if name in updates else a for name, a in state.items()}
-        return Step(new, float(values[program["loss"]]), fingerprints, counts)
+        given = {name: values[number].astype(np.float32) for name, number in program.get("combined", {}).items()}
+        need(all(np.isfinite(value).all() for value in given.values()), "a share gives what is not finite")
+        return Step(new, float(values[program["loss"]]), fingerprints, counts, given, self.followed)
 
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         raise NotImplementedError
 
-    def _log(self, step: int) -> list[SiteLog]:
-        return decode_log(self.bundle.log(step), self.sites)
+    @property
+    def draws(self) -> int:
+        """D: one more than the largest draw number."""
+        return 1 + max((node["args"][1] for node in self.nodes if node["op"] in DRAWS), default=-1)
 
-    def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:
+    def decoded(self, log: bytes) -> list[SiteLog]:
+        return decode_log(log, self.sites)
+
+    def _inputs(self, step: int, state: dict[str, Array], part: Part) -> list[Array]:
         arrays, names = self.bundle.arrays, self.bundle.manifest["scalar_names"]
-        rows = arrays["order/schedule"][step - 1]
+        rows = arrays["order/schedule"][step - 1][slice(*part.rows)]
         scalars = dict(zip(names, arrays["order/scalars"][step - 1], strict=True))
-        read = {"state": state.get, "scalar": scalars.get, "batch": lambda name: arrays[f"order/data/{name}"][rows]}
+        read = {
+            "state": state.get,
+            "scalar": scalars.get,
+            "batch": lambda name: arrays[f"order/data/{name}"][rows],
+            "combined": part.combined.get,
+        }
         return [self._as_declared(read[item["kind"]](item["name"]), item) for item in self.program["inputs"]]
 
     def _as_declared(self, value: Any, declared: dict[str, Any] | None) -> Array | None:
@@ -346,9 +398,9 @@ class Steps:
 
     def replay(self, step: int, state: dict[str, Array]) -> tuple[Step, bytes]:
         """Replay a step with the trainer's log; returns its Merkle leaf too, which holds that log's digest."""
-        result = self.step(step, state, self._log(step))
+        result = self.step(step, state, self.decoded(self.bundle.log(step)))
         root = state_root(result.state) if self.bundle.committed(step) else None
-        row = np.array(result.fingerprints, "<u8").tobytes()
+        row = result.row.astype("<u8").tobytes()
         return result, leaf(step_record(step, root, self.bundle.log(step), row, result.loss))
 
 
@@ -358,8 +410,8 @@ class Replayer(Steps):
     floating = np.float64
     compute = COMPUTE
 
-    def __init__(self, bundle: Bundle, name: str = "") -> None:
-        super().__init__(bundle, name)
+    def __init__(self, bundle: Bundle, name: str = "", *, update: bool = False) -> None:
+        super().__init__(bundle, name, update=update)
         profile = bundle.manifest["precision"]
         self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
         self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
@@ -384,6 +436,7 @@ class Replayer(Steps):
                     # A bound that does not fit the grid proves nothing.
                     bits = min(bits, proven) if proven >= self.grid.p + self.grid.guard + 2 else bits
                 self.margins_used.append(bits)
-                site = next(sites, None) or SiteLog(exponent_of(scale))
+                site = next(sites, None) or own_log(y.ravel(), scale, bits, self.grid, passing)
+                self.followed.append(site)
                 result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts, passing).reshape(y.shape)
         return result
