@@ -171,7 +171,7 @@ def equal_parts(batch: Mapping[str, TensorType], micro_batches: int) -> Parts:
         if micro_batches < 1 or rows % micro_batches:
             raise DataError(
                 f"A batch of {rows} rows of {name!r} cannot be split into {micro_batches} equal parts.",
-                remedy="Choose a number of micro-batches that divides the batch size.",
+                remedy="Choose a number of micro-batches that divides the batch size, or the rows of a share.",
             )
     return partial(_equal_part, parts=micro_batches)
 

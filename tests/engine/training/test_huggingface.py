@@ -222,6 +222,20 @@ def test_a_text_file_is_packed_and_trains_under_an_exact_profile(models: Path, t
     verified(tmp_path, draft)
 
 
+def test_the_batches_of_a_fine_tuning_are_divided_into_shares(
+    models: Path, rows: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "job.cfoil"
+    command = ["order", "hf", str(models / "gpt2"), "--data", str(rows(PAIRS)), "--out", str(out), "--steps", "2"]
+    assert main([*command, "--batch-size", "4", "--shares", "2", "--micro-batches", "2", "--no-trial"]) == 0
+    assert "Each step has 2 shares of 2 rows, which are added exactly." in capsys.readouterr().out
+    with BundleReader.open(out) as reader:
+        manifest = reader.manifest
+    assert manifest.shares is not None
+    assert manifest.shares.count == 2
+    assert "2 micro-batches" in manifest.optimizer
+
+
 def test_adapters_leave_the_model_as_it_is(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     pytest.importorskip("peft", reason="the library peft is not installed")
     draft = order_huggingface(models / "llama", rows(PAIRS), replace(QUICK, lora=Lora(r=2)))
