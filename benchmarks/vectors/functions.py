@@ -13,6 +13,7 @@ import torch
 
 from benchmarks.vectors.exact import exact_operations
 from benchmarks.vectors.recording import KEY_SEED, trainer_key
+from benchmarks.vectors.sharing import combination
 from counterfoil.arithmetic.compute.draws import drawn
 from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key, step_key
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
@@ -373,4 +374,5 @@ def all_functions() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "logs.json", logs()
     yield "fingerprints.json", fingerprints()
     yield "exact_operations.json", exact_operations()
+    yield "combination.json", combination()
     yield "stopping.json", stopping()

@@ -18,6 +18,7 @@ from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Adam, Sgd, UpdateRule
+from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
@@ -128,6 +129,32 @@ def _convolution_order(precision: AnyPrecision) -> OrderDraft:
         data,
         Sgd(momentum=0.875, weight_decay=2.0**-10),
         precision,
+    )
+
+
+def shares_order() -> OrderDraft:
+    """Three shares of four rows, with batch norm and dropout, under an exact profile."""
+    data = {"rows": _draw((_ROWS, 5), 107), "labels": (_draw((_ROWS,), 108) * _CLASSES).astype(np.int64)}
+    model = nn.Sequential(
+        nn.Linear(5, 4, bias=False), nn.BatchNorm1d(4), nn.Dropout(0.25), nn.ReLU(), nn.Linear(4, _CLASSES)
+    )
+    fan_in_uniform(model, SEED)
+    rule = Sgd(momentum=0.875)
+    return order_custom(
+        CustomJob(
+            "Linear layers in three shares",
+            model,
+            lambda m, batch: functional.cross_entropy(m(batch["rows"]), batch["labels"]),
+            rule,
+            data,
+            STEPS,
+            batch_size=_ROWS,
+            learning_rate=0.0625,
+            seed=SEED,
+            precision=ExactPrecision(13),
+            checkpoint_every=4,
+            shares=3,
+        )
     )
 
 

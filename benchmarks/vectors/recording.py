@@ -23,14 +23,14 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.places import Places
-from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.program.graph import Program
-from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.consent import SignedOrder, accept_order, open_signed_order, sign_order
 from counterfoil.signing.envelope import sign_claim
 from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.loaded import step_inputs
@@ -72,7 +72,7 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
             everything that follows is computed from it. None takes all as they come.
     """
     manifest = draft.manifest
-    interpreters = draft.programs.map(lambda program: _interpreter(program, manifest.precision))
+    interpreters = draft.programs.map(lambda program: interpreter_of(program, manifest.precision))
     kernels = Kernels(_CPU, 1)
     watch = None if manifest.may_stop_early is None else manifest.may_stop_early.watch()
     state: Mapping[str, Tensor] = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
@@ -98,7 +98,8 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
         kernels.close()
 
 
-def _interpreter(program: Program, precision: AnyPrecision) -> Interpreter:
+def interpreter_of(program: Program, precision: AnyPrecision) -> Interpreter:
+    """What executes a program on one thread."""
     if isinstance(precision, ExactPrecision):
         return Interpreter(program, _CPU, torch.float32, exactly(Profile(precision.bits)))
     return Interpreter(program, _CPU)
@@ -164,12 +165,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
                     "leaf": leaf_hash(record.to_bytes()).hex,
                 }
             )
-        run_root = run_tree(records).root
-        ordered = manifest.steps if extent.steps < manifest.steps else None
-        claim = RunClaim(
-            manifest.digest, run_root, extent.steps, (("device", "cpu"),), SIGNED_AT, key.public.pem, ordered
-        )
-        writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, client, key, _MOMENT))
+        run_root = finish(writer, manifest, records, client)
     return {
         "order": manifest.digest.hex,
         **_told(draft),
@@ -180,6 +176,17 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signe
         **_counted(draft),
         "steps": steps,
     }
+
+
+def finish(
+    writer: BundleWriter, manifest: OrderManifest, records: Sequence[StepRecord], client: SignedOrder | None
+) -> Digest:
+    """Finish a run with these records, of an order that a client signed or not; returns its run root."""
+    run_root, steps, key = run_tree(records).root, len(records) - 1, trainer_key()
+    ordered = manifest.steps if steps < manifest.steps else None
+    claim = RunClaim(manifest.digest, run_root, steps, (("device", "cpu"),), SIGNED_AT, key.public.pem, ordered)
+    writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, client, key, _MOMENT))
+    return run_root
 
 
 def _told(draft: OrderDraft) -> dict[str, Any]:

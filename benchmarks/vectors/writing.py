@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.vectors.functions import all_functions
-from benchmarks.vectors.jobs import convolution_order, exact_order, stopped_order, transformer_order, turns_order
+from benchmarks.vectors.jobs import (
+    convolution_order,
+    exact_order,
+    shares_order,
+    stopped_order,
+    transformer_order,
+    turns_order,
+)
 from benchmarks.vectors.readme import readme
 from benchmarks.vectors.recording import write_run
+from benchmarks.vectors.sharing import write_shared_run
 from counterfoil.arithmetic.compute.devices import set_determinism
 from counterfoil.base.wholefiles import write_whole, writing
 
@@ -58,6 +66,9 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
         expected = write_run(folder / f"{name}.cfoil", draft, turned, signed=name in _SIGNED)
         written.append(folder / f"{name}.cfoil")
         write(f"{name}.json", _text(expected))
+    expected = write_shared_run(folder / "shares.cfoil", shares_order())
+    written.append(folder / "shares.cfoil")
+    write("shares.json", _text(expected))
     return written
 
 

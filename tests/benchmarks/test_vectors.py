@@ -17,7 +17,7 @@ from counterfoil.bundle.reader import BundleReader
 from support.jobs import audited
 
 STORED = Path(__file__).parents[1] / "vectors"
-RUNS = ("convolution", "transformer", "exact", "turns", "stopped")
+RUNS = ("convolution", "transformer", "exact", "turns", "stopped", "shares")
 LOGGED = ("run_root", "log", "record", "leaf")
 """What depends on which decisions were close on the machine that wrote a log."""
 
@@ -54,7 +54,7 @@ def test_the_readme_is_the_stored_one_but_for_the_version_of_torch(made: Path) -
 
 def test_the_stored_folder_holds_the_same_files(made: Path) -> None:
     assert {path.name for path in STORED.iterdir()} == {path.name for path in made.iterdir()}
-    assert sum(path.stat().st_size for path in STORED.iterdir()) < 360_000
+    assert sum(path.stat().st_size for path in STORED.iterdir()) < 430_000
 
 
 def test_every_file_stands_in_the_readme(made: Path) -> None:
@@ -65,7 +65,7 @@ def test_every_file_stands_in_the_readme(made: Path) -> None:
 
 def test_single_functions_give_the_stored_bytes(made: Path) -> None:
     names = sorted(path.name for path in made.glob("*.json") if path.stem not in RUNS)
-    assert len(names) == 12
+    assert len(names) == 13
     for name in names:
         assert (STORED / name).read_bytes() == (made / name).read_bytes(), name
 
@@ -75,10 +75,10 @@ def test_runs_give_the_stored_values(name: str, made: Path) -> None:
     if readme(STORED) != readme(made):
         pytest.skip("another torch may capture another list of operators")
     stored, fresh = read(STORED / f"{name}.json"), read(made / f"{name}.json")
-    if name == "exact":  # there is no log, so nothing depends on a machine
+    if name in ("exact", "shares"):  # there is no log, so nothing depends on a machine
         assert stored == fresh
     # The turned decision is one of the log, so that what follows from it depends on the machine as the log does.
-    steps = fresh["turned_step"] - 1 if fresh["turned_step"] else len(fresh["steps"])
+    steps = fresh["turned_step"] - 1 if fresh.get("turned_step") else len(fresh["steps"])
     if stored["steps"] != fresh["steps"]:
         stored["steps"], fresh["steps"] = stored["steps"][:steps], fresh["steps"][:steps]
     assert without_logs(stored) == without_logs(fresh)

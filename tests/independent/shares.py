@@ -23,13 +23,19 @@ def exponent_of(shares: Sequence[Array]) -> int:
     return int(np.frexp(largest)[1]) if largest else NO_EXPONENT
 
 
+def in_integers(share: Array, exponent: int, bits: int) -> Array:
+    """q of what a share gives; zeros without an exponent."""
+    scale = 0 if exponent == NO_EXPONENT else bits - exponent
+    return np.rint(np.ldexp(share.astype(np.float64), scale)).astype(np.int64)
+
+
 def added(shares: Sequence[Array], bits: int) -> tuple[Array, int]:
     """The sum of what shares give under one name, float32, and E."""
     exponent = exponent_of(shares)
     if exponent == NO_EXPONENT:
         return np.zeros(shares[0].shape, np.float32), exponent
-    integers = [np.rint(np.ldexp(share.astype(np.float64), bits - exponent)).astype(np.int64) for share in shares]
-    result = once(np.asarray(sum(integers)), np.int64(exponent - bits))
+    total = np.asarray(sum(in_integers(share, exponent, bits) for share in shares))
+    result = once(total, np.int64(exponent - bits))
     need(np.isfinite(result).all(), "a sum of shares beyond float32's range")
     return result, exponent
 

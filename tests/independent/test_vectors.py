@@ -26,10 +26,12 @@ from independent.bundle import (
     state_root,
     step_record,
     stops_after,
+    sum_bits,
     tensor_digest,
 )
 from independent.exact import function, once, product, quantised, replayer_of, summed
 from independent.replay import DRAWS, Counts, Grid, Replayer, fingerprint, follow, philox, rounded, step_key, uniform
+from independent.shares import SharedSteps, added, exponent_of, in_integers
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 RUNS = ("convolution", "transformer", "exact", "turns", "stopped")
@@ -226,6 +228,45 @@ def test_runs(name):
         assert result.loss.hex() == wanted["loss"]
         assert leaf_hash.hex() == wanted["leaf"] == leaf(bundle.record(step)).hex()
         state = result.state
+
+
+def test_a_run_with_shares():
+    bundle, expected = Bundle(FOLDER / "shares.cfoil"), load("shares")
+    bundle.check_order()
+    assert bundle.check_run().hex() == expected["run_root"]
+    assert bundle.digest.hex() == expected["order"]
+    steps, state = SharedSteps(bundle), bundle.group("order/initial")
+    assert sorted(steps.gradient.program["combined"]) == expected["combined"]
+    for step, wanted in enumerate(expected["steps"], 1):
+        result, leaf_hash = steps.replay(step, state)
+        assert leaf_hash.hex() == wanted["leaf"] == leaf(bundle.record(step)).hex()
+        assert bundle.record(step).decode() == wanted["record"]
+        records = [share.record(w) for w, share in enumerate(result.share_data(steps.changed, bundle.logs(step)[:-1]))]
+        assert [record.decode() for record in records] == [share["record"] for share in wanted["shares"]]
+        assert [leaf(record).hex() for record in records] == [share["leaf"] for share in wanted["shares"]]
+        for part, told in zip((*result.shares, result.update), (*wanted["shares"], wanted), strict=True):
+            assert [f"{number:016x}" for number in part.fingerprints] == told["fingerprints"]
+        assert result.exponents.tolist() == wanted["exponents"]
+        assert state_root(result.state).hex() == wanted["state_root"]
+        assert result.update.loss.hex() == wanted["loss"]
+        state = result.state
+
+
+def test_sums_of_shares():
+    results = set()
+    for item in load("combination")["sums"]:
+        shares = singles(item["shares"])
+        assert exponent_of(list(shares)) == item["exponent"]
+        assert sum_bits(len(shares)) == item["bits"]
+        assert in_integers(shares, item["exponent"], item["bits"]).tolist() == list(map(int, item["integers"]))
+        results.add(item["sum"])
+        if item["sum"] is None:
+            with pytest.raises(RefusedError, match="beyond"):
+                added(list(shares[:, None]), item["bits"])
+        else:
+            found, _ = added(list(shares[:, None]), item["bits"])
+            assert float(found[0]).hex() == float.fromhex(item["sum"]).hex()
+    assert None in results
 
 
 def test_where_rules_end_a_run():
