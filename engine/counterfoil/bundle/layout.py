@@ -19,6 +19,7 @@ from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
 from counterfoil.bundle.kind import BUNDLE, CAPSULE as CAPSULE_FILE, FileKind
 from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.shares import SIGNATURE_BYTES
 
 ORDER = "/order"
 MANIFEST = "/order/manifest"
@@ -52,6 +53,8 @@ SHARE_LOG_ENDS = "/run/shares/log_ends"
 SHARE_FINGERPRINTS = "/run/shares/fingerprints"
 EXPONENTS = "/run/shares/exponents"
 COMBINED = "/run/shares/combined"
+SHARE_SIGNATURES = "/run/shares/signatures"
+"""Where parties answer for shares: what they signed."""
 ARRAYS = "/data"
 """Of a data file: its arrays."""
 CAPSULE = "/capsule"
@@ -319,6 +322,7 @@ def _shares(manifest: OrderManifest, steps: int) -> dict[str, _Part]:
             for name, count in turns.items()
         },
         **(sums if shares.sums else {}),
+        **({SHARE_SIGNATURES: _Part("uint8", (steps, shares.count, SIGNATURE_BYTES))} if shares.signers else {}),
     }
 
 

@@ -8,7 +8,7 @@ was changed in between: FileChangedError, which blames nobody.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,8 +25,12 @@ from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.openfile import OpenFile
 from counterfoil.bundle.schema import OrderManifest, StepRecord
-from counterfoil.bundle.stepshares import StepShares
+from counterfoil.bundle.stepshares import StepShares, no_signatures
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
+
+
+OnShares = Callable[[int, StepShares], None]
+"""Is told of the shares of a step."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +249,7 @@ class BundleReader(CheckedFile):
             self._read(layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS), row, 1)[0],
             exponents,
             combined,
+            self._read(layout.SHARE_SIGNATURES, step - 1, 1)[0] if manifest.shares.signers else no_signatures(),
         )
 
     def log_size(self, step: int) -> int:
@@ -313,7 +318,12 @@ class BundleReader(CheckedFile):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._load(name, f"{layout.checkpoint_path(step)}/{name}", cancel)
 
-    def step_records(self, cancel: CancelToken | None = None, progress: OnProgress | None = None) -> list[StepRecord]:
+    def step_records(
+        self,
+        cancel: CancelToken | None = None,
+        progress: OnProgress | None = None,
+        shares_read: OnShares | None = None,
+    ) -> list[StepRecord]:
         """Rebuild the records of steps 0 to ``steps`` from what is stored; reads every log and fingerprint once.
 
         From then on :meth:`log` and :meth:`fingerprints` give only what these records commit to.
@@ -321,6 +331,7 @@ class BundleReader(CheckedFile):
         Args:
             cancel: Looked at now and then.
             progress: Called with the steps done and their total.
+            shares_read: Called with each step and what is held of its shares, where steps have some.
 
         Raises:
             BundleError: The file is damaged.
@@ -342,7 +353,10 @@ class BundleReader(CheckedFile):
                 shares = None
                 if self.manifest.shares is not None:
                     of_shares = [next(logs) for _ in range(self.manifest.shares.count)]
-                    shares = self._step_shares(step).with_logs(of_shares).root
+                    found = self._step_shares(step).with_logs(of_shares)
+                    shares = found.root
+                    if shares_read is not None:
+                        shares_read(step, found)
                 records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1]), shares))
             if progress:
                 progress(last, steps)

@@ -7,6 +7,7 @@ docs/bundle-format.md, section 18, says where all of it lies; docs/numerics.md, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,9 @@ COUNT = "count"
 """Name of the combined value that says of how many numbers the loss of a share is the sum, where there is one."""
 LOSS = "loss"
 """Name of the combined value that is the loss of a share."""
+SIGNATURE_BYTES = 64
+"""Of a party's signature on what a share gave (Ed25519)."""
+_KEY = re.compile(r"[0-9a-f]{64}")
 NO_EXPONENT = -(2**31)
 """In the place of the exponent of a tensor whose elements are zero in every share."""
 
@@ -43,11 +47,20 @@ class Shares:
         count: W, the number of shares; it divides the rows of a step.
         rule: ``sum`` or ``stack``.
         updates: SHA-256 of each update program's canonical JSON; they take turns with the gradient programs.
+        signers: Of each share the Ed25519 public key of the party that answers for it, 64 hexadecimal digits, or None;
+            empty where nobody but the trainer answers for any.
     """
 
     count: int
     rule: str
     updates: Turns[Digest]
+    signers: tuple[str | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.signers and (len(self.signers) != self.count or not any(self.signers)):
+            raise BundleError(
+                say("The order must name a party for one of its {0} shares at least, or none for each.", self.count)
+            )
 
     @property
     def sums(self) -> bool:
@@ -64,7 +77,8 @@ class Shares:
         updates = {name: digest.hex for name, digest in self.updates.parts.items()}
         combine = {"rule": SUM, "bits": self.bits} if self.sums else {"rule": self.rule}
         named = {"updates": updates} if self.updates.several else {"update": updates[ALONE]}
-        return {"count": self.count, "combine": combine, **named}
+        signers = {"signers": list(self.signers)} if self.signers else {}
+        return {"count": self.count, "combine": combine, **named, **signers}
 
     @classmethod
     def from_json(cls, value: Any, programs: Turns[Digest]) -> Shares:
@@ -95,8 +109,19 @@ class Shares:
             updates = Turns(parts, programs.pattern)
         else:
             updates = Turns.alone(fields.digest("update"))
+        signers = _signers(fields.take("signers", list)) if fields.has("signers") else ()
         fields.end()
-        return cls(count, rule, updates)
+        return cls(count, rule, updates, signers)
+
+
+def _signers(listed: list[Any]) -> tuple[str | None, ...]:
+    """Read the keys of the parties, of which there are as many as shares: an empty list is none of an order."""
+    for key in listed:
+        if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):
+            raise BundleError(say("The key of a party that answers for a share is not 64 hexadecimal digits."))
+    if not listed:
+        raise BundleError(say("The order lists parties that answer for shares, and there are none."))
+    return tuple(listed)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.bundle.shares import MAX_SHARES, ShareRecord, SharesRoot
+from counterfoil.bundle.shares import MAX_SHARES, SIGNATURE_BYTES, ShareRecord, SharesRoot
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import MerkleTree
 
@@ -38,6 +38,8 @@ class StepShares:
         fingerprints: uint64 ``[W, places of the gradient program]``.
         exponents: int32 ``[tensors that are combined]``, by their names, sorted; none where nothing is added.
         combined: uint8 ``[tensors that are combined, 32]``: tensor digests of the sums; none where nothing is added.
+        signatures: uint8 ``[W, 64]``: the signature of the party that answers for each share, zeros where nobody but
+            the trainer does; no rows where the order names no parties. No record commits to them.
     """
 
     roots: npt.NDArray[np.uint8]
@@ -46,6 +48,7 @@ class StepShares:
     fingerprints: npt.NDArray[np.uint64]
     exponents: npt.NDArray[np.int32]
     combined: npt.NDArray[np.uint8]
+    signatures: npt.NDArray[np.uint8] = field(default_factory=lambda: no_signatures())
     _logs: Sequence[Digest] = field(default=())
 
     @classmethod
@@ -56,8 +59,10 @@ class StepShares:
         fingerprints: Sequence[npt.NDArray[np.uint64]],
         exponents: Sequence[int],
         combined: Sequence[Digest],
+        signatures: Sequence[bytes],
     ) -> StepShares:
-        """Put the shares of a step together, in their order."""
+        """Put the shares of a step together, in their order; a share that no party signed has an empty signature."""
+        signed = b"".join(each.ljust(SIGNATURE_BYTES, b"\0") for each in signatures) if any(signatures) else b""
         roots = b"".join(record.gradients.value + record.buffers.value for record in records)
         return cls(
             np.frombuffer(roots, np.uint8).reshape(len(records), 2, DIGEST_BYTES),
@@ -66,6 +71,7 @@ class StepShares:
             np.array(fingerprints, np.uint64).reshape(len(records), -1),
             np.array(exponents, np.int32),
             np.frombuffer(b"".join(digest.value for digest in combined), np.uint8).reshape(-1, DIGEST_BYTES),
+            np.frombuffer(signed, np.uint8).reshape(-1, SIGNATURE_BYTES),
             tuple(record.log for record in records),
         )
 
@@ -76,6 +82,11 @@ class StepShares:
     @property
     def _columns(self) -> tuple[Any, ...]:
         return self.roots, self.numbers, self.log_ends, self.fingerprints, self.exponents, self.combined
+
+    def signature(self, share: int) -> bytes:
+        """Return the signature on what a share gave; empty where there is none."""
+        found = self.signatures[share].tobytes() if len(self.signatures) else b""
+        return found if any(found) else b""
 
     def log_ranges(self) -> list[tuple[int, int]]:
         """Return where the log of each share lies within the step's, as start and end."""
@@ -115,7 +126,7 @@ class StepShares:
         count, places = self.fingerprints.shape
         columns = zip(_DTYPES.values(), self._columns, strict=True)
         parts = [np.ascontiguousarray(column, dtype).tobytes() for dtype, column in columns]
-        return b"".join([_HEAD.pack(count, places, len(self.exponents)), *parts])
+        return b"".join([_HEAD.pack(count, places, len(self.exponents)), *parts, self.signatures.tobytes()])
 
 
 def read_shares(data: bytes, log: bytes) -> StepShares:
@@ -144,7 +155,7 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
             raise ValueError("bytes of no shares")
         columns[name] = np.frombuffer(data[at : at + size], dtype).reshape(shapes[name])
         at += size
-    if len(data) != at:
+    if len(data) - at not in (0, count * SIGNATURE_BYTES):
         raise ValueError("bytes of no shares")
     found = StepShares(
         columns["roots"],
@@ -153,11 +164,17 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
         columns["fingerprints"],
         columns["exponents"],
         columns["combined"],
+        np.frombuffer(data[at:], np.uint8).reshape(-1, SIGNATURE_BYTES),
     )
     ends = [int(item) for item in found.log_ends]
     if ends != sorted(ends) or ends[-1] > len(log):
         raise ValueError("logs of shares that do not lie within the step's")
     return found.with_logs([Digest.of(log[first:last]) for first, last in found.log_ranges()])
+
+
+def no_signatures() -> npt.NDArray[np.uint8]:
+    """Return what there is of signatures where the order names no parties."""
+    return np.zeros((0, SIGNATURE_BYTES), np.uint8)
 
 
 def combined_root(digests: npt.NDArray[np.uint8]) -> Digest:

@@ -20,6 +20,7 @@ from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import OrderManifest, check_name
+from counterfoil.bundle.shares import SIGNATURE_BYTES
 from counterfoil.bundle.stepshares import StepShares
 
 
@@ -158,6 +159,8 @@ class BundleWriter(FileWriter):
             layout.SHARE_NUMBERS: ("float64", (steps, shares.count, 2)),
             layout.SHARE_LOG_ENDS: ("uint64", (steps, shares.count)),
         }
+        if shares.signers:
+            wanted[layout.SHARE_SIGNATURES] = "uint8", (steps, shares.count, SIGNATURE_BYTES)
         for name, each in places.parts.items():
             count = turns.count(name, steps)
             path = layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)
@@ -177,6 +180,8 @@ class BundleWriter(FileWriter):
         if len(shares.combined):
             self._rows(layout.fingerprints_path(name, layout.EXPONENTS), row, shares.exponents[None])
             self._rows(layout.fingerprints_path(name, layout.COMBINED), row, shares.combined[None])
+        if len(shares.signatures):
+            self._rows(layout.SHARE_SIGNATURES, step - 1, shares.signatures[None])
 
     def append_step(
         self,
@@ -310,6 +315,8 @@ def run_bytes(manifest: OrderManifest, extent: Extent, state_bytes: int, places:
     steps, turns = extent.steps, manifest.programs
     shares = 0 if manifest.shares is None else manifest.shares.count
     recorded = sum(turns.count(name, steps) * each.bytes(shares) for name, each in places.parts.items())
+    if manifest.shares is not None and manifest.shares.signers:
+        recorded += steps * shares * SIGNATURE_BYTES
     return extent.checkpoint_count * state_bytes + recorded + extent.committed_steps * DIGEST_BYTES
 
 

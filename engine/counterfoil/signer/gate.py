@@ -20,6 +20,7 @@ from counterfoil.signing.intoto import (
     ORDER_PREDICATE,
     REPLY_PREDICATE,
     RUN_PREDICATE,
+    SHARE_PREDICATE,
     SHORT_RUN_PREDICATE,
     SVR_PREDICATE,
     TREE_HEAD_PREDICATE,
@@ -47,6 +48,8 @@ class Purpose(Enum):
     """One reply to a verdict."""
     NOTE = "note"
     """One note about data."""
+    SHARES = "shares"
+    """What shares of the steps of one order gave, as the party that answers for them."""
 
 
 _PREDICATES = {
@@ -62,9 +65,10 @@ _PREDICATES = {
     Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
     Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
     Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
+    Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
-_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE)
-"""What a trainer's signer signs before the claim, which is the last."""
+_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE)
+"""What a trainer's signer signs before the claim, which is the last; and what a party's signs of each step."""
 _NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY, Purpose.NOTE)
 """Purposes whose statements name the key that signs them."""
 
@@ -107,7 +111,7 @@ class Gate:
             raise SignatureError(say("The statement has no predicate."))
         if self._purpose in _NAME_THEIR_KEY and statement["predicate"].get("public_key") != self._public.pem:
             raise SignatureError(say("The statement names another public key than the one that would sign it."))
-        if self._purpose is Purpose.TRAIN:
+        if self._purpose in (Purpose.TRAIN, Purpose.SHARES):
             self._check_order(subjects[0])
         elif self._about and subjects[0].get("name") != self._about:
             raise SignatureError(say("The statement is about another file than {0}.", self._about))

@@ -75,6 +75,28 @@ def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
     return tuple(sorted(_parse_envelope(envelope).signatures))
 
 
+def signature_in(envelope: bytes) -> bytes:
+    """Return the signature of an envelope, unverified; raises SignatureError when the envelope is malformed."""
+    (signature,) = _parse_envelope(envelope).signatures.values()
+    return bytes.fromhex(signature.signature)
+
+
+def is_signed_by(payload: bytes, signature: bytes, key: PublicKey) -> bool:
+    """Whether a signature that lies beside its payload, in no envelope, is this key's.
+
+    Args:
+        payload: The canonical JSON of an in-toto statement.
+        signature: What :func:`signature_in` gave.
+        key: The key.
+    """
+    envelope = Envelope(payload, PAYLOAD_TYPE, {key.key_id: Signature(key.key_id, signature.hex())})
+    try:
+        envelope.verify([key.wrapped], 1)
+    except _MALFORMED:
+        return False
+    return True
+
+
 def payload_of(envelope: bytes) -> bytes:
     """Return the payload of an envelope without a look at its signature; raises SignatureError when it is malformed."""
     payload: bytes = _parse_envelope(envelope).payload

@@ -24,8 +24,18 @@ from counterfoil.base.generators import relay
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import LoadedOrder
+from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recordingevents import OperatorRecorded
-from counterfoil.training.sharing import Alone, Exchange, PartDone, SharedStep, execute_shared
+from counterfoil.training.sharesigning import share_signer
+from counterfoil.training.sharing import (
+    Alone,
+    Exchange,
+    PartDone,
+    SharedStep,
+    SignShare,
+    execute_shared,
+    unsigned,
+)
 from counterfoil.training.stepfile import StoredStep, log_of_part
 from counterfoil.training.tamper import Tamper
 
@@ -41,6 +51,7 @@ class Executor:
         tamper: What departs from the order.
         exchange: What this process and others tell each other, where the steps of the order have shares.
         cancel: Looked at between operators.
+        sign: Signs what the shares that this process runs gave.
     """
 
     order: LoadedOrder
@@ -49,6 +60,7 @@ class Executor:
     tamper: Tamper | None
     exchange: Exchange | None
     cancel: CancelToken | None
+    sign: SignShare = unsigned
 
     def execute(
         self, step: int, program: Program, inputs: StepInputs, rounder: Round
@@ -77,16 +89,30 @@ def open_executor(
     tamper: Tamper | None,
     exchange: Exchange | None,
     cancel: CancelToken | None,
+    share_keys: Mapping[int, SigningKey] | None = None,
 ) -> Executor:
-    """Make an executor, on a machine that has room for a step and passes its self-test."""
+    """Make an executor, on a machine that has room for a step and passes its self-test.
+
+    Args:
+        order: The order.
+        machine: The machine.
+        tamper: What departs from the order.
+        exchange: See :class:`Executor`; unless given, this process runs all shares.
+        cancel: Looked at between operators.
+        share_keys: The keys of the parties that answer for shares that this process runs.
+
+    Raises:
+        RecordingError: The key of one of these parties is missing, or is another one.
+    """
     precision, shares = order.manifest.precision, order.manifest.shares
     if shares is not None and exchange is None:
         exchange = Alone(shares.count)
+    sign = share_signer(order.manifest, () if exchange is None else exchange.mine, share_keys or {})
     mine = None if exchange is None else len(exchange.mine)
     machine.check_memory(order.all_programs, precision, order.combining_bytes(mine)[0])
     run_selftest(machine, precision)
     interpreters = {program.digest: machine.interpreter(program, precision) for program in order.all_programs}
-    return Executor(order, interpreters, machine.compute(precision), tamper, exchange, cancel)
+    return Executor(order, interpreters, machine.compute(precision), tamper, exchange, cancel, sign)
 
 
 @dataclass(frozen=True)
@@ -127,7 +153,7 @@ class Recorders:
         """Execute a step, from 1; returns its result alone in a process that writes nothing."""
         executor, order = self._executor, self._executor.order
         if executor.exchange is not None:
-            done = yield from execute_shared(order, step, state, self._part, executor.exchange)
+            done = yield from execute_shared(order, step, state, self._part, executor.exchange, executor.sign)
             if isinstance(done, StepResult):
                 return done
             log = done.log, done.log_entries

@@ -81,6 +81,7 @@ def record(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
+    share_keys: Mapping[int, SigningKey] | None = None,
     tamper: Tamper | None = None,
     heads: str | os.PathLike[str] | None = None,
     heads_every: int = HEADS_EVERY,
@@ -104,6 +105,7 @@ def record(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
+        share_keys: The keys of the parties that answer for shares, by the numbers of these, where the order names some.
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.
@@ -123,7 +125,8 @@ def record(
             another.
         RefusedError: The order is damaged or not supported.
         RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
-            another order or key, or cannot be gone on with here.
+            another order or key, or cannot be gone on with here; or the key of a party that answers for a share is not
+            given.
         NonFiniteError: Training diverged; the message names the operator.
         CancelledError: ``cancel`` was set; what is finished is kept.
         FileWriteError: The disk is full or cannot be written; what is finished is kept.
@@ -139,7 +142,7 @@ def record(
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
         opened = _open(order_path, stack, limits, cancel)
-        executor = open_executor(opened.order, machine, tamper, None, cancel)
+        executor = open_executor(opened.order, machine, tamper, None, cancel, share_keys)
         if fresh:
             discard_recording(run_path)
         session = _Session(run_path, key, machine, opened, cancel)

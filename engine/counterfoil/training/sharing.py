@@ -52,12 +52,14 @@ class ShareDone:
         log: Its rounding log, encoded.
         log_entries: Number of entries in it.
         fingerprints: uint64 ``[places]``.
+        signature: What the party that answers for it signed; empty where nobody but the trainer does.
     """
 
     record: ShareRecord
     log: bytes
     log_entries: int
     fingerprints: npt.NDArray[np.uint64]
+    signature: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,18 @@ class RunPart(Protocol):
         self, step: int, share: int | None, program: Program, inputs: StepInputs, /
     ) -> Generator[Any, None, PartDone]:
         """Run the program of the part; yields the progress."""
+
+
+class SignShare(Protocol):
+    """Signs what a share gave, as the party that answers for it."""
+
+    def __call__(self, step: int, record: ShareRecord, /) -> bytes:
+        """Return the signature; nothing for a share that no party answers for."""
+
+
+def unsigned(step: int, record: ShareRecord) -> bytes:
+    """Sign nothing: a :class:`SignShare` where no party answers for shares, or all have signed before."""
+    return b""
 
 
 class Exchange(Protocol):
@@ -145,7 +159,12 @@ class Alone:
 
 
 def execute_shared(
-    order: LoadedOrder, step: int, state: Mapping[str, Tensor], run: RunPart, exchange: Exchange
+    order: LoadedOrder,
+    step: int,
+    state: Mapping[str, Tensor],
+    run: RunPart,
+    exchange: Exchange,
+    sign: SignShare = unsigned,
 ) -> Generator[Any, None, SharedStep | StepResult]:
     """Execute a step that shares make.
 
@@ -155,6 +174,7 @@ def execute_shared(
         state: The state before it.
         run: Runs a part.
         exchange: Says which shares this process runs, and hears of the others.
+        sign: Signs what each of these gave.
 
     Yields:
         What ``run`` yields.
@@ -173,7 +193,7 @@ def execute_shared(
         buffers = {name: part.result.state[name] for name in program.updates}
         first = buffers if share == 0 else first
         record = share_record(share, part.result, buffers, Digest.of(part.log), part.fingerprints)
-        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints))
+        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints, sign(step, record)))
         given.append(part.result.combined)
     exponents = np.zeros(0, np.int32)
     if shares.sums:
@@ -204,6 +224,7 @@ def execute_shared(
             [share.fingerprints for share in every],
             exponents.tolist(),
             list(digests_of(together).values()) if shares.sums else [],
+            [share.signature for share in every],
         ),
     )
 

@@ -115,7 +115,7 @@ def encode_step(step: StoredStep, seal: Digest) -> tuple[bytes, Digest]:
         record.state_root is not None,
     )
     head = numbers + (record.state_root.value if record.state_root is not None else bytes(DIGEST_BYTES))
-    own = _seal(seal, head, record)
+    own = _seal(seal, head, step)
     return b"".join((head, step.log, fingerprint_bytes(step.fingerprints), shares, own.value)), own
 
 
@@ -163,7 +163,7 @@ def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[Stored
             state_root=root,
             shares=shares,
         )
-        seal = _seal(seal, head, step.record)
+        seal = _seal(seal, head, step)
         if written != seal.value:
             return
         position = end
@@ -175,8 +175,11 @@ def read_words(data: bytes) -> npt.NDArray[np.uint64]:
     return np.frombuffer(data, "<u8").astype(np.uint64)
 
 
-def _seal(before: Digest, head: bytes, record: StepRecord) -> Digest:
+def _seal(before: Digest, head: bytes, step: StoredStep) -> Digest:
+    record = step.record
     assert record.log is not None
     assert record.fingerprints is not None
     shares = b"" if record.shares is None else canonical.encode(record.shares.to_json())
-    return Digest.of(before.value + head + record.log.value + record.fingerprints.value + shares)
+    # No record commits to what parties signed, so the seal does.
+    signed = b"" if step.shares is None else step.shares.signatures.tobytes()
+    return Digest.of(before.value + head + record.log.value + record.fingerprints.value + shares + signed)

@@ -1,0 +1,70 @@
+"""Signing what shares gave while they are recorded: the keys of the parties that answer for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import RecordingError
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.shares import ShareRecord
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.parties import parties_of, sign_share
+from counterfoil.training.sharing import SignShare, unsigned
+
+
+@dataclass(frozen=True)
+class PartySigner:
+    """The :class:`counterfoil.training.sharing.SignShare` of an order with parties.
+
+    Attributes:
+        order: The order's digest.
+        keys: The key of the party that answers for each share, of those that have one.
+    """
+
+    order: Digest
+    keys: Mapping[int, SigningKey]
+
+    def __call__(self, step: int, record: ShareRecord) -> bytes:
+        """Sign what a share gave; nothing where nobody but the trainer answers for it."""
+        key = self.keys.get(record.share)
+        return b"" if key is None else sign_share(self.order, step, record, key)
+
+
+def share_signer(manifest: OrderManifest, mine: Sequence[int], keys: Mapping[int, SigningKey]) -> SignShare:
+    """Return what signs the shares that a process runs.
+
+    Args:
+        manifest: The order's manifest.
+        mine: The numbers of these shares.
+        keys: The keys that were given, by the numbers of the shares that they are for; those of other processes'
+            shares are left alone.
+
+    Raises:
+        RecordingError: The key of a party is missing, is another one than the order names, or is for a share that no
+            party answers for.
+        BundleError: A key of the order is none.
+    """
+    parties = {} if manifest.shares is None else parties_of(manifest.shares)
+    for share in sorted(keys.keys() - parties.keys()):
+        raise RecordingError(
+            f"A key was given for share {share}, and the order names no party that answers for it.",
+            remedy="Leave the key out, or give it for a share that the order names a party for.",
+        )
+    for share in mine:
+        if share not in parties:
+            continue
+        wanted = parties[share].key_id
+        if share not in keys:
+            raise RecordingError(
+                f"The party with the key {wanted} answers for share {share}, and its key was not given.",
+                remedy=f"Give its private key: --share-key {share}=FILE.",
+            )
+        given = keys[share].public.key_id
+        if given != wanted:
+            raise RecordingError(
+                f"The party with the key {wanted} answers for share {share}; the key that was given is {given}.",
+                remedy=f"Give the party's own private key: --share-key {share}=FILE.",
+            )
+    return PartySigner(manifest.digest, dict(keys)) if parties else unsigned
