@@ -482,6 +482,8 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
     ]
     if dispute.part:
         facts.insert(1, (_tr("Part of the step"), words.step_part(dispute.part)))
+    if dispute.signer:
+        facts.insert(2, (_tr("Signed by the party"), _hash(dispute.signer)))
     if dispute.inputs:
         facts.insert(2, (_tr("What the step read"), words.rows(dispute.inputs)))
     if operator is not None:

@@ -183,6 +183,7 @@ class DisputeView(QWidget):
         self._facts.show_fields(
             [
                 *self._operator_fields(dispute),
+                *([Field(self.tr("Signed by the party"), dispute.signer, exact=True)] if dispute.signer else []),
                 Field(self.tr("Trainer's loss"), text.exact(dispute.trainer_loss)),
                 Field(self.tr("Replay's loss"), text.exact(dispute.replay_loss)),
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, exact=True),

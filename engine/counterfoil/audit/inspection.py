@@ -37,6 +37,7 @@ from counterfoil.program.recompute import computed_again
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.remote.ranges import Fetched
 from counterfoil.signing.keys import PublicKey
+from counterfoil.signing.parties import SignedShares
 from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
 
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
@@ -295,7 +296,8 @@ def _check_commitments(
 ) -> tuple[CheckState, str]:
     assert inspection.claim is not None
     _check_columns(inspection)
-    records = tuple(inspection.reader.step_records(cancel))
+    signed = SignedShares(manifest)
+    records = tuple(inspection.reader.step_records(cancel, shares_read=signed.look))
     tree = run_tree(records)
     if tree.root != inspection.claim.run_root:
         raise CommitmentError(
@@ -307,11 +309,13 @@ def _check_commitments(
             ),
             remedy=say("Ask the trainer for the file again."),
         )
+    signed.check()
     check_beginning(records[0], manifest)
     inspection.records, inspection.tree = records, tree
     detail = joined(
         say("The {0} steps have the signed run root {1}.", inspection.reader.extent.steps, tree.root.short),
         check_end(records, manifest),
+        say("The parties signed the {0} shares that they answer for.", signed.checked) if signed.checked else "",
     )
     if heads is not None:
         key = PublicKey.from_pem(inspection.claim.public_key.encode())

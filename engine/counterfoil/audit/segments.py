@@ -367,6 +367,8 @@ class SegmentReplay:
             look,
             () if outcome is None else self._path(step, outcome.leaf),
         )
+        shares = self._order.manifest.shares
+        dispute = dispute if shares is None else dispute.answered_for(shares.signers)
         yield self._note(DisputeLocated(dispute))
         if dispute.stands_alone and committed is not None and not dispute.part and self._inspection is not None:
             self._ledger.learn(evidence=gather(self._inspection, self._order, step, committed))

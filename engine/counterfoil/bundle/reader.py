@@ -28,7 +28,6 @@ from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.stepshares import StepShares, no_signatures
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 
-
 OnShares = Callable[[int, StepShares], None]
 """Is told of the shares of a step."""
 

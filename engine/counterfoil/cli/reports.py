@@ -148,6 +148,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
         {
             "disputed step": str(dispute.step),
             **({"part of the step": dispute.part} if dispute.part else {}),
+            **({"signed by the party": dispute.signer} if dispute.signer else {}),
             "what differs": ", ".join(dispute.parts),
             "trainer's leaf": dispute.trainer_leaf.hex,
             "replay's leaf": "none: the step could not be replayed"

@@ -6,15 +6,35 @@ section 18, "Signed shares".
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError, KeyFileError
+from counterfoil.base.errors import BundleError, KeyFileError, SignatureError
 from counterfoil.base.sentence import say
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import ShareRecord, Shares
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.signing.envelope import is_signed_by, signature_in
 from counterfoil.signing.intoto import SHARE_PREDICATE, make_statement
-from counterfoil.signing.keys import PublicKey, SigningKey
+from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
 from counterfoil.signing.publickeys import pem_of
+
+Party = PublicKey | str | os.PathLike[str]
+"""A party that answers for shares: its public key, or the file that holds it."""
+
+
+def public_keys(signers: Sequence[Party | None]) -> tuple[str | None, ...]:
+    """Return the keys of parties as an order has them: 64 hexadecimal digits, or None.
+
+    Raises:
+        KeyFileError: A file is missing, or holds no Ed25519 public key.
+    """
+    return tuple(
+        party if party is None else (party if isinstance(party, PublicKey) else load_public_key(party)).public
+        for party in signers
+    )
 
 
 def parties_of(shares: Shares) -> dict[int, PublicKey]:
@@ -58,6 +78,63 @@ def sign_share(order: Digest, step: int, record: ShareRecord, key: SigningKey) -
     return signature_in(key.sign(share_statement(order, step, record)))
 
 
-def share_is_signed(order: Digest, step: int, record: ShareRecord, signature: bytes, key: PublicKey) -> bool:
-    """Whether a party signed what a share gave; the first three arguments are those of :func:`sign_share`."""
-    return is_signed_by(share_statement(order, step, record), signature, key)
+class SignedShares:
+    """Checks that the parties of an order signed the shares that they answer for.
+
+    Args:
+        manifest: The order's manifest.
+
+    Attributes:
+        checked: How many signatures hold.
+        problem: What is wrong with the first that does not; None while all hold.
+
+    Raises:
+        BundleError: A key of the order is none.
+    """
+
+    def __init__(self, manifest: OrderManifest) -> None:
+        self._order = manifest.digest
+        self._parties = {} if manifest.shares is None else parties_of(manifest.shares)
+        self.checked = 0
+        self.problem: SignatureError | None = None
+
+    def look(self, step: int, shares: StepShares) -> None:
+        """Look at the shares of a step, unless one before is not signed."""
+        if not self._parties or self.problem is not None:
+            return
+        for record in shares.records:
+            share, signature = record.share, shares.signature(record.share)
+            key = self._parties.get(share)
+            if key is None:
+                if signature:
+                    self.problem = _not_signed(step, share, say("no party answers for it, and it is signed"))
+                continue
+            if not signature:
+                self.problem = _not_signed(
+                    step, share, say("the party with the key {0} answers for it, and did not sign it", key.key_id)
+                )
+                return
+            if not is_signed_by(share_statement(self._order, step, record), signature, key):
+                self.problem = _not_signed(
+                    step, share, say("its signature is not that of the party with the key {0}", key.key_id)
+                )
+                return
+            self.checked += 1
+
+    def check(self) -> None:
+        """Raise SignatureError where a share that was looked at is not signed by its party."""
+        if self.problem is not None:
+            raise self.problem
+
+
+def _not_signed(step: int, share: int, why: str) -> SignatureError:
+    return SignatureError(
+        say(
+            "Share {0} of step {1} is not what its party signed: {2}. The trainer put the run together of shares that "
+            "their parties did not sign, or the file was altered.",
+            share,
+            step,
+            why,
+        ),
+        remedy=say("Ask the trainer for the run as it was signed, and the parties what they signed."),
+    )

@@ -38,6 +38,7 @@ from counterfoil.program.sharing import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizers_within, trained_names
+from counterfoil.signing.parties import Party
 from counterfoil.training.batches import Batches, Last
 from counterfoil.training.capturing import capture_form, capture_forms, foretelling
 from counterfoil.training.division import Division, divided
@@ -148,6 +149,8 @@ class CustomJob(ClientJob):
             ``krum``, or with settings ``centred-clipping,radius=5`` (docs/aggregation.md); None to add them.
         faulty: How many shares the rule should bear with.
         worker_momentum: How much of its momentum each share keeps at each step, before the rule; 0 for none.
+        signers: With shares of several parties: of each share the public key of the party that answers for it, or the
+            file that holds it, or None. Each signs what its shares gave; a dispute about one then names its key.
     """
 
     title: str
@@ -178,6 +181,7 @@ class CustomJob(ClientJob):
     aggregate: str | None = None
     faulty: int = 0
     worker_momentum: float = 0.0
+    signers: Sequence[Party | None] = ()
 
     @property
     def division(self) -> Division:
@@ -272,7 +276,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
         checkpoint_every=int(job.checkpoint_every),
         notes=(*notes.sentences, *stored, *padded),
     )
-    draft = draft.stopping_early(job.may_stop_early)
+    draft = draft.stopping_early(job.may_stop_early).signed_by_parties(job.signers)
     return (yield from draft.recomputing_in_stages(job.recompute_activations, cancel))
 
 
@@ -369,6 +373,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "faulty": (numbers.Integral, "a whole number"),
     "aggregate": ((str, type(None)), "the name of a rule"),
     "worker_momentum": (numbers.Real, "a number"),
+    "signers": ((list, tuple), "a list of keys, one or None for each share"),
     "accumulate": (numbers.Integral, "a whole number"),
     "commit_every": (numbers.Integral, "a whole number"),
     "checkpoint_every": (numbers.Integral, "a whole number"),

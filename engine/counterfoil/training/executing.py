@@ -23,8 +23,8 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.generators import relay
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.program.graph import Program
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.signing.keys import SigningKey
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recordingevents import OperatorRecorded
 from counterfoil.training.sharesigning import share_signer
 from counterfoil.training.sharing import (

@@ -37,6 +37,7 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.signing.consent import Acceptance, open_acceptance
 from counterfoil.signing.keys import PublicKey
+from counterfoil.signing.parties import SignedShares
 from counterfoil.training.loaded import LoadedOrder, places_of
 from counterfoil.training.recording import encode_header
 from counterfoil.training.recordingfolder import ACCEPTANCE, HEADER, check_files, reading_recording
@@ -105,6 +106,7 @@ class GrowingRecording:
         self._last: StoredStep | None = None
         """The step that was read again last."""
         self._needed = places_of(order)
+        self._signed = SignedShares(manifest)
         self._forgotten = 0
         self._file, self._end, self._seal = 1, 0, Digest(bytes(DIGEST_BYTES))
 
@@ -282,6 +284,8 @@ class GrowingRecording:
         found = Places(len(step.fingerprints))
         if step.shares is not None:
             found = Places(found.step, step.shares.fingerprints.shape[1], len(step.shares.exponents))
+            self._signed.look(step.record.step, step.shares)
+            self._signed.check()
         counted = None if step.shares is None else len(step.shares.roots)
         if counted != (None if shares is None else shares.count):
             raise CommitmentError(

@@ -35,6 +35,7 @@ from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.consent import sign_order
 from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.parties import Party, public_keys
 from counterfoil.training.loaded import LoadedOrder, check_inputs
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
@@ -162,6 +163,29 @@ class OrderDraft:
             return replace(self, manifest=replace(self.manifest, may_stop_early=rule))
         except BundleError as error:
             raise DataError(error.sentence, remedy="Choose a patience below the number of steps.") from error
+
+    def signed_by_parties(self, signers: Sequence[Party | None]) -> OrderDraft:
+        """Return the order with parties that answer for its shares; with none it stays as it is.
+
+        Args:
+            signers: The public key of the party of each share, or the file that holds it; None for a share that the
+                trainer answers for.
+
+        Raises:
+            DataError: The steps of the order have no shares, or not as many.
+            KeyFileError: A file holds no Ed25519 public key.
+        """
+        if not signers:
+            return self
+        shares = self.manifest.shares
+        if shares is None or shares.count != len(signers):
+            count = "no" if shares is None else shares.count
+            raise DataError(
+                f"Parties are named for {len(signers)} shares, and the steps of the order have {count} shares.",
+                remedy="Name a key, or none, for each share of a step.",
+            )
+        named = replace(shares, signers=public_keys(signers))
+        return replace(self, manifest=replace(self.manifest, shares=named))
 
     def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
         """Read the program as others will, and execute the first step on the CPU as its trainer will.

@@ -18,7 +18,7 @@ from counterfoil.audit.statement.model import (
     TensorFields,
 )
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
-from counterfoil.audit.values.dispute import COMBINE, UPDATE, Right
+from counterfoil.audit.values.dispute import COMBINE, SHARE, UPDATE, Right
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import ProofError
 from counterfoil.base.sentence import say
@@ -82,6 +82,8 @@ def _wrong_parts(fields: DisputeFields) -> Broken:
         yield say("The verdict's dispute is about a step's shares, and names no part of the step.")
     if parts not in _UNREPLAYED and fields.part is not UNSET and (fields.part != UPDATE) != ("shares" in parts):
         yield say("The verdict's dispute names a part of the step that does not differ, or not the first that does.")
+    if fields.signer is not UNSET and (fields.part is UNSET or not fields.part.startswith(SHARE)):
+        yield say("The verdict's dispute names a party that answers for a share, and what differs is none.")
     if fields.part == COMBINE and fields.names_a_place:
         yield say("The verdict's dispute names an operator or rows of a combination, which has none.")
     printed = parts != ("result",) and (fields.part is UNSET or fields.part == UPDATE)

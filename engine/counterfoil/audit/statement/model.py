@@ -279,6 +279,7 @@ class DisputeFields(Strict, frozen=True):
     operator: OperatorFields | None
     finding: FindingFields | None
     part: StepPart | UnsetType = UNSET
+    signer: DigestText | UnsetType = UNSET
 
     @property
     def names_a_place(self) -> bool:

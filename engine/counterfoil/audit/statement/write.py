@@ -232,7 +232,8 @@ def _steering(steering: Steering) -> SteeringFields:
 
 def _dispute(dispute: Dispute) -> DisputeFields:
     comparisons = tuple(_like(ComparisonFields, node) for node in dispute.path)
-    return _like(DisputeFields, dispute, comparisons=comparisons, part=dispute.part or UNSET)
+    part, signer = dispute.part or UNSET, dispute.signer or UNSET
+    return _like(DisputeFields, dispute, comparisons=comparisons, part=part, signer=signer)
 
 
 def _like(kind: type[Fields], value: object, **other: object) -> Fields:

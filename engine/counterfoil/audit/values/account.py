@@ -24,12 +24,21 @@ def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
 def part_named(dispute: Dispute) -> Sentence:
     """Say which part of a step that shares make differs; empty where the step has no shares."""
     if dispute.share is not None:
-        return say("What differs is share {0}: every share of a step is judged by itself.", dispute.share)
+        named = say("What differs is share {0}: every share of a step is judged by itself.", dispute.share)
+        return joined(named, _party_named(dispute))
     if dispute.part == COMBINE:
         return say("What differs is the combination of the shares; each of them gives what was signed.")
     if dispute.part == UPDATE:
         return say("What differs is the update; the shares and their combination are what was signed.")
     return joined()
+
+
+def _party_named(dispute: Dispute) -> Sentence:
+    """Say which party signed the share that differs; empty where nobody but the trainer answers for it."""
+    if not dispute.signer:
+        return joined()
+    signed = say("The party with the key {0} signed what share {1} gave.", dispute.signer, dispute.share)
+    return joined(signed, say("It answers for that, and not the trainer.") if dispute.accuses else "")
 
 
 def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
@@ -121,6 +130,12 @@ def meaning_of(dispute: Dispute) -> Sentence:
 
 def bound_by(dispute: Dispute) -> Sentence:
     """Say, for a client, what an accusation is about and who can settle it."""
+    if dispute.signer:
+        return joined(
+            say("What share {0} of step {1} gave is not what the ordered step gives.", dispute.share, dispute.step),
+            _party_named(dispute),
+            say("Its signature binds it to that, so the dispute can be settled by anybody who repeats this one share."),
+        )
     signed = say("What the trainer signed for step {0} is not what the ordered step gives.", dispute.step)
     if dispute.replay_leaf is None:
         signed = say("The trainer signed a result of step {0}, which comes to none on a sound machine.", dispute.step)

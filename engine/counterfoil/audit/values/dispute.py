@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.plaintext import spelled
 from counterfoil.base.sentence import Sentence, enumeration, say
 from counterfoil.commit.merkle import MerkleComparison
+from counterfoil.signing.publickeys import key_id_of
 
 
 @dataclass(frozen=True)
@@ -293,6 +294,7 @@ class Dispute:
         finding: What is proven; None when this machine's result was not confirmed.
         inputs: Names of the data arrays whose rows have other fingerprints in what was signed than in the order.
         part: Which part of the step differs, where shares make it: ``share 0`` and so on, ``combine`` or ``update``.
+        signer: Id of the key of the party that signed the share that differs, where the order names one for it.
     """
 
     step: int
@@ -312,6 +314,21 @@ class Dispute:
     finding: Finding | None = None
     inputs: tuple[str, ...] = ()
     part: str = ""
+    signer: str = ""
+
+    def answered_for(self, signers: Sequence[str | None]) -> Dispute:
+        """Return the dispute with the party that answers for the share that differs, if one does.
+
+        Decisions that are left out in step after step are the trainer's matter: a party signed one share of each.
+
+        Args:
+            signers: The public key of the party of each share, as the order names them; each share that has one is
+                signed by it.
+        """
+        public = signers[self.share] if signers and self.share is not None else None
+        if public is None or self.right is Right.OMISSIONS:
+            return self
+        return replace(self, signer=key_id_of(public))
 
     @property
     def share(self) -> int | None:

@@ -1,0 +1,298 @@
+"""Shares that parties answer for: each signs what its shares gave, and answers for it in a dispute."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import counterfoil
+from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.values.account import bound_by
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import BundleError, DataError, RecordingError, SignatureError
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.shares import Shares
+from counterfoil.bundle.stepshares import read_shares
+from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.parties import share_statement
+from counterfoil.signing.publickeys import key_id_of
+from counterfoil.training.order import OrderDraft
+from support.bundles import change, opened_for_change
+from support.expectations import verified
+from support.interrupted import go_on, stop_after
+from support.jobs import Job, audited, record_job, record_run, sign_again
+from support.shared import LIE, SHARES, STEPS, other_gradient, other_rows, shared_order
+
+ONE, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
+"""One party answers for shares 1 and 3, the other for share 2, and nobody but the trainer for share 0."""
+SIGNERS = (None, ONE.public, OTHER.public, ONE.public)
+KEYS: dict[int, SigningKey] = {1: ONE, 2: OTHER, 3: ONE}
+SIGNATURES = "/run/shares/signatures"
+
+
+@cache
+def plain() -> OrderDraft:
+    """An order that names no parties; under an exact profile, so that a share's log is one byte, and easily swapped."""
+    return shared_order(precision=counterfoil.ExactPrecision(20))
+
+
+@pytest.fixture(scope="module")
+def job(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    order = plain().signed_by_parties(SIGNERS)
+    return record_job(tmp_path_factory.mktemp("parties"), order, trainer_key, share_keys=KEYS)
+
+
+def copied(job: Job, tmp_path: Path) -> Path:
+    return Path(shutil.copy(job.run, tmp_path / "run.cfoil"))
+
+
+def refused(run: Path, job: Job) -> str:
+    report = audited(run, job.order).report
+    assert report.outcome is Outcome.REFUSED, report.reason
+    return str(report.reason)
+
+
+# Orders and recordings.
+
+
+def test_an_order_names_the_parties_and_is_read_again(job: Job) -> None:
+    with BundleReader.open(job.order) as reader:
+        manifest = reader.manifest
+    assert manifest.shares is not None
+    assert manifest.shares.signers == (None, ONE.public.public, OTHER.public.public, ONE.public.public)
+    assert OrderManifest.from_bytes(manifest.to_bytes()) == manifest
+
+
+def test_an_order_without_parties_has_no_word_of_them() -> None:
+    assert b"signers" not in plain().manifest.to_bytes()
+    assert plain().signed_by_parties(()) is plain()
+
+
+@pytest.mark.parametrize(
+    ("signers", "sentence"),
+    [
+        ([], "there are none"),
+        ([None] * SHARES, "one of its 4 shares"),
+        ([ONE.public.public], "one of its 4 shares"),
+        (["ab"] * SHARES, "64 hexadecimal digits"),
+        ([1] * SHARES, "64 hexadecimal digits"),
+    ],
+)
+def test_parties_in_no_form_are_refused(job: Job, signers: list[Any], sentence: str) -> None:
+    with BundleReader.open(job.order) as reader:
+        shares, programs = reader.manifest.shares, reader.manifest.programs
+    assert shares is not None
+    with pytest.raises(BundleError, match=sentence):
+        Shares.from_json(shares.to_json() | {"signers": signers}, programs)
+
+
+def test_a_job_names_a_party_or_none_for_each_of_its_shares(tmp_path: Path) -> None:
+    public = tmp_path / "party.pub.pem"
+    public.write_text(ONE.public.pem)
+    named = shared_order(signers=[public, None, str(public), None]).manifest.shares
+    assert named is not None
+    assert named.signers == (ONE.public.public, None, ONE.public.public, None)
+    undivided = replace(plain(), manifest=replace(plain().manifest, shares=None))
+    for draft, count in ((plain(), "4"), (undivided, "no")):
+        with pytest.raises(DataError, match=f"Parties are named for 3 shares, .* {count} shares"):
+            draft.signed_by_parties([ONE.public] * 3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({1: ONE, 2: OTHER}, "answers for share 3, and its key was not given"),
+        ({1: ONE, 2: ONE, 3: ONE}, f"answers for share 2; the key that was given is {ONE.public.key_id}"),
+        ({0: ONE, **KEYS}, "A key was given for share 0"),
+        (None, "answers for share 1, and its key was not given"),
+    ],
+)
+def test_without_the_keys_of_all_parties_no_recording_begins(
+    job: Job, keys: Any, sentence: str, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = tmp_path / "run.cfoil"
+    with pytest.raises(RecordingError, match=sentence):
+        record_run(job.order, run, trainer_key, share_keys=keys)
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_share_of_a_party_is_signed_and_no_other(job: Job) -> None:
+    with BundleReader.open(job.run) as reader:
+        order = reader.manifest.digest
+        for step in range(1, STEPS + 1):
+            held = reader.shares(step)
+            assert held is not None
+            assert [bool(held.signature(share)) for share in range(SHARES)] == [False, True, True, True]
+            again = read_shares(held.to_bytes(), reader.log(step))
+            assert (again.signatures == held.signatures).all()
+    assert share_statement(order, 1, held.records[1]) != share_statement(order, 2, held.records[1])
+
+
+def test_a_recording_that_was_stopped_keeps_what_was_signed(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    run = tmp_path / "run.cfoil"
+    stop_after(3, job.order, run, trainer_key, share_keys=KEYS)
+    go_on(job.order, run, trainer_key, share_keys=KEYS)
+    verified(run, job.order)
+    with BundleReader.open(run) as reader, BundleReader.open(job.run) as whole:
+        for step in range(1, STEPS + 1):
+            found, wanted = reader.shares(step), whole.shares(step)
+            assert found is not None
+            assert wanted is not None
+            assert (found.signatures == wanted.signatures).all()
+
+
+# Audits.
+
+
+def test_an_honest_run_is_verified_and_says_how_many_shares_are_signed(job: Job) -> None:
+    verified(job.run, job.order)
+    details = [check.detail for check in audited(job.run, job.order).report.checks]
+    assert any(f"The parties signed the {3 * STEPS} shares" in detail for detail in details)
+
+
+def test_a_party_that_lies_is_named(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, share_keys=KEYS, tamper=other_rows(2))
+    report = audited(run, job.order).report
+    found = report.dispute
+    assert report.outcome is Outcome.DISPUTED, report.reason
+    assert found is not None
+    assert (found.step, found.share, found.signer) == (LIE, 2, OTHER.public.key_id)
+    assert found.signer == key_id_of(OTHER.public.public)
+    named = f"The party with the key {OTHER.public.key_id} signed what share 2 gave. It answers for that"
+    assert named in report.reason
+    assert named in bound_by(found)
+    verdict = verify_verdict(sign_verdict(report, trainer_key), trainer_key.public)
+    assert verdict.predicate["dispute"]["signer"] == OTHER.public.key_id
+
+
+@pytest.mark.parametrize(("lie", "part"), [(other_rows(0), "share 0"), (other_gradient, "update")])
+def test_the_trainer_answers_for_what_no_party_signed(
+    job: Job, lie: Any, part: str, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, share_keys=KEYS, tamper=lie)
+    report = audited(run, job.order).report
+    assert report.dispute is not None
+    assert (report.dispute.part, report.dispute.signer) == (part, "")
+    assert "The party with the key" not in report.reason
+    verdict = verify_verdict(sign_verdict(report, trainer_key), trainer_key.public)
+    assert "signer" not in verdict.predicate["dispute"]
+
+
+def test_a_verdict_that_names_a_party_for_an_update_is_refused(
+    job: Job, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, share_keys=KEYS, tamper=other_gradient)
+    report = audited(run, job.order).report
+    assert report.dispute is not None
+    wrong = replace(report, dispute=replace(report.dispute, signer=ONE.public.key_id))
+    with pytest.raises(SignatureError, match="names a party that answers for a share"):
+        verify_verdict(sign_verdict(wrong, trainer_key), trainer_key.public)
+
+
+# Runs that a trainer puts together of what parties did not sign.
+
+
+def forged(signatures: Any) -> None:
+    signatures[LIE - 1, 2, 5] ^= 1
+
+
+def of_another_step(signatures: Any) -> None:
+    signatures[LIE - 1, 2] = signatures[LIE, 2]
+
+
+def of_the_same_party(signatures: Any) -> None:
+    signatures[LIE - 1, 1] = signatures[LIE - 1, 3]
+
+
+def missing(signatures: Any) -> None:
+    signatures[LIE - 1, 2] = 0
+
+
+def too_many(signatures: Any) -> None:
+    signatures[LIE - 1, 0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("how", "share", "sentence"),
+    [
+        (forged, 2, f"its signature is not that of the party with the key {OTHER.public.key_id}"),
+        (of_another_step, 2, "its signature is not that of the party"),
+        (of_the_same_party, 1, f"its signature is not that of the party with the key {ONE.public.key_id}"),
+        (missing, 2, f"the party with the key {OTHER.public.key_id} answers for it, and did not sign it"),
+        (too_many, 0, "no party answers for it, and it is signed"),
+    ],
+)
+def test_a_signature_that_does_not_hold_is_refused(
+    job: Job, how: Any, share: int, sentence: str, tmp_path: Path
+) -> None:
+    run = copied(job, tmp_path)
+
+    def edit(signatures: Any) -> Any:
+        how(signatures)
+        return signatures
+
+    change(run, SIGNATURES, edit)
+    assert f"Share {share} of step {LIE} is not what its party signed: {sentence}" in refused(run, job)
+
+
+def test_a_trainer_that_swaps_the_shares_of_two_parties_is_refused(
+    job: Job, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = copied(job, tmp_path)
+    with opened_for_change(run) as file:
+        for column in file["/run/shares"].values():
+            if column.shape[:2] == (STEPS, SHARES):
+                column[LIE - 1] = column[LIE - 1][[0, 2, 1, 3]]
+    sign_again(run, trainer_key)
+    assert f"Share 1 of step {LIE} is not what its party signed" in refused(run, job)
+
+
+def test_a_trainer_that_changes_what_a_party_gave_is_refused(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    """The control: where the order names no parties, the same change is a dispute in which the trainer is blamed."""
+    unsigned = record_job(tmp_path, plain(), trainer_key)
+    runs = unsigned.run, Path(shutil.copy(job.run, tmp_path / "signed.cfoil"))
+
+    def edit(roots: Any) -> Any:
+        roots[LIE - 1, 2, 0, 0] ^= 1
+        return roots
+
+    for run in runs:
+        change(run, "/run/shares/roots", edit)
+        sign_again(run, trainer_key)
+    assert f"Share 2 of step {LIE} is not what its party signed" in refused(runs[1], job)
+    report = audited(runs[0], unsigned.order).report
+    assert report.outcome is Outcome.DISPUTED
+    assert report.dispute is not None
+    assert (report.dispute.part, report.dispute.signer) == ("share 2", "")
+
+
+def test_a_run_without_signatures_is_refused(job: Job, tmp_path: Path) -> None:
+    run = copied(job, tmp_path)
+    with opened_for_change(run) as file:
+        del file[SIGNATURES]
+    assert SIGNATURES in refused(run, job)
+
+
+def test_a_key_that_anybody_can_sign_with_is_no_partys(tmp_path: Path, trainer_key: SigningKey) -> None:
+    draft, shares = plain(), plain().manifest.shares
+    assert shares is not None
+    weak = replace(shares, signers=(None, None, "01" + "00" * 31, None))
+    order = tmp_path / "job.cfoil"
+    replace(draft, manifest=replace(draft.manifest, shares=weak)).write(order, trial=False)
+    with pytest.raises(BundleError, match="key for share 2 is no Ed25519 public key"):
+        record_run(order, tmp_path / "run.cfoil", trainer_key, share_keys={2: OTHER})
+
+
+def test_signatures_have_their_place_in_the_room_that_a_run_takes(job: Job) -> None:
+    with BundleReader.open(job.run) as reader:
+        shares = reader.shares(1)
+        assert shares is not None
+        assert shares.signatures.shape == (SHARES, 64)
+        assert np.array_equal(shares.signatures[0], np.zeros(64, np.uint8))
