@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -88,6 +89,26 @@ KeyOption = Annotated[
 OptionalKeyOption = Annotated[
     Path | None, READS, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
 ]
+
+
+def numbered_files(given: Sequence[Path] | None, option: str) -> dict[int, Path]:
+    """Read what an option was given as NUMBER=FILE, once for each share; raises typer.BadParameter.
+
+    Args:
+        given: What it was given.
+        option: Its name.
+    """
+    found: dict[int, Path] = {}
+    for item in given or ():
+        number, equals, name = str(item).partition("=")
+        if not number.isdecimal() or not equals or not name:
+            raise typer.BadParameter(f"{option} takes the number of a share, from 0, and a file, such as 2=party.pem.")
+        if int(number) in found:
+            raise typer.BadParameter(f"{option} is given twice for share {int(number)}.")
+        found[int(number)] = Path(name)
+    return found
+
+
 OrderKeyOption = Annotated[
     Path | None,
     READS,

@@ -19,8 +19,8 @@ from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, P
 from counterfoil.base.stopping import StopRule
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption
-from counterfoil.cli.places import WRITES
+from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption, numbered_files
+from counterfoil.cli.places import READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from counterfoil.bundle.schema import OrderManifest
     from counterfoil.program.recompute import Segments
+    from counterfoil.signing.keys import PublicKey
     from counterfoil.training.division import Division
     from counterfoil.training.order import OrderDraft, Recomputation
     from counterfoil.training.secondlook import SecondLook
@@ -150,6 +151,18 @@ WorkerMomentumOption = Annotated[
     ),
 ]
 
+SignersOption = Annotated[
+    list[Path] | None,
+    READS_NUMBERED,
+    typer.Option(
+        "--signers",
+        metavar="NUMBER=FILE",
+        help="With --shares: the public key of the party that answers for a share, such as 2=party.pub.pem; once for "
+        "each share that one answers for. Each signs what its shares give.",
+        show_default="the trainer answers for all",
+    ),
+]
+
 StopPatienceOption = Annotated[
     int | None,
     typer.Option(
@@ -196,6 +209,7 @@ class OrderOptions:
     aggregate: AggregateOption = None
     faulty: FaultyOption = 0
     worker_momentum: WorkerMomentumOption = 0.0
+    signers: SignersOption = None
     precision: PrecisionOption = DEFAULT_PROFILE
     margins: MarginsOption = None
     recompute_activations: RecomputeOption = None
@@ -234,6 +248,7 @@ class OrderOptions:
         Raises:
             FileWriteError: A file exists already, or cannot be written.
             DataError: A step cannot be divided so.
+            KeyFileError: A file holds no public key of a party.
             typer.BadParameter: Two options contradict each other.
         """
         check_writable(self.out, self.force)
@@ -251,9 +266,23 @@ class OrderOptions:
             )
         segments_of(self.recompute_activations)
         stop_rule_of(self.stop_early_patience, self.stop_early_fall)
+        self._parties()
         if self.shares or self.aggregate or self.faulty or self.worker_momentum:
             _ = self.division
         _ = self.signer  # a wrong passphrase is said before the work
+
+    def _parties(self) -> list[PublicKey | None]:
+        """Return the party of each share; none where nobody but the trainer answers for any."""
+        files = numbered_files(self.signers, "--signers")
+        if not files:
+            return []
+        count = self.shares or 1
+        if max(files) >= count:
+            raise typer.BadParameter(f"--signers names share {max(files)}; the shares are 0 to {count - 1} (--shares).")
+        from counterfoil.signing.keys import load_public_key
+
+        keys = {share: load_public_key(path) for share, path in files.items()}
+        return [keys.get(share) for share in range(count)]
 
     @cached_property
     def signer(self) -> SignerProcess | None:
@@ -264,6 +293,7 @@ class OrderOptions:
         """Write the order, after the trial of its first step if one is wanted."""
         segments = segments_of(self.recompute_activations)
         draft = draft.stopping_early(stop_rule_of(self.stop_early_patience, self.stop_early_fall))
+        draft = draft.signed_by_parties(self._parties())
         with cancel_on_interrupt() as cancel:
             draft = show_stages(draft.recomputing_in_stages(segments, cancel))
         write_order(draft, self.out, self.external_data, trial=self.trial, signer=self.signer)

@@ -69,7 +69,14 @@ def _module(name: Path) -> tuple[Path, ...]:
     return (place.with_name(f"{place.name}.py"), place / "__init__.py") if place.name else ()
 
 
+def _numbered(given: Path) -> tuple[Path, ...]:
+    """The file of a share, given as NUMBER=FILE; nothing where it is not."""
+    number, _, name = str(given).partition("=")
+    return (Path(name),) if number.isdecimal() and name else ()
+
+
 READS = PathRole(read=_itself)
+READS_NUMBERED = PathRole(read=_numbered)
 READS_FOLDER = PathRole(read=_itself, within=True)
 READS_MODULE = PathRole(read=_module)
 WRITES = PathRole(written=_itself)

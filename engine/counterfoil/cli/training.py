@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,8 +21,9 @@ from counterfoil.cli.options import (
     KeyOption,
     OutOption,
     ThreadsOption,
+    numbered_files,
 )
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
@@ -28,6 +31,7 @@ from counterfoil.cli.written import Written
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from counterfoil.signing.keys import SigningKey
     from counterfoil.training.recordingevents import RecordEvent
 
 
@@ -114,6 +118,16 @@ def train(
     out: OutOption,
     key: KeyOption,
     data: DataOption = None,
+    share_key: Annotated[
+        list[Path] | None,
+        READS_NUMBERED,
+        typer.Option(
+            metavar="NUMBER=FILE",
+            help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "
+            "one; once for each such share.",
+            show_default=False,
+        ),
+    ] = None,
     heads: PublishedHeadsOption = None,
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
@@ -140,6 +154,7 @@ def train(
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
         check_writable(heads, force or (resume and published))
+    share_files = numbered_files(share_key, "--share-key")
     signing_key = open_key(key, "train")
     console = terminal.console()
     if fresh and published:
@@ -149,7 +164,13 @@ def train(
             soft_wrap=True,
         )
     noting = written.noted_if_failing(out)
-    with signing_key, noting, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+    with (
+        signing_key,
+        _party_keys(share_files) as share_keys,
+        noting,
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Training", console) as bar,
+    ):
         from counterfoil.program.limits import limits_for
         from counterfoil.training.recorder import record
         from counterfoil.training.recordingevents import RecordFinished
@@ -162,6 +183,7 @@ def train(
             device=device,
             threads=threads,
             cancel=cancel,
+            share_keys=share_keys,
             heads=heads,
             heads_every=heads_every,
             resume=resume,
@@ -180,6 +202,14 @@ def train(
         )
     console.print(f"Run root {finished.run_root.hex}")
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+
+
+@contextmanager
+def _party_keys(files: Mapping[int, Path]) -> Iterator[dict[int, SigningKey]]:
+    """Start a process for each key of a party, which may answer for several shares."""
+    with ExitStack() as stack:
+        opened = {path: stack.enter_context(open_key(path, "shares")) for path in dict.fromkeys(files.values())}
+        yield {share: opened[path] for share, path in files.items()}
 
 
 def _show(event: RecordEvent, bar: terminal.StepProgress, console: Console) -> None:

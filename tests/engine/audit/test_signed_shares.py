@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from functools import cache
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 import counterfoil
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
@@ -133,6 +136,26 @@ def test_every_share_of_a_party_is_signed_and_no_other(job: Job) -> None:
             again = read_shares(held.to_bytes(), reader.log(step))
             assert (again.signatures == held.signatures).all()
     assert share_statement(order, 1, held.records[1]) != share_statement(order, 2, held.records[1])
+
+
+def test_a_signature_is_what_the_page_says_of_it(job: Job) -> None:
+    """Built from docs/bundle-format.md alone, and checked by nothing of ours."""
+    with BundleReader.open(job.run) as reader:
+        order, held = reader.manifest.digest, reader.shares(LIE)
+    assert held is not None
+    subject = [{"digest": {"sha256": order.hex}, "name": "order"}]
+    statement = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "predicate": {"record": held.records[2].to_json(), "step": LIE},
+        "predicateType": "urn:counterfoil:share:v1",
+        "subject": subject,
+    }
+    payload = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+    message = b"DSSEv1 28 application/vnd.in-toto+json %d %s" % (len(payload), payload)
+    key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(OTHER.public.public))
+    key.verify(held.signature(2), message)
+    with pytest.raises(InvalidSignature):
+        key.verify(held.signature(2), message.replace(b'"step":3', b'"step":4'))
 
 
 def test_a_recording_that_was_stopped_keeps_what_was_signed(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:

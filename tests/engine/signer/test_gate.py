@@ -19,6 +19,7 @@ from counterfoil.signing.intoto import (
     NOTE_PREDICATE,
     ORDER_PREDICATE,
     RUN_PREDICATE,
+    SHARE_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
     make_statement,
@@ -68,6 +69,16 @@ def test_a_signer_of_notes_signs_one_note(trainer_key: SigningKey) -> None:
     gate.check(statement(*ORDER, NOTE_PREDICATE, named))
     with pytest.raises(SignatureError, match="already signed"):
         gate.check(statement(*ORDER, NOTE_PREDICATE, named))
+
+
+def test_a_partys_signer_signs_shares_of_one_order(trainer_key: SigningKey) -> None:
+    gate = Gate(Purpose.SHARES, trainer_key.public)
+    for step in (1, 2):
+        gate.check(statement(*ORDER, SHARE_PREDICATE, {"step": step}))
+    with pytest.raises(SignatureError, match="another order"):
+        gate.check(statement(*OTHER, SHARE_PREDICATE, {"step": 3}))
+    with pytest.raises(SignatureError, match="signs what a share of a step gave, and nothing else"):
+        gate.check(statement(*ORDER, RUN_PREDICATE, {"public_key": trainer_key.public.pem}))
 
 
 @posix
