@@ -665,12 +665,16 @@
             <translation>Formen</translation>
         </message>
         <message>
+            <source>Signed by the party</source>
+            <translation>Unterschrieben von der Partei</translation>
+        </message>
+        <message>
             <source>So far no replayed step differs from what the trainer signed.</source>
             <translation>Bisher weicht kein nachgerechneter Schritt von dem ab, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>Step {0} differs ({1}), first in its {2}.</source>
-            <translation type="unfinished" />
+            <translation>Schritt {0} weicht ab ({1}), zuerst in: {2}.</translation>
         </message>
         <message>
             <source>Step {0} differs ({1}).</source>
@@ -754,7 +758,7 @@
         </message>
         <message>
             <source>none: the shares are added in integers</source>
-            <translation type="unfinished" />
+            <translation>keiner: Die Anteile werden in ganzen Zahlen addiert</translation>
         </message>
         <message>
             <source>not rounded</source>
@@ -2413,15 +2417,15 @@ Lauf zu finden</translation>
         <name>ShareStrip</name>
         <message>
             <source>as the trainer signed it</source>
-            <translation type="unfinished" />
+            <translation>wie vom Trainer unterschrieben</translation>
         </message>
         <message>
             <source>differs from what the trainer signed</source>
-            <translation type="unfinished" />
+            <translation>weicht von dem ab, was der Trainer unterschrieben hat</translation>
         </message>
         <message>
             <source>not judged: a part before it differs</source>
-            <translation type="unfinished" />
+            <translation>nicht beurteilt: Ein Teil davor weicht ab</translation>
         </message>
     </context>
     <context>
@@ -3166,7 +3170,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Shares</source>
-            <translation type="unfinished" />
+            <translation>Anteile</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -3182,11 +3186,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} of {1} rows, added exactly</source>
-            <translation type="unfinished" />
+            <translation>{0} zu {1} Zeilen, exakt addiert</translation>
         </message>
         <message>
             <source>{0} of {1} rows, side by side</source>
-            <translation type="unfinished" />
+            <translation>{0} zu {1} Zeilen, nebeneinander</translation>
         </message>
     </context>
     <context>
@@ -3519,7 +3523,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>A step of {0} rows cannot be divided into {1} equal shares.</source>
-            <translation type="unfinished" />
+            <translation>Ein Schritt von {0} Zeilen lässt sich nicht in {1} gleiche Anteile teilen.</translation>
         </message>
         <message>
             <source>A sum has {0:,} terms; at most {1:,} can be added exactly.</source>
@@ -3559,7 +3563,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Adding them once more, in fractions, gave this machine's result again.</source>
-            <translation type="unfinished" />
+            <translation>Noch einmal in Brüchen addiert ergab sich wieder das Ergebnis dieser Maschine.</translation>
         </message>
         <message>
             <source>All {0} judged steps match.</source>
@@ -3619,7 +3623,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>An order with shares commits to the state after every step: commit_every is 1.</source>
-            <translation type="unfinished" />
+            <translation>Ein Auftrag mit Anteilen legt den Zustand nach jedem Schritt fest: commit_every ist 1.</translation>
         </message>
         <message>
             <source>Another process is going to write {0}.</source>
@@ -3686,6 +3690,10 @@ Lauf zu finden</translation>
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
         <message>
+            <source>Ask the trainer for the run as it was signed, and the parties what they signed.</source>
+            <translation>Bitten Sie den Trainer um den Lauf, wie er unterschrieben wurde, und fragen Sie die Parteien, was sie unterschrieben haben.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for the run whose history it published.</source>
             <translation>Bitten Sie den Trainer um den Lauf, dessen Verlauf er veröffentlicht hat.</translation>
         </message>
@@ -3695,15 +3703,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>At step {0} each of the {1} shares gives what the trainer signed, but what the trainer signed as their combination is not their sum. It is a sum of integers, the same on every machine and in any order.</source>
-            <translation type="unfinished" />
+            <translation>In Schritt {0} ergibt jeder der {1} Anteile, was der Trainer unterschrieben hat, aber was er als ihre Zusammenführung unterschrieben hat, ist nicht ihre Summe. Sie ist eine Summe ganzer Zahlen, auf jeder Maschine und in jeder Reihenfolge dieselbe.</translation>
         </message>
         <message>
             <source>At step {0} every share gives what the trainer signed, and their sum is beyond float32's range: then a step has no result on any machine, so nobody can have recorded one.</source>
-            <translation type="unfinished" />
+            <translation>In Schritt {0} ergibt jeder Anteil, was der Trainer unterschrieben hat, und ihre Summe liegt außerhalb des Bereichs von float32: Dann hat ein Schritt auf keiner Maschine ein Ergebnis, also kann niemand eines aufgezeichnet haben.</translation>
         </message>
         <message>
             <source>At step {0} every share gives what the trainer signed, but the exponents by which the trainer added the shares are not those of the largest numbers among them (in {1}). They are defined by these numbers, the same on every machine.</source>
-            <translation type="unfinished" />
+            <translation>In Schritt {0} ergibt jeder Anteil, was der Trainer unterschrieben hat, aber die Exponenten, mit denen er die Anteile addiert hat, sind nicht die der größten Zahlen unter ihnen (in {1}). Sie sind durch diese Zahlen definiert, auf jeder Maschine dieselben.</translation>
         </message>
         <message>
             <source>At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of its log, in which a conforming recorder writes down every such decision. With these values the step comes out as the trainer signed it. For a single step nobody is accused.</source>
@@ -3796,6 +3804,10 @@ Lauf zu finden</translation>
         <message>
             <source>Choose a shorter name.</source>
             <translation>Wählen Sie einen kürzeren Namen.</translation>
+        </message>
+        <message>
+            <source>Choose among these.</source>
+            <translation>Wählen Sie unter diesen.</translation>
         </message>
         <message>
             <source>Choose another folder, or another name.</source>
@@ -4082,6 +4094,10 @@ Lauf zu finden</translation>
             <translation>Er antwortete auf etwas, wonach er nicht gefragt war.</translation>
         </message>
         <message>
+            <source>It answers for that, and not the trainer.</source>
+            <translation>Sie steht dafür ein, nicht der Trainer.</translation>
+        </message>
+        <message>
             <source>It comes to no result here, by either of two algorithms ({0}). That every conforming machine ends there is not proven, so nobody is accused.</source>
             <translation>Er kommt hier zu keinem Ergebnis, nach keinem von zwei Algorithmen ({0}). Dass jede normgerechte Maschine dort endet, ist nicht bewiesen; deshalb wird niemand beschuldigt.</translation>
         </message>
@@ -4162,6 +4178,10 @@ Lauf zu finden</translation>
             <translation>Er sagt zweimal oder in falscher Reihenfolge, was er ist.</translation>
         </message>
         <message>
+            <source>Its signature binds it to that, so the dispute can be settled by anybody who repeats this one share.</source>
+            <translation>Ihre Unterschrift bindet sie daran; den Streit kann also jeder klären, der diesen einen Anteil wiederholt.</translation>
+        </message>
+        <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
@@ -4196,6 +4216,14 @@ Lauf zu finden</translation>
         <message>
             <source>Leave it out.</source>
             <translation>Lassen Sie ihn weg.</translation>
+        </message>
+        <message>
+            <source>Leave out the workers, or which shares.</source>
+            <translation>Lassen Sie die Helfer weg, oder die Wahl der Anteile.</translation>
+        </message>
+        <message>
+            <source>Leave out which shares: whole steps are replayed then.</source>
+            <translation>Lassen Sie die Wahl der Anteile weg: Dann werden ganze Schritte nachgerechnet.</translation>
         </message>
         <message>
             <source>Leave the beacon out.</source>
@@ -4386,6 +4414,10 @@ Lauf zu finden</translation>
             <translation>Ein Baumkopf, den der Trainer unterschrieben hat, stimmt damit überein</translation>
         </message>
         <message>
+            <source>Only {0} of the {1} chosen shares could be judged.</source>
+            <translation>Nur {0} der {1} gewählten Anteile konnten beurteilt werden.</translation>
+        </message>
+        <message>
             <source>Only {0} of the {1} chosen steps could be judged.</source>
             <translation>Nur {0} der {1} gewählten Schritte konnten beurteilt werden.</translation>
         </message>
@@ -4540,6 +4572,14 @@ Lauf zu finden</translation>
         <message>
             <source>Set this machine's clock right.</source>
             <translation>Stellen Sie die Uhr dieses Rechners richtig.</translation>
+        </message>
+        <message>
+            <source>Share {0} of step {1} is not what its party signed: {2}. The trainer put the run together of shares that their parties did not sign, or the file was altered.</source>
+            <translation>Anteil {0} von Schritt {1} ist nicht, was seine Partei unterschrieben hat: {2}. Der Trainer hat den Lauf aus Anteilen zusammengesetzt, die ihre Parteien nicht unterschrieben haben, oder die Datei wurde verändert.</translation>
+        </message>
+        <message>
+            <source>Shares are to be judged, and the steps of this order have none.</source>
+            <translation>Anteile sollen beurteilt werden, und die Schritte dieses Auftrags haben keine.</translation>
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -5158,6 +5198,10 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
         </message>
         <message>
+            <source>The key of a party that answers for a share is not 64 hexadecimal digits.</source>
+            <translation>Der Schlüssel einer Partei, die für einen Anteil einsteht, besteht nicht aus 64 hexadezimalen Ziffern.</translation>
+        </message>
+        <message>
             <source>The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing.</source>
             <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
         </message>
@@ -5231,11 +5275,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The loss or the count of a share is not a number.</source>
-            <translation type="unfinished" />
+            <translation>Der Verlust oder die Anzahl eines Anteils ist keine Zahl.</translation>
         </message>
         <message>
             <source>The loss or the count of a share is not in canonical form.</source>
-            <translation type="unfinished" />
+            <translation>Der Verlust oder die Anzahl eines Anteils ist nicht in kanonischer Form.</translation>
         </message>
         <message>
             <source>The loss that the trainer signed for step {0} is not the one that the ordered step gives.</source>
@@ -5371,7 +5415,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The order combines its shares in a way that this Counterfoil does not know.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag führt seine Anteile auf eine Weise zusammen, die dieses Counterfoil nicht kennt.</translation>
         </message>
         <message>
             <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
@@ -5388,6 +5432,14 @@ Lauf zu finden</translation>
         <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
             <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
+        </message>
+        <message>
+            <source>The order lists parties that answer for shares, and there are none.</source>
+            <translation>Der Auftrag führt Parteien auf, die für Anteile einstehen, und es gibt keine.</translation>
+        </message>
+        <message>
+            <source>The order must name a party for one of its {0} shares at least, or none for each.</source>
+            <translation>Der Auftrag muss für mindestens einen seiner {0} Anteile eine Partei nennen, oder für keinen.</translation>
         </message>
         <message>
             <source>The order was not compared with the client's own, and nobody has said that the key that signed it is the client's, so it is open whether this is what the client ordered.</source>
@@ -5430,6 +5482,10 @@ Lauf zu finden</translation>
             <translation>Der Auftrag {0} stammt aus der Datei selbst; ohne den eigenen des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
         </message>
         <message>
+            <source>The order's key for share {0} is no Ed25519 public key. {1}</source>
+            <translation>Der Schlüssel des Auftrags für Anteil {0} ist kein öffentlicher Ed25519-Schlüssel. {1}</translation>
+        </message>
+        <message>
             <source>The order's manifest is damaged.</source>
             <translation>Das Manifest des Auftrags ist beschädigt.</translation>
         </message>
@@ -5446,8 +5502,16 @@ Lauf zu finden</translation>
             <translation>Die Ausgabe des Operators {0} hat keine Elemente, ihr Fingerabdruck kann also nur 0 sein; der Trainer hat einen anderen unterschrieben.</translation>
         </message>
         <message>
+            <source>The parties signed the {0} shares that they answer for.</source>
+            <translation>Die Parteien haben die {0} Anteile unterschrieben, für die sie einstehen.</translation>
+        </message>
+        <message>
             <source>The parts disagree on segment {0}, so it is replayed here.</source>
             <translation>Über Segment {0} sind die Teile uneins; deshalb wird es hier nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>The party with the key {0} signed what share {1} gave.</source>
+            <translation>Die Partei mit dem Schlüssel {0} hat unterschrieben, was Anteil {1} ergab.</translation>
         </message>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
@@ -5515,11 +5579,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The program gives nothing that is combined, and says so.</source>
-            <translation type="unfinished" />
+            <translation>Das Programm ergibt nichts, was zusammengeführt wird, und gibt es doch an.</translation>
         </message>
         <message>
             <source>The program gives {0} to be combined, which cannot be.</source>
-            <translation type="unfinished" />
+            <translation>Das Programm gibt {0} zum Zusammenführen, was nicht geht.</translation>
         </message>
         <message>
             <source>The program has an input of the unknown kind {0}.</source>
@@ -5683,7 +5747,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The rounding logs of step {0} are no longer those that were checked.</source>
-            <translation type="unfinished" />
+            <translation>Die Rundungsprotokolle von Schritt {0} sind nicht mehr die geprüften.</translation>
         </message>
         <message>
             <source>The rule to stop early asks for a fall of {0}.</source>
@@ -5938,6 +6002,10 @@ Lauf zu finden</translation>
             <translation>Die Schritte des Laufs sind nicht die, die sein Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>The steps of this order have the shares 0 to {0}, and each can be chosen once.</source>
+            <translation>Die Schritte dieses Auftrags haben die Anteile 0 bis {0}, und jeder kann einmal gewählt werden.</translation>
+        </message>
+        <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
@@ -6099,7 +6167,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The update programs of the order are not those of its gradient programs.</source>
-            <translation type="unfinished" />
+            <translation>Die Aktualisierungsprogramme des Auftrags sind nicht die seiner Gradientenprogramme.</translation>
         </message>
         <message>
             <source>The verdict</source>
@@ -6195,7 +6263,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute is about a step's shares, and names no part of the step.</source>
-            <translation type="unfinished" />
+            <translation>Der Streit des Urteils betrifft die Anteile eines Schritts und nennt keinen Teil des Schritts.</translation>
         </message>
         <message>
             <source>The verdict's dispute is confirmed without a finding, or has one without being confirmed.</source>
@@ -6207,7 +6275,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute names a part of the step that does not differ, or not the first that does.</source>
-            <translation type="unfinished" />
+            <translation>Der Streit des Urteils nennt einen Teil des Schritts, der nicht abweicht, oder nicht den ersten, der es tut.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names a party that answers for a share, and what differs is none.</source>
+            <translation>Der Streit des Urteils nennt eine Partei, die für einen Anteil einsteht, und was abweicht, ist keiner.</translation>
         </message>
         <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
@@ -6215,7 +6287,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict's dispute names an operator or rows of a combination, which has none.</source>
-            <translation type="unfinished" />
+            <translation>Der Streit des Urteils nennt einen Operator oder Zeilen einer Zusammenführung, die keine hat.</translation>
         </message>
         <message>
             <source>The verdict's dispute names tensors that differ after a step whose state does not.</source>
@@ -6695,7 +6767,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>What a share gives as {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
-            <translation type="unfinished" />
+            <translation>Was ein Anteil als {0} ergibt, enthält einen Wert, der unendlich, keine Zahl oder außerhalb des Bereichs von float32 ist.</translation>
         </message>
         <message>
             <source>What came through the signer's pipe is not a frame.</source>
@@ -6703,15 +6775,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>What differs is share {0}: every share of a step is judged by itself.</source>
-            <translation type="unfinished" />
+            <translation>Was abweicht, ist Anteil {0}: Jeder Anteil eines Schritts wird für sich beurteilt.</translation>
         </message>
         <message>
             <source>What differs is the combination of the shares; each of them gives what was signed.</source>
-            <translation type="unfinished" />
+            <translation>Was abweicht, ist die Zusammenführung der Anteile; jeder von ihnen ergibt, was unterschrieben wurde.</translation>
         </message>
         <message>
             <source>What differs is the update; the shares and their combination are what was signed.</source>
-            <translation type="unfinished" />
+            <translation>Was abweicht, ist die Aktualisierung; die Anteile und ihre Zusammenführung sind, was unterschrieben wurde.</translation>
         </message>
         <message>
             <source>What is signed is not a tree head.</source>
@@ -6732,6 +6804,10 @@ Lauf zu finden</translation>
         <message>
             <source>What is signed is not the {0}.</source>
             <translation>Was unterschrieben ist, ist etwas anderes: verlangt war: {0}.</translation>
+        </message>
+        <message>
+            <source>What share {0} of step {1} gave is not what the ordered step gives.</source>
+            <translation>Was Anteil {0} von Schritt {1} ergab, ist nicht, was der bestellte Schritt ergibt.</translation>
         </message>
         <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
@@ -6772,6 +6848,10 @@ Lauf zu finden</translation>
         <message>
             <source>Workers and parts of an audit need the run as a file, and {0} lies elsewhere.</source>
             <translation>Helfer und Teile einer Prüfung brauchen den Lauf als Datei, und {0} liegt anderswo.</translation>
+        </message>
+        <message>
+            <source>Workers replay whole steps, and single shares are to be judged.</source>
+            <translation>Helfer rechnen ganze Schritte nach, und einzelne Anteile sollen beurteilt werden.</translation>
         </message>
         <message>
             <source>a chain of operators</source>
@@ -7003,7 +7083,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>combination of the order's shares</source>
-            <translation type="unfinished" />
+            <translation>Zusammenführung der Anteile des Auftrags</translation>
         </message>
         <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
@@ -7027,7 +7107,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>digest of an update program</source>
-            <translation type="unfinished" />
+            <translation>Digest eines Aktualisierungsprogramms</translation>
         </message>
         <message>
             <source>digest of the program {0}</source>
@@ -7438,6 +7518,10 @@ Lauf zu finden</translation>
             <translation>ihre Stichprobe hat nicht die geplanten Schritte</translation>
         </message>
         <message>
+            <source>its signature is not that of the party with the key {0}</source>
+            <translation>Seine Unterschrift ist nicht die der Partei mit dem Schlüssel {0}</translation>
+        </message>
+        <message>
             <source>its size, its time or a part of it</source>
             <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
         </message>
@@ -7534,6 +7618,10 @@ Lauf zu finden</translation>
             <translation>keine Datei</translation>
         </message>
         <message>
+            <source>no party answers for it, and it is signed</source>
+            <translation>Keine Partei steht für ihn ein, und er ist unterschrieben</translation>
+        </message>
+        <message>
             <source>not compared</source>
             <translation>nicht verglichen</translation>
         </message>
@@ -7555,7 +7643,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>order's shares</source>
-            <translation type="unfinished" />
+            <translation>Anteile des Auftrags</translation>
         </message>
         <message>
             <source>others can read or write it</source>
@@ -7595,7 +7683,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>record of a share</source>
-            <translation type="unfinished" />
+            <translation>Eintrag eines Anteils</translation>
         </message>
         <message>
             <source>reply to a verdict</source>
@@ -7631,11 +7719,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>shares</source>
-            <translation type="unfinished" />
+            <translation>Anteile</translation>
         </message>
         <message>
             <source>shares of a step record</source>
-            <translation type="unfinished" />
+            <translation>Anteile eines Schritteintrags</translation>
         </message>
         <message>
             <source>signed by an unknown key</source>
@@ -7818,6 +7906,10 @@ Lauf zu finden</translation>
             <translation>der Teil einer Prüfung</translation>
         </message>
         <message>
+            <source>the party with the key {0} answers for it, and did not sign it</source>
+            <translation>Die Partei mit dem Schlüssel {0} steht für ihn ein und hat ihn nicht unterschrieben</translation>
+        </message>
+        <message>
             <source>the per-step scalars</source>
             <translation>die Skalare der Schritte</translation>
         </message>
@@ -7887,7 +7979,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the shares of step {0}</source>
-            <translation type="unfinished" />
+            <translation>die Anteile von Schritt {0}</translation>
         </message>
         <message>
             <source>the signed fingerprints of the rows of {0} are not those of the ordered ones</source>
@@ -7951,11 +8043,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the update program</source>
-            <translation type="unfinished" />
+            <translation>das Aktualisierungsprogramm</translation>
         </message>
         <message>
             <source>the update program {0}</source>
-            <translation type="unfinished" />
+            <translation>das Aktualisierungsprogramm {0}</translation>
         </message>
         <message>
             <source>the verdict</source>
@@ -8028,6 +8120,10 @@ Lauf zu finden</translation>
         <message>
             <source>was ended by signal {0}</source>
             <translation>wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
+            <source>what a share of a step gave</source>
+            <translation>was ein Anteil eines Schritts ergab</translation>
         </message>
         <message>
             <source>what stands under {0} does not describe a tensor</source>
@@ -8123,7 +8219,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} and {1} are of different numbers.</source>
-            <translation type="unfinished" />
+            <translation>{0} und {1} sind verschieden viele.</translation>
         </message>
         <message>
             <source>{0} are</source>
@@ -8179,7 +8275,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} does not cut the rounding logs of the steps.</source>
-            <translation type="unfinished" />
+            <translation>{0} zerlegt die Rundungsprotokolle der Schritte nicht.</translation>
         </message>
         <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
@@ -8472,6 +8568,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} shares a part of its header with another object, which is not allowed.</source>
             <translation>{0} teilt einen Teil seines Kopfs mit einem anderen Objekt, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} shares of the first steps of {1} of {2} segments were replayed, each by itself from the stored state before it, and each gives what the trainer signed. If {3} or more of these {4} pairs of such a step and a share were wrong, so many pairs drawn at random would show none with a probability of {5:.3g}. Nothing is said of other steps, nor of combination and update, which take all shares: whole steps are replayed for that.</source>
+            <translation>{0} Anteile der ersten Schritte von {1} der {2} Abschnitte wurden nachgerechnet, jeder für sich vom gespeicherten Zustand davor aus, und jeder ergibt, was der Trainer unterschrieben hat. Wären {3} oder mehr dieser {4} Paare aus einem solchen Schritt und einem Anteil falsch, zeigten so viele zufällig gezogene Paare mit einer Wahrscheinlichkeit von {5:.3g} keines davon. Über andere Schritte sagt das nichts, auch nicht über Zusammenführung und Aktualisierung, die alle Anteile brauchen: Dafür werden ganze Schritte nachgerechnet.</translation>
         </message>
         <message>
             <source>{0} should have the dtype {1} and the shape {2}; it has {3} and {4}.</source>
@@ -8831,7 +8931,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Part of the step</source>
-            <translation type="unfinished" />
+            <translation>Teil des Schritts</translation>
         </message>
         <message>
             <source>Precision</source>
@@ -8880,6 +8980,10 @@ Lauf zu finden</translation>
         <message>
             <source>Signed at</source>
             <translation>Unterschrieben am</translation>
+        </message>
+        <message>
+            <source>Signed by the party</source>
+            <translation>Unterschrieben von der Partei</translation>
         </message>
         <message>
             <source>Signed verdict</source>
@@ -9300,7 +9404,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>combination</source>
-            <translation type="unfinished" />
+            <translation>Zusammenführung</translation>
         </message>
         <message>
             <source>compared with the client's own file</source>
@@ -9416,11 +9520,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>share {0}</source>
-            <translation type="unfinished" />
+            <translation>Anteil {0}</translation>
         </message>
         <message>
             <source>shares</source>
-            <translation type="unfinished" />
+            <translation>Anteile</translation>
         </message>
         <message>
             <source>signed by {0}, {1}</source>
