@@ -9,16 +9,20 @@ from typing import Any
 
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.evidence import gather
+from counterfoil.audit.evidence import gather, gather_part
 from counterfoil.audit.inspection import open_inspection
+from counterfoil.audit.step.looks import added_tensor, look_at_unreadable
 from counterfoil.audit.step.replayer import read_log
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import State
+from counterfoil.audit.step.sharedreplay import SharedReplayer, read_logs, step_replayer
+from counterfoil.audit.step.shares import PartLogError, SharedLogs, State, UpdateJob
 from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.dispute import UPDATE
 from counterfoil.audit.values.events import AuditFinished
+from counterfoil.base.errors import LogError
 from counterfoil.base.generators import finish
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.stepparts import AddedTensor
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -56,6 +60,32 @@ def crafted(run: Path, step: int) -> CapsuleContents:
                 logs = read_log(order, record, inspection.reader.log(number))
                 state = finish(steps.replay(record, state, logs)).result.state
         return gather(inspection, order, step, state)
+
+
+def crafted_part(run: Path, step: int, about: int | str) -> CapsuleContents:
+    """What an accuser would gather about a part of a step that nobody disputes: a share, a tensor, or the update."""
+    with open_inspection(run) as inspection:
+        order, reader = inspection.order, inspection.reader
+        assert order is not None
+        state: State = order.initial
+        with step_replayer(order, open_machine("cpu", 1)) as steps:
+            assert isinstance(steps, SharedReplayer)
+            for number in range(1, step):
+                record = inspection.records[number]
+                state = finish(steps.replay(record, state, read_logs(order, record, reader))).result.state
+            record = inspection.records[step]
+            logs = read_logs(order, record, reader)
+            assert isinstance(logs, SharedLogs)
+            part: int | AddedTensor | UpdateJob | None
+            if about == UPDATE:
+                look = finish(look_at_unreadable(steps, record, state, PartLogError(LogError("none"), logs)))
+                assert look.part is not None
+                assert isinstance(look.part.about, UpdateJob)
+                part = look.part.about
+            else:
+                part = about if isinstance(about, int) else finish(added_tensor(steps, record, state, logs, about))
+            assert part is not None
+            return gather_part(inspection, order, step, state, part)
 
 
 @contextmanager

@@ -382,7 +382,12 @@ def recorded_by(make: Callable[..., Any]) -> Iterator[None]:
 
 
 @contextmanager
-def logged_as(log: bytes) -> Iterator[None]:
-    """Let the trainer write these bytes as every step's log while the block runs."""
-    with replaced(executing, "arithmetic_of", lambda precision: _Arithmetic(precision, encode_log=lambda logs: log)):
+def logged_as(log: bytes, sites: int | None = None) -> Iterator[None]:
+    """Let the trainer write these bytes as every log while the block runs; with ``sites`` as those of so many sites."""
+
+    def arithmetic(precision: AnyPrecision) -> Any:
+        own = arithmetic_of(precision).encode_log
+        return _Arithmetic(precision, encode_log=lambda logs: log if sites in (None, len(logs)) else own(logs))
+
+    with replaced(executing, "arithmetic_of", arithmetic):
         yield

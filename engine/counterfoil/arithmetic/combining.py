@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.base.errors import NonFiniteError
 from counterfoil.kernels.exact.combine import ZERO, combine_bits, combined, exponents_of, quantise_into
 
 Given = Mapping[str, Tensor]
@@ -69,6 +70,14 @@ class ExactSum:
         given = [self.exponents[name] for name in sorted(self.totals)]
         different = zip(sorted(self.totals), self.found.tolist(), given, strict=True)
         return tuple(name for name, own, theirs in different if own != theirs)
+
+    def is_beyond(self, name: str) -> bool:
+        """Whether the sum of one tensor is beyond float32's range."""
+        try:
+            combined(self.totals[name], self.exponents[name], combine_bits(self.count))
+        except NonFiniteError:
+            return True
+        return False
 
     def result(self) -> dict[str, Tensor]:
         """Return the sums, each rounded once to float32; raises NonFiniteError where one is beyond its range."""

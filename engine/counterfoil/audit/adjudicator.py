@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -22,20 +22,23 @@ from counterfoil.arithmetic.compute.devices import environment_after
 from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.conclusion import StepTally, conclude_adjudication, replay_checks
-from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
+from counterfoil.audit.evidence import CapsuleJob, load_job, place_of, prove_part, prove_run
 from counterfoil.audit.signatures import Keys, Parties, read_client_order
 from counterfoil.audit.step.judgement import Judgement, dispute_of, look_at_state
 from counterfoil.audit.step.looks import judge
+from counterfoil.audit.step.partjudgement import judge_share, judge_sum, judge_update
 from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import State
+from counterfoil.audit.step.shares import ShareJob, State, UpdateJob, share_name
 from counterfoil.audit.values.adjudication import (
     AdjudicationEvent,
     AdjudicationFinished,
     AdjudicationReport,
     AdjudicationStarted,
 )
+from counterfoil.audit.values.dispute import COMBINE, UPDATE
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import (
@@ -51,7 +54,9 @@ from counterfoil.base.precision import is_exact
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
+from counterfoil.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.program.limits import Limits
 from counterfoil.signing.keys import PublicKey
@@ -148,7 +153,8 @@ class _Case(Parties):
         asked = self.client_order
         if contents is not None and contents.signature is not None and self.signed_order is None and asked == held:
             asked = None  # the client's signature is broken: check 2 ended before it could compare them
-        outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
+        step, part = (0, None) if contents is None else (contents.step, contents.shared)
+        outcome, reason = conclude_adjudication(tally, step, self.error, "" if part is None else part_name(part))
         return AdjudicationReport(
             outcome=outcome,
             reason=reason,
@@ -200,15 +206,19 @@ def _hear(
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
         lambda: prove_part(contents),
-        lambda found: say(
-            "Program, schedule, scalars and the batch rows of {0} data arrays are proven parts of the order.",
-            len(found.data),
+        lambda found: (
+            say(
+                "Program, schedule, scalars and the batch rows of {0} data arrays are proven parts of the order.",
+                len(found.data),
+            )
+            if contents.programs.parts
+            else say("Of the order nothing but its manifest is needed: what shares give is added.")
         ),
     )
     job = yield from case.attempt(
         CheckNumber.PROGRAM,
         lambda: load_job(contents, part, limits, cancel),
-        lambda found: say("All {0} operators are on the allow-list.", sum(len(p.nodes) for p in found.programs.all)),
+        lambda found: say("All {0} operators are on the allow-list.", sum(len(p.nodes) for p in found.all_programs)),
     )
     envelopes = contents.claim, contents.acceptance
     yield from case.attempt(
@@ -220,27 +230,45 @@ def _hear(
     assert claim is not None, "check 5 has passed"
     yield from case.attempt(
         CheckNumber.COMMITMENTS,
-        lambda: prove_leaves(contents, claim),
-        lambda _: say(
-            "The state after step {0} and the records of the steps after it, up to step {1}, are proven parts "
-            "of the run root {2}.",
-            contents.agreed_step,
-            contents.step,
-            claim.run_root.short,
-        ),
+        lambda: prove_run(contents, claim),
+        lambda _: _proven(contents, claim),
     )
     machine = open_machine(device, threads)
     case.environment = machine.environment_of_a_judge
-    machine.check_memory(job.programs.all, manifest.precision)
+    if job.all_programs:
+        machine.check_memory(job.all_programs, manifest.precision)
     yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine, manifest.precision), str)
     yield AdjudicationStarted(job.first, contents.step)
     begun = time.perf_counter()
     try:
-        yield from _replay(case.tally, contents, job, machine, cancel)
+        if contents.shared is None:
+            yield from _replay(case.tally, contents, job, machine, cancel)
+        else:
+            yield from _judge_part(case.tally, contents, contents.shared, job, machine, cancel)
     finally:
         case.tally.seconds = time.perf_counter() - begun
     for check in replay_checks(case.tally, manifest.steps, claim.steps):
         yield case.note(check.number, check.state, check.detail)
+
+
+def _proven(contents: CapsuleContents, claim: RunClaim) -> str:
+    """Say what check 6 has proven."""
+    root, step = claim.run_root.short, contents.step
+    if contents.shared is None:
+        return say(
+            "The state after step {0} and the records of the steps after it, up to step {1}, are proven parts "
+            "of the run root {2}.",
+            contents.agreed_step,
+            step,
+            root,
+        )
+    return say(
+        "The record of step {0}, those of its {1} shares, and what the disputed part of the step starts from, are "
+        "proven parts of the run root {2}.",
+        step,
+        len(contents.shared.records),
+        root,
+    )
 
 
 def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
@@ -276,7 +304,7 @@ def _replay(
 
     Where rounding within the margin explains a difference, the steps after it start from the trainer's own state.
     """
-    state: State = {name: torch.from_numpy(array) for name, array in contents.state.items()}
+    state = _tensors(contents.state)
     with step_replayer(job, machine, cancel=cancel) as steps:
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
@@ -298,6 +326,56 @@ def _replay(
             state = judgement.agreed.result.state
 
 
+def _judge_part(
+    tally: StepTally,
+    contents: CapsuleContents,
+    shared: StepPart,
+    job: CapsuleJob,
+    machine: Machine,
+    cancel: CancelToken | None,
+) -> Generator[Event, None, None]:
+    """Judge the part of a step that the capsule is about."""
+    leaf, about = contents.leaves[-1], shared.about
+    record = leaf.record
+    program, nothing = None, np.zeros(0, np.uint64)
+    if isinstance(about, AddedTensor):
+        place = place_of(about)
+        assert place is not None, "check 6 has passed"
+        judgement = judge_sum(record, about, place)
+    else:
+        program = job.programs.of(record.step)
+        judgement = yield from _replay_part(contents, shared, about, job, machine, cancel)
+    _count(tally, judgement)
+    if judgement.look is not None:
+        tally.dispute = dispute_of(program, record, leaf.proof, nothing, judgement.step, judgement.look)
+
+
+def _replay_part(
+    contents: CapsuleContents,
+    shared: StepPart,
+    about: int | UpdateInputs,
+    job: CapsuleJob,
+    machine: Machine,
+    cancel: CancelToken | None,
+) -> Generator[Event, None, Judgement]:
+    """Judge a share or an update."""
+    record, state = contents.leaves[-1].record, _tensors(contents.state)
+    look = look_at_state(job, contents.agreed_step, state) if job.first > 1 else None
+    if look is not None:
+        return Judgement(None, look)
+    signed = _Signed(contents.logs[0], contents.fingerprints[0])
+    if isinstance(about, int):
+        with step_replayer(ShareJob(job, about), machine, cancel=cancel) as steps:
+            return (yield from judge_share(steps, record, shared.records, state, signed))
+    update = UpdateJob(job, _tensors(about.combined), _tensors(about.buffers))
+    with step_replayer(update, machine, cancel=cancel) as steps:
+        return (yield from judge_update(steps, record, state, signed))
+
+
+def _tensors(arrays: Mapping[str, Array]) -> State:
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
 @dataclass(frozen=True)
 class _Signed:
     """What a capsule holds of what the trainer left of a step."""
@@ -316,6 +394,17 @@ class _Signed:
     def shares(self, step: int) -> StepShares | None:
         """It has none."""
         return None
+
+
+def part_name(part: StepPart) -> str:
+    """Return the name of a part of a step, as a dispute has it."""
+    match part.about:
+        case AddedTensor():
+            return COMBINE
+        case UpdateInputs():
+            return UPDATE
+        case share:
+            return share_name(share)
 
 
 def _count(tally: StepTally, judgement: Judgement) -> None:

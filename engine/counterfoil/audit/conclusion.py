@@ -324,7 +324,7 @@ class StepTally:
 
 
 def conclude_adjudication(
-    tally: StepTally, step: int, error: CounterfoilError | None
+    tally: StepTally, step: int, error: CounterfoilError | None, part: str = ""
 ) -> tuple[AdjudicationOutcome, str]:
     """Return the outcome and its reason in plain sentences. Pure.
 
@@ -332,6 +332,7 @@ def conclude_adjudication(
         tally: What the replay found.
         step: The step that the capsule disputes.
         error: What ended the adjudication early, or None.
+        part: The part of the step that it disputes, where shares make it.
     """
     dispute, counts = tally.dispute, tally.counts
     if isinstance(error, RefusedError):
@@ -383,6 +384,17 @@ def conclude_adjudication(
                 step,
                 counts.contradictions,
                 counts.omissions,
+            ),
+        )
+    if part:
+        return (
+            AdjudicationOutcome.REJECTED,
+            say(
+                "In the trainer's step {0} the disputed part ({1}) is right: it gives what the trainer signed, bit for "
+                "bit, so there is nothing to dispute in it. Other parts of the step, and other steps, were not looked "
+                "at.",
+                step,
+                part,
             ),
         )
     return (

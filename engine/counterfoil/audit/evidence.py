@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +11,33 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.audit.inspection import Inspection, check_beginning
-from counterfoil.audit.step.shares import State
+from counterfoil.audit.step.shares import State, UpdateJob, share_claim
+from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, ProgramError, ProofError
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import Turns
-from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, ProvenLeaf
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim
+from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, OrderPart, ProvenLeaf
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord
+from counterfoil.bundle.shares import ShareRecord, SharesRoot
+from counterfoil.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
+from counterfoil.bundle.stepshares import combined_root, exponents_digest
 from counterfoil.commit.fingerprints import fingerprints_digest
-from counterfoil.commit.merkle import leaf_hash, verify_inclusion
+from counterfoil.commit.merkle import MerkleTree, leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
-from counterfoil.commit.state import state_root
+from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.training.loaded import LoadedOrder, read_programs, step_inputs
+from counterfoil.training.loaded import (
+    LoadedOrder,
+    combined_types,
+    read_programs,
+    share_inputs,
+    share_rows,
+    step_inputs,
+    update_inputs,
+)
 
 
 def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) -> CapsuleContents:
@@ -53,11 +65,73 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
         leaves=tuple(
             ProvenLeaf(inspection.records[number], tree.inclusion_proof(number)) for number in (first, *later)
         ),
-        state={name: tensor.cpu().numpy() for name, tensor in state.items()},
+        state=_arrays(state),
         logs=tuple(reader.log(number) for number in later),
         fingerprints=tuple(reader.fingerprints(number) for number in later),
         part=order.part(later.start, step),
     )
+
+
+def gather_part(
+    inspection: Inspection, order: LoadedOrder, step: int, state: State, about: int | AddedTensor | UpdateJob
+) -> CapsuleContents:
+    """Gather what a dispute about one part of a step that shares make rests on, and nothing else.
+
+    Args:
+        inspection: The audited run, checks 1 to 6 passed, still open.
+        order: Its order with all data.
+        step: The disputed step.
+        state: The agreed state before it; kept by reference where it lies on the CPU.
+        about: The part: a share by its number, the sum of a tensor, or the update with what it takes.
+
+    Raises:
+        RefusedError: A file is no longer what it was when it was checked.
+    """
+    reader, tree = inspection.reader, inspection.tree
+    shares = reader.shares(step)
+    assert tree is not None
+    assert shares is not None
+    assert order.updates is not None
+    names = () if isinstance(about, AddedTensor) else order.programs.names(step, step)
+    contents = CapsuleContents(
+        manifest=order.manifest,
+        programs=order.programs.take(names).map(Program.to_bytes),
+        signature=reader.order_signature(),
+        acceptance=reader.acceptance(),
+        claim=reader.claim(),
+        leaves=tuple(
+            ProvenLeaf(inspection.records[number], tree.inclusion_proof(number)) for number in (step - 1, step)
+        ),
+        state={},
+        logs=(),
+        fingerprints=(),
+        part=OrderPart((), (), {}),
+        updates=order.updates.take(names).map(Program.to_bytes),
+    )
+    if isinstance(about, AddedTensor):
+        return replace(contents, shared=StepPart(shares.records, about))
+    log = reader.log(step)
+    contents = replace(contents, state=_arrays(state))
+    if isinstance(about, UpdateJob):
+        return replace(
+            contents,
+            logs=(log[int(shares.log_ends[-1]) :],),
+            fingerprints=(reader.fingerprints(step),),
+            part=order.update_part(step),
+            shared=StepPart(shares.records, UpdateInputs(_arrays(about.combined), _arrays(about.buffers))),
+        )
+    first, last = shares.log_ranges()[about]
+    return replace(
+        contents,
+        logs=(log[first:last],),
+        fingerprints=(shares.fingerprints[about],),
+        part=order.part(step, step, about),
+        shared=StepPart(shares.records, about),
+    )
+
+
+def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, Array]:
+    return {name: tensor.cpu().numpy() for name, tensor in tensors.items()}
 
 
 @dataclass(frozen=True)
@@ -77,26 +151,45 @@ class ProvenPart:
 
 @dataclass(frozen=True)
 class CapsuleJob:
-    """What the steps of a capsule are replayed from, everything checked.
+    """What the steps of a capsule, or the part of one, are replayed from, everything checked.
 
     Attributes:
         manifest: What was ordered.
         programs: The programs of its steps.
         first: The first step that can be replayed.
         part: The rows that the steps need.
+        updates: The update programs, where shares make the steps.
     """
 
     manifest: OrderManifest
     programs: Turns[Program]
     first: int
     part: ProvenPart
+    updates: Turns[Program] | None = None
 
-    def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
+    @property
+    def all_programs(self) -> tuple[Program, ...]:
+        """Every program of the capsule, each once."""
+        return (*self.programs.all, *(() if self.updates is None else self.updates.all))
+
+    def inputs(self, step: int, state: State) -> StepInputs:
         """Return the inputs of one of the capsule's steps that starts from ``state``."""
         row = step - self.first
-        part, program = self.part, self.programs.of(step)
-        data = {name: part.data[name] for name in program.batch_names}
-        return step_inputs(self.manifest, step, state, part.schedule[row], part.scalars[row], data)
+        return step_inputs(
+            self.manifest, step, state, self.part.schedule[row], self.part.scalars[row], self._data(step)
+        )
+
+    def share_inputs(self, step: int, share: int, state: State) -> StepInputs:
+        """Return the inputs of the share of the step that the capsule is about."""
+        rows = self.part.schedule[0], self.part.scalars[0]
+        return share_inputs(self.manifest, self.programs.of(step), step, share, state, *rows, self._data(step))
+
+    def update_inputs(self, step: int, state: State, combined: Mapping[str, Tensor]) -> StepInputs:
+        """Return the inputs of the update of the step that the capsule is about."""
+        return update_inputs(self.manifest, self.programs.of(step), step, state, self.part.scalars[0], combined)
+
+    def _data(self, step: int) -> dict[str, ProvenRows]:
+        return {name: self.part.data[name] for name in self.programs.of(step).batch_names}
 
 
 def prove_part(contents: CapsuleContents) -> ProvenPart:
@@ -106,14 +199,25 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
         CommitmentError: One of them does not belong to the order; the sentence names it.
     """
     manifest, part = contents.manifest, contents.part
-    for name, program in contents.programs.parts.items():
-        if Digest.of(program) != manifest.programs.parts[name]:
-            raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
+    ordered = [(contents.programs, manifest.programs)]
+    if contents.updates is not None and manifest.shares is not None:
+        ordered.append((contents.updates, manifest.shares.updates))
+    for programs, digests in ordered:
+        for name, program in programs.parts.items():
+            if Digest.of(program) != digests.parts[name]:
+                raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
+    about = None if contents.shared is None else contents.shared.about
+    nothing = ProvenPart(np.zeros((0, 0), np.int64), np.zeros((0, 0)), {})
+    if isinstance(about, AddedTensor):
+        return nothing
     steps = np.arange(contents.agreed_step, contents.step)
-    schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
     scalars = _prove("scalars", say("the per-step scalars"), manifest.scalars, steps, part.scalars)[steps]
+    if isinstance(about, UpdateInputs):
+        return replace(nothing, scalars=scalars)
+    schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
+    rows = schedule if about is None else schedule[:, share_rows(manifest, about)]
     data = {
-        name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], schedule, proofs)
+        name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], rows, proofs)
         for name, proofs in part.data.items()
     }
     return ProvenPart(schedule, scalars, data)
@@ -139,23 +243,53 @@ def load_job(
         LimitError: One is larger than the limits.
         CancelledError: ``cancel`` was set.
     """
-    manifest = contents.manifest
-    programs, _ = read_programs(manifest, contents.programs, contents.state, limits, cancel)
-    if {name for program in programs.all for name in program.batch_names} != part.data.keys():
+    manifest, first = contents.manifest, contents.agreed_step + 1
+    if contents.shared is not None and not contents.shared.replayed:
+        return CapsuleJob(manifest, Turns({}, manifest.programs.pattern), first, part)
+    given = contents.programs, contents.state, limits, cancel, contents.updates
+    programs, updates = read_programs(manifest, *given)
+    about = None if contents.shared is None else contents.shared.about
+    followed = programs
+    if isinstance(about, UpdateInputs):
+        assert updates is not None
+        followed = updates
+        _check_update_inputs(manifest, programs.of(first), contents.state, about)
+    if {name for program in followed.all for name in program.batch_names} != part.data.keys():
         raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
-    first = contents.agreed_step + 1
     for step, fingerprints in enumerate(contents.fingerprints, first):
-        if len(fingerprints) != len(programs.of(step).places):
+        if len(fingerprints) != len(followed.of(step).places):
             raise ProgramError(say("The capsule's fingerprints are not those of its program."))
-    return CapsuleJob(manifest, programs, first, part)
+    return CapsuleJob(manifest, programs, first, part, updates)
 
 
-def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
-    """Check every leaf against the signed run root, and state, logs and fingerprints against the leaves (check 6).
+def _check_update_inputs(
+    manifest: OrderManifest, program: Program, state: Mapping[str, Array], given: UpdateInputs
+) -> None:
+    """Check that what the update takes is what the shares give and change; raises ProgramError."""
+    types = {name: (found.dtype, found.shape) for name, found in combined_types(manifest, program).items()}
+    changed = {name: (state[name].dtype.name, state[name].shape) for name in program.updates}
+    found, buffers = (
+        {name: (array.dtype.name, array.shape) for name, array in tensors.items()}
+        for tensors in (given.combined, given.buffers)
+    )
+    if (found, buffers) != (types, changed):
+        raise ProgramError(say("The capsule does not hold what the shares of its step give, or what share 0 changes."))
+
+
+def prove_run(contents: CapsuleContents, claim: RunClaim) -> None:
+    """Check every leaf against the signed run root, and what was signed of the steps against the leaves (check 6).
 
     Raises:
         CommitmentError: A proof does not hold, or a part is not what its leaf commits to.
     """
+    _prove_leaves(contents, claim)
+    if contents.shared is not None:
+        _prove_shares(contents.shared, contents.leaves[-1].record)
+    if contents.shared is None or contents.shared.replayed:
+        _prove_replayed(contents)
+
+
+def _prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
     manifest, first = contents.manifest, contents.agreed_step
     extent = manifest.extent_of(claim.steps)
     if contents.step > extent.steps or first != extent.committed_before(contents.step):
@@ -182,12 +316,16 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
             )
     if first == 0:
         check_beginning(contents.leaves[0].record, manifest)
+
+
+def _prove_replayed(contents: CapsuleContents) -> None:
+    """State, logs and fingerprints are those that the leaves commit to."""
+    first = contents.agreed_step
     if state_root(contents.state) != contents.leaves[0].record.state_root:
         raise CommitmentError(
             say("The state in the capsule is not the one that the run commits to after step {0}.", first)
         )
-    for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
-        record = leaf.record
+    for record, log, fingerprints in zip(claims_of(contents), contents.logs, contents.fingerprints, strict=True):
         if Digest.of(log) != record.log:
             raise CommitmentError(
                 say("The capsule's log of step {0} is not the one that the run commits to.", record.step)
@@ -198,3 +336,60 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
                     "The capsule's fingerprints or loss of step {0} are not those that the run commits to.", record.step
                 )
             )
+
+
+def claims_of(contents: CapsuleContents) -> tuple[StepRecord, ...]:
+    """Return what the trainer signed of what a capsule has replayed: of each step, or of a share of one."""
+    shared = contents.shared
+    if shared is None or not isinstance(shared.about, int):
+        return tuple(leaf.record for leaf in contents.leaves[1:])
+    return (share_claim(contents.step, shared.records[shared.about]),)
+
+
+def _prove_shares(shared: StepPart, whole: StepRecord) -> None:
+    """What a capsule about a part of a step holds of the shares is what the record of the step commits to."""
+    signed = whole.shares
+    if signed is None or MerkleTree(record.leaf for record in shared.records).root != signed.root:
+        raise CommitmentError(
+            say("The records of the shares in the capsule are not those of step {0} of the signed run.", whole.step)
+        )
+    if isinstance(shared.about, UpdateInputs):
+        _prove_update(shared.about, shared.records, signed)
+    elif isinstance(shared.about, AddedTensor):
+        _prove_sum(shared.about, shared.records, signed)
+
+
+def _prove_update(given: UpdateInputs, records: Sequence[ShareRecord], signed: SharesRoot) -> None:
+    """What the update takes is what was signed: as sums, or share by share where they lie side by side."""
+    if signed.combined is not None:
+        same = state_root(given.combined) == signed.combined
+    else:
+        same = all(
+            state_root({name: array[record.share] for name, array in given.combined.items()}) == record.gradients
+            for record in records
+        )
+    if not same:
+        raise CommitmentError(say("The combination of the shares in the capsule is not the one that was signed."))
+    if state_root(given.buffers) != records[0].buffers:
+        raise CommitmentError(say("The tensors in the capsule that share 0 changed are not those that were signed."))
+
+
+def _prove_sum(added: AddedTensor, records: Sequence[ShareRecord], signed: SharesRoot) -> None:
+    """The exponents, the sums, and what each share gives of the tensor, are what was signed."""
+    if (exponents_digest(added.exponents), combined_root(added.combined)) != (signed.exponents, signed.combined):
+        raise CommitmentError(say("The exponents or the sums in the capsule are not those that were signed."))
+    if any(combined_root(added.shares[record.share]) != record.gradients for record in records):
+        raise CommitmentError(say("The digests of what the shares give in the capsule are not those that were signed."))
+    place = place_of(added)
+    for share, given in enumerate(added.given):
+        if place is None or tensor_digest(added.name, given).value != added.shares[share, place].tobytes():
+            raise CommitmentError(
+                say("The capsule's tensor {0} of share {1} is not the one that was signed.", repr(added.name), share)
+            )
+
+
+def place_of(added: AddedTensor) -> int | None:
+    """Return the place of a tensor among all that are added, by the digest of share 0; None where it has none."""
+    digest = tensor_digest(added.name, added.given[0]).value
+    found = [place for place, row in enumerate(added.shares[0]) if row.tobytes() == digest]
+    return found[0] if found and len(added.exponents) == len(added.combined) == len(added.shares[0]) else None

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 
 from counterfoil.audit.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
-from counterfoil.audit.evidence import gather
+from counterfoil.audit.evidence import gather, gather_part
 from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.known import DecisionsOmitted, Divergence, Ledger, SharesMatched, Trouble
 from counterfoil.audit.parts.check import SignedStep
@@ -18,15 +18,16 @@ from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.parts.work import Opened
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.judgement import (
+    DisputedPart,
     SecondLook,
     dispute_of,
     look_at_state,
     no_result,
 )
-from counterfoil.audit.step.looks import look_closer, unreadable_part
+from counterfoil.audit.step.looks import added_tensor, look_at_unreadable, look_closer
 from counterfoil.audit.step.replayer import Ahead, Arrays, ReplayedStep, StepEndedError, differing_parts
 from counterfoil.audit.step.sharedreplay import SharedReplayer, entries_of, read_logs
-from counterfoil.audit.step.shares import AnyLogs, SharedLogs, State
+from counterfoil.audit.step.shares import AnyLogs, PartLogError, SharedLogs, State
 from counterfoil.audit.step.steering import Account, SteeringSites, rounded_values
 from counterfoil.audit.values.dispute import TensorDivergence
 from counterfoil.audit.values.events import (
@@ -41,6 +42,7 @@ from counterfoil.audit.values.sampling import Segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, CounterfoilError, LogError, NonFiniteError, ProgramError
+from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.kernels.counts import Counts
 
@@ -220,7 +222,8 @@ class SegmentReplay:
         """A log that the trainer signed and nobody can read; ``committed`` is the agreed state before it, if any."""
         yield self._judged(step, StepMatch.MISMATCH, None, begun)
         if self._asks_arbiter:
-            yield from self._dispute(step, None, unreadable_part(step, error), committed)
+            look = yield from look_at_unreadable(self._steps, self._records[step], committed, error)
+            yield from self._dispute(step, None, look, committed)
 
     def _no_result(
         self, step: int, alignment: Agreed[State], logs: AnyLogs, error: NonFiniteError | ProgramError, begun: float
@@ -370,8 +373,29 @@ class SegmentReplay:
         shares = self._order.manifest.shares
         dispute = dispute if shares is None else dispute.answered_for(shares.signers)
         yield self._note(DisputeLocated(dispute))
-        if dispute.stands_alone and committed is not None and not dispute.part and self._inspection is not None:
-            self._ledger.learn(evidence=gather(self._inspection, self._order, step, committed))
+        if dispute.stands_alone and committed is not None and self._inspection is not None:
+            self._ledger.learn(evidence=(yield from self._evidence(self._inspection, step, look.part, committed)))
+
+    def _evidence(
+        self, inspection: Inspection, step: int, part: DisputedPart | None, state: State
+    ) -> Generator[Event, None, CapsuleContents | None]:
+        """Gather what a capsule holds of a step, or of the part of it that differs; None where it cannot be had."""
+        if self._order.updates is None:
+            return gather(inspection, self._order, step, state)
+        # What is wrong with the state itself is seen before any part: the first of them starts from it.
+        about = 0 if part is None else part.about
+        if about is None:
+            return None
+        if not isinstance(about, str):
+            return gather_part(inspection, self._order, step, state, about)
+        try:
+            logs: object = read_logs(self._order, self._records[step], self._reader)
+        except PartLogError as error:  # that of the update, whose shares can be read
+            logs = error.part
+        assert isinstance(logs, SharedLogs)
+        assert isinstance(self._steps, SharedReplayer)
+        added = yield from added_tensor(self._steps, self._records[step], state, logs, about)
+        return None if added is None else gather_part(inspection, self._order, step, state, added)
 
     def _path(self, step: int, leaf: Digest) -> tuple[MerkleComparison, ...]:
         """Return the comparisons that lead from the run root to the leaf of a step."""

@@ -6,7 +6,7 @@ section 13.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
+from counterfoil.bundle.stepparts import About, AddedTensor, StepPart, UpdateInputs, read_records
 from counterfoil.commit.merkle import inclusion_proof_length
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
 
@@ -70,6 +71,9 @@ class CapsuleContents:
         logs: The rounding log of each later step.
         fingerprints: uint64 ``[places]`` of each later step: its fingerprints.
         part: The rows of the order's arrays that the later steps need.
+        updates: The canonical JSON of the update programs of these steps, where shares make them.
+        shared: The part of the disputed step that the capsule is about, where shares make it: then everything above is
+            of that part alone, and a sum has no programs, no state, no logs, no fingerprints and no rows.
     """
 
     manifest: OrderManifest
@@ -82,6 +86,8 @@ class CapsuleContents:
     logs: tuple[bytes, ...]
     fingerprints: tuple[npt.NDArray[np.uint64], ...]
     part: OrderPart
+    updates: Turns[bytes] | None = None
+    shared: StepPart | None = None
 
     @property
     def agreed_step(self) -> int:
@@ -121,15 +127,15 @@ class CapsuleReader(CheckedFile):
         first, last = leaves[0].record.step, leaves[-1].record.step
         if [leaf.record.step for leaf in leaves] != list(range(first, first + len(leaves))) or first == last:
             raise BundleError(say("The leaves of the capsule are not those of neighbouring steps, two or more."))
-        manifest, ends = self.manifest, self._read(layout.CAPSULE_LOG_ENDS)
-        names = manifest.programs.names(first + 1, last)
+        manifest, shared = self.manifest, self._shared()
+        if shared is not None and len(leaves) != 2:
+            raise BundleError(
+                say("A capsule about a part of a step holds the leaves of two steps, and this one has more.")
+            )
+        names = manifest.programs.names(first + 1, last) if shared is None or shared.replayed else ()
         if manifest.programs.several and names != tuple(sorted(layout.members(self._inventory, layout.PROGRAMS))):
             raise BundleError(say("The programs of the capsule are not those whose turns its steps are."))
-        rows = {n: self._read(layout.fingerprints_path(n, layout.CAPSULE_FINGERPRINTS)) for n in names}
-        counts = {n: manifest.programs.count(n, last) - manifest.programs.count(n, first) for n in names}
-        if counts != {name: len(found) for name, found in rows.items()} or len(ends) != last - first:
-            raise BundleError(say("The capsule does not hold logs and fingerprints of {0} steps.", last - first))
-        steps = {name: iter(found) for name, found in rows.items()}
+        logs, fingerprints = self._followed(names, first, last) if names else ((), ())
         data = {
             name: self._chunks(f"{layout.CAPSULE_DATA}/{name}", spec)
             for name, spec in manifest.data.items()
@@ -137,28 +143,72 @@ class CapsuleReader(CheckedFile):
         }
         return CapsuleContents(
             manifest=manifest,
-            programs=Turns(
-                {name: self._read(layout.program_path(name)).tobytes() for name in names}, manifest.programs.pattern
-            ),
+            programs=self._programs(names, layout.program_path),
             signature=self._read(layout.SIGNATURE).tobytes() if layout.is_signed(self._inventory) else None,
             acceptance=self._read(layout.ACCEPTANCE).tobytes(),
             claim=self._read(layout.CLAIM).tobytes(),
             leaves=leaves,
-            state={
-                name: self._read(f"{layout.CAPSULE_STATE}/{name}")
-                for name in layout.members(self._inventory, layout.CAPSULE_STATE)
-            },
-            logs=_cut(self._read(layout.CAPSULE_LOG).tobytes(), ends),
-            fingerprints=tuple(next(steps[manifest.programs.name(step)]) for step in range(first + 1, last + 1)),
+            state=self._tensors(layout.CAPSULE_STATE),
+            logs=logs,
+            fingerprints=fingerprints,
             part=OrderPart(
                 schedule=self._chunks(layout.CAPSULE_SCHEDULE, manifest.schedule),
                 scalars=self._chunks(layout.CAPSULE_SCALARS, manifest.scalars),
                 data=data,
             ),
+            updates=None if manifest.shares is None else self._programs(names, layout.update_path),
+            shared=shared,
         )
 
+    def _programs(self, names: tuple[str, ...], path: Callable[[str], str]) -> Turns[bytes]:
+        return Turns({name: self._read(path(name)).tobytes() for name in names}, self.manifest.programs.pattern)
+
+    def _tensors(self, group: str) -> dict[str, Array]:
+        """Read the tensors of a group; none where it is not there."""
+        return {name: self._read(f"{group}/{name}") for name in layout.members(self._inventory, group)}
+
+    def _followed(
+        self, names: tuple[str, ...], first: int, last: int
+    ) -> tuple[tuple[bytes, ...], tuple[npt.NDArray[np.uint64], ...]]:
+        """Read the logs and the fingerprints of the steps behind ``first``, whose programs have these names."""
+        turns, ends = self.manifest.programs, self._read(layout.CAPSULE_LOG_ENDS)
+        rows = {n: self._read(layout.fingerprints_path(n, layout.CAPSULE_FINGERPRINTS)) for n in names}
+        counts = {n: turns.count(n, last) - turns.count(n, first) for n in names}
+        if counts != {name: len(found) for name, found in rows.items()} or len(ends) != last - first:
+            raise BundleError(say("The capsule does not hold logs and fingerprints of {0} steps.", last - first))
+        steps = {name: iter(found) for name, found in rows.items()}
+        fingerprints = tuple(next(steps[turns.name(step)]) for step in range(first + 1, last + 1))
+        return _cut(self._read(layout.CAPSULE_LOG).tobytes(), ends), fingerprints
+
+    def _shared(self) -> StepPart | None:
+        """Read which part of a step the capsule is about; None where the order's steps have none."""
+        if self.manifest.shares is None:
+            return None
+        groups = self._inventory.groups
+        is_sum, is_update = layout.CAPSULE_TENSOR in groups, layout.CAPSULE_COMBINED in groups
+        data = self._read(layout.CAPSULE_SHARES).tobytes()
+        records, share = read_records(data, self.manifest.shares, numbered=not (is_sum or is_update))
+        about: About = share
+        if is_update:
+            about = UpdateInputs(self._tensors(layout.CAPSULE_COMBINED), self._tensors(layout.CAPSULE_BUFFERS))
+        if is_sum:
+            ((name, given),) = self._tensors(layout.CAPSULE_TENSOR).items()
+            about = AddedTensor(
+                name,
+                given,
+                self._read(layout.CAPSULE_EXPONENTS),
+                self._read(layout.CAPSULE_SUM_DIGESTS),
+                self._read(layout.CAPSULE_SHARE_DIGESTS),
+            )
+        return StepPart(records, about)
+
     def _chunks(self, group: str, spec: ArraySpec) -> ChunkProofs:
-        """Read the proven chunks of an array; their sizes follow from their numbers and the array's shape."""
+        """Read the proven chunks of an array; their sizes follow from their numbers and the array's shape.
+
+        There are none where the group is not there: the layout was checked.
+        """
+        if group not in self._inventory.groups:
+            return ()
         indices = self._read(f"{group}/{layout.CHUNK_INDICES}").tolist()
         chunks = self._read(f"{group}/{layout.CHUNK_BYTES}").tobytes()
         root = Digest(self._read(f"{group}/{layout.CHUNKS_ROOT}").tobytes())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from counterfoil.base import canonical
+from counterfoil.base.arrays import Array
 from counterfoil.base.digest import DIGEST_BYTES
 from counterfoil.base.errors import BundleError
 from counterfoil.base.sentence import say
@@ -16,6 +17,7 @@ from counterfoil.bundle.capsule import NO_CHUNKS, CapsuleContents
 from counterfoil.bundle.filewriter import FileWriter, held_bytes
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import check_name
+from counterfoil.bundle.stepparts import AddedTensor, UpdateInputs
 from counterfoil.commit.state import ChunkProof
 
 
@@ -25,12 +27,8 @@ class _CapsuleWriter(FileWriter):
     KIND = CAPSULE
 
     def write(self, contents: CapsuleContents) -> None:
-        turns = contents.manifest.programs
-        for group in (
-            layout.ORDER, layout.RUN, layout.CAPSULE, layout.CAPSULE_STATE, layout.CAPSULE_SCHEDULE,
-            layout.CAPSULE_SCALARS, layout.CAPSULE_DATA,
-            *((layout.PROGRAMS, layout.CAPSULE_FINGERPRINTS) if turns.several else ()),
-        ):  # fmt: skip
+        turns, shared = contents.manifest.programs, contents.shared
+        for group in _groups(contents):
             self._group(group)
         leaves = [
             {"record": leaf.record.to_json(), "proof": [digest.hex for digest in leaf.proof]}
@@ -44,15 +42,26 @@ class _CapsuleWriter(FileWriter):
                 ),
                 remedy=say("Give the whole run to the one who is to judge it."),
             )
-        self._check_room(held_bytes(contents.state) + sum(map(len, contents.logs)))
+        self._check_room(sum(map(held_bytes, _states(contents))) + sum(map(len, contents.logs)))
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
         for name, program in contents.programs.parts.items():
             self._bytes(layout.program_path(name), program)
+        if contents.updates is not None:
+            for name, program in contents.updates.parts.items():
+                self._bytes(layout.update_path(name), program)
         if contents.signature is not None:
             self._bytes(layout.SIGNATURE, contents.signature)
         self._bytes(layout.ACCEPTANCE, contents.acceptance)
         self._bytes(layout.CLAIM, contents.claim)
         self._bytes(layout.CAPSULE_LEAVES, encoded)
+        if shared is not None:
+            self._bytes(layout.CAPSULE_SHARES, shared.to_bytes())
+            if isinstance(shared.about, AddedTensor):
+                self._sum(shared.about)
+                return
+            if isinstance(shared.about, UpdateInputs):
+                self._tensors(layout.CAPSULE_COMBINED, shared.about.combined)
+                self._tensors(layout.CAPSULE_BUFFERS, shared.about.buffers)
         self._tensors(layout.CAPSULE_STATE, contents.state)
         self._bytes(layout.CAPSULE_LOG, b"".join(contents.logs))
         ends = np.cumsum([len(log) for log in contents.logs], dtype=np.uint64)
@@ -63,12 +72,19 @@ class _CapsuleWriter(FileWriter):
             fingerprints = np.stack(rows)
             path = layout.fingerprints_path(name, layout.CAPSULE_FINGERPRINTS)
             self._array(path, fingerprints, "uint64", fingerprints.shape)
-        self._chunks(layout.CAPSULE_SCHEDULE, contents.part.schedule)
+        if not _is_update(contents):
+            self._chunks(layout.CAPSULE_SCHEDULE, contents.part.schedule)
         self._chunks(layout.CAPSULE_SCALARS, contents.part.scalars)
         for name, proofs in contents.part.data.items():
             group = f"{layout.CAPSULE_DATA}/{check_name(name)}"
             self._group(group)
             self._chunks(group, proofs)
+
+    def _sum(self, added: AddedTensor) -> None:
+        self._array(layout.CAPSULE_EXPONENTS, added.exponents, "int32", added.exponents.shape)
+        self._array(layout.CAPSULE_SUM_DIGESTS, added.combined, "uint8", added.combined.shape)
+        self._array(layout.CAPSULE_SHARE_DIGESTS, added.shares, "uint8", added.shares.shape)
+        self._tensors(layout.CAPSULE_TENSOR, {added.name: added.given})
 
     def _chunks(self, group: str, proofs: Sequence[ChunkProof]) -> None:
         indices = np.array([proof.index for proof in proofs], np.int64)
@@ -82,6 +98,32 @@ class _CapsuleWriter(FileWriter):
 
     def _check_complete(self) -> None:
         """A capsule is complete once it is written."""
+
+
+def _is_update(contents: CapsuleContents) -> bool:
+    return contents.shared is not None and isinstance(contents.shared.about, UpdateInputs)
+
+
+def _states(contents: CapsuleContents) -> tuple[Mapping[str, Array], ...]:
+    """Return the sets of tensors that a capsule holds."""
+    about = None if contents.shared is None else contents.shared.about
+    if isinstance(about, AddedTensor):
+        return ({about.name: about.given},)
+    return (contents.state, about.combined, about.buffers) if isinstance(about, UpdateInputs) else (contents.state,)
+
+
+def _groups(contents: CapsuleContents) -> tuple[str, ...]:
+    """Return the groups of a capsule, but for those of its data arrays."""
+    always = layout.ORDER, layout.RUN, layout.CAPSULE
+    if contents.shared is not None and not contents.shared.replayed:
+        return (*always, layout.CAPSULE_SUMS, layout.CAPSULE_TENSOR)
+    updates = (layout.UPDATES,) if contents.updates is not None else ()
+    several = (layout.PROGRAMS, *updates, layout.CAPSULE_FINGERPRINTS) if contents.manifest.programs.several else ()
+    if _is_update(contents):
+        own = layout.CAPSULE_COMBINED, layout.CAPSULE_BUFFERS, layout.CAPSULE_STATE, layout.CAPSULE_SCALARS
+    else:
+        own = layout.CAPSULE_STATE, layout.CAPSULE_SCHEDULE, layout.CAPSULE_SCALARS, layout.CAPSULE_DATA
+    return (*always, *own, *several)
 
 
 def write_capsule(contents: CapsuleContents, path: str | os.PathLike[str]) -> None:

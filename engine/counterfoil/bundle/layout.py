@@ -66,6 +66,19 @@ CAPSULE_FINGERPRINTS = "/capsule/fingerprints"
 CAPSULE_SCHEDULE = "/capsule/schedule"
 CAPSULE_SCALARS = "/capsule/scalars"
 CAPSULE_DATA = "/capsule/data"
+CAPSULE_SHARES = "/capsule/shares"
+"""Of a capsule about a part of a step that shares make: the records of all shares."""
+CAPSULE_COMBINED = "/capsule/combined"
+"""Of one about an update: what the shares gave, combined."""
+CAPSULE_BUFFERS = "/capsule/buffers"
+"""Of the same: the state tensors that share 0 changed."""
+CAPSULE_TENSOR = "/capsule/tensor"
+"""Of one about a sum: what each share gives of one tensor."""
+CAPSULE_SUMS = "/capsule/sums"
+"""Of the same: what was signed of all sums."""
+CAPSULE_EXPONENTS = "/capsule/sums/exponents"
+CAPSULE_SUM_DIGESTS = "/capsule/sums/combined"
+CAPSULE_SHARE_DIGESTS = "/capsule/sums/shares"
 CHUNK_INDICES = "indices"
 """In a group of proven chunks: their numbers."""
 CHUNK_BYTES = "chunks"
@@ -83,6 +96,8 @@ MAX_CLAIM_BYTES = 2**20
 MAX_CONSENT_BYTES = 2**14
 """A client's signature or a trainer's acceptance has some 800 bytes."""
 MAX_LEAVES_BYTES = 16 * 2**20
+MAX_RECORDS_BYTES = 2**20
+"""The records of 1,024 shares have some 450 bytes each."""
 
 
 def program_path(name: str) -> str:
@@ -195,25 +210,59 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     Raises:
         BundleError: A part is missing, unknown, or of another dtype or shape.
     """
-    several = manifest.programs.several
+    datasets = {
+        MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
+        **_signature(inventory),
+        ACCEPTANCE: _CONSENT,
+        CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
+        CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
+    }
+    if manifest.shares is not None:
+        datasets[CAPSULE_SHARES] = _Part("uint8", (None,), MAX_RECORDS_BYTES)
+    if manifest.shares is not None and CAPSULE_TENSOR in inventory.groups:
+        parts = _sum_of_shares(inventory, datasets, manifest.shares.count)
+    else:
+        parts = _replayed_steps(inventory, datasets, manifest)
+    _compare(inventory, parts, CAPSULE_FILE)
+    _check_programs(inventory)
+
+
+def _sum_of_shares(inventory: Inventory, datasets: Mapping[str, _Part], shares: int) -> _Parts:
+    """Return what a capsule about the sum of what shares give of a tensor holds; ``datasets`` are what all hold."""
+    sums = {
+        CAPSULE_EXPONENTS: _Part("int32", (None,)),
+        CAPSULE_SUM_DIGESTS: _Part("uint8", (None, DIGEST_BYTES)),
+        CAPSULE_SHARE_DIGESTS: _Part("uint8", (shares, None, DIGEST_BYTES)),
+    }
+    given = members(inventory, CAPSULE_TENSOR)
+    if len(given) != 1 or any(info.dtype != "float32" or info.shape[:1] != (shares,) for info in given.values()):
+        raise BundleError(
+            say("{0} does not hold what {1} shares give of one tensor, in float32.", CAPSULE_TENSOR, shares)
+        )
+    return _parts({**datasets, **sums}, ("/",)) | {CAPSULE_TENSOR: _state(inventory, CAPSULE_TENSOR, "tensor")}
+
+
+def _replayed_steps(inventory: Inventory, datasets: Mapping[str, _Part], manifest: OrderManifest) -> _Parts:
+    """Return what a capsule holds of which steps, a share or an update are replayed."""
+    several, is_shared = manifest.programs.several, manifest.shares is not None
+    is_update = is_shared and CAPSULE_COMBINED in inventory.groups
     held = [n for n in manifest.programs.parts if not several or n in inventory.groups.get(PROGRAMS, {})]
-    parts = _parts(
-        {
-            MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
-            **{program_path(name): _PROGRAM for name in held},
-            **_signature(inventory),
-            ACCEPTANCE: _CONSENT,
-            CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
-            CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
-            CAPSULE_LOG: _Part("uint8", (None,)),
-            CAPSULE_LOG_ENDS: _Part("uint64", (None,)),
-            **{fingerprints_path(name, CAPSULE_FINGERPRINTS): _Part("uint64", (None, None)) for name in held},
-        },
-        ("/", CAPSULE_DATA),
-    )
+    replayed = {
+        **{program_path(name): _PROGRAM for name in held},
+        **{update_path(name): _PROGRAM for name in held if is_shared},
+        CAPSULE_LOG: _Part("uint8", (None,)),
+        CAPSULE_LOG_ENDS: _Part("uint64", (None,)),
+        **{fingerprints_path(name, CAPSULE_FINGERPRINTS): _Part("uint64", (None, None)) for name in held},
+    }
+    parts = _parts({**datasets, **replayed}, ("/",) if is_update else ("/", CAPSULE_DATA))
     parts[CAPSULE_STATE] = _state(inventory, CAPSULE_STATE, "state")
-    arrays = [CAPSULE_SCHEDULE, CAPSULE_SCALARS]
-    arrays += [f"{CAPSULE_DATA}/{name}" for name in manifest.data if f"{CAPSULE_DATA}/{name}" in inventory.groups]
+    arrays = [CAPSULE_SCALARS]
+    if is_update:
+        parts[CAPSULE_COMBINED] = _state(inventory, CAPSULE_COMBINED, "combination of the shares")
+        parts[CAPSULE_BUFFERS] = _state(inventory, CAPSULE_BUFFERS, "")
+    else:
+        arrays += [CAPSULE_SCHEDULE]
+        arrays += [f"{CAPSULE_DATA}/{name}" for name in manifest.data if f"{CAPSULE_DATA}/{name}" in inventory.groups]
     for array in arrays:
         parts[array] = {
             CHUNK_INDICES: _Part("int64", (None,)),
@@ -221,8 +270,7 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
             CHUNKS_ROOT: _Part("uint8", (DIGEST_BYTES,)),
             CHUNK_PROOFS: _Part("uint8", (None, DIGEST_BYTES)),
         }
-    _compare(inventory, parts, CAPSULE_FILE)
-    _check_programs(inventory)
+    return parts
 
 
 def _check_programs(inventory: Inventory) -> None:
@@ -245,13 +293,14 @@ def _signature(inventory: Inventory) -> dict[str, _Part]:
 
 
 def _state(inventory: Inventory, group: str, what: str) -> dict[str, _Part]:
+    """Return the tensors of a state as they are; there may be none where it has no name."""
     state = members(inventory, group)
     for name, info in state.items():
         if info.dtype not in STATE_DTYPES:
             raise BundleError(
                 say("The state tensor {0} has the dtype {1}, which no state has.", repr(name), info.dtype)
             )
-    if not state:
+    if not state and what:
         raise BundleError(say("The {0} in the file is empty.", what))
     return {name: _Part(info.dtype, info.shape) for name, info in state.items()}
 

@@ -232,27 +232,21 @@ class LoadedOrder:
 
     def share_inputs(self, step: int, share: int, state: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of a share of a step, from 0, of a step from 1 that starts from ``state``."""
-        program = self.programs.of(step)
-        data = {name: self._data[name] for name in program.batch_names}
-        rows = self._schedule[step - 1][share_rows(self.manifest, share)]
-        inputs = step_inputs(self.manifest, step, state, rows, self._scalars[step - 1], data)
-        return replace(inputs, draws=replace(inputs.draws, first=share * draws_of(program)), share=share)
+        data = {name: self._data[name] for name in self.programs.of(step).batch_names}
+        row = self._schedule[step - 1], self._scalars[step - 1]
+        return share_inputs(self.manifest, self.programs.of(step), step, share, state, *row, data)
 
     def update_inputs(self, step: int, state: Mapping[str, Tensor], combined: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of the update of a step, from 1, that starts from ``state``."""
-        rows = self._schedule[step - 1]
-        inputs = step_inputs(self.manifest, step, state, rows, self._scalars[step - 1], {})
-        assert self.manifest.shares is not None
-        first = self.manifest.shares.count * draws_of(self.programs.of(step))
-        return replace(inputs, combined=combined, draws=replace(inputs.draws, first=first))
+        return update_inputs(self.manifest, self.programs.of(step), step, state, self._scalars[step - 1], combined)
 
-    def part(self, first: int, last: int) -> OrderPart:
-        """Return what the steps ``first`` to ``last`` need of the order's arrays, with proofs.
+    def part(self, first: int, last: int, share: int | None = None) -> OrderPart:
+        """Return what the steps ``first`` to ``last``, or a share of each, need of the order's arrays, with proofs.
 
         Arrays in memory are hashed for it once more; a data file is only read where the chunks lie.
         """
         steps = np.arange(first - 1, last)
-        rows = self._schedule[first - 1 : last]
+        rows = self._schedule[first - 1 : last, slice(None) if share is None else share_rows(self.manifest, share)]
         used = _read_by(self.programs.take(self.programs.names(first, last)))
         arrays = {name: array for name, array in self._data.items() if name in used}
         return OrderPart(
@@ -260,6 +254,10 @@ class LoadedOrder:
             scalars=_prove(self._scalars, self.manifest.scalars, steps),
             data={name: _prove(array, self.manifest.data[name], rows) for name, array in arrays.items()},
         )
+
+    def update_part(self, step: int) -> OrderPart:
+        """Return what the update of a step needs of the order's arrays, with proofs: it reads no rows."""
+        return OrderPart((), _prove(self._scalars, self.manifest.scalars, np.array([step - 1])), {})
 
 
 def places_of(order: LoadedOrder) -> Turns[Places]:
@@ -337,6 +335,47 @@ def step_inputs(
         scalars=dict(zip(manifest.scalar_names, scalars.tolist(), strict=True)),
         draws=Draws(manifest.seed, step),
     )
+
+
+def share_inputs(
+    manifest: OrderManifest,
+    program: Program,
+    step: int,
+    share: int,
+    state: Mapping[str, Tensor],
+    rows: npt.NDArray[np.int64],
+    scalars: npt.NDArray[np.float64],
+    data: Mapping[str, RowArray],
+) -> StepInputs:
+    """Return the inputs of a share of a step.
+
+    Args:
+        manifest: The order's manifest.
+        program: The gradient program of the step.
+        step: Step number, from 1.
+        share: Number of the share, from 0.
+        state: The state before the step.
+        rows: int64 ``[batch_size]``: the step's row of the schedule, of all shares.
+        scalars: float64 ``[scalars]``: its row of the per-step scalars.
+        data: The data arrays that the program reads.
+    """
+    inputs = step_inputs(manifest, step, state, rows[share_rows(manifest, share)], scalars, data)
+    return replace(inputs, draws=replace(inputs.draws, first=share * draws_of(program)), share=share)
+
+
+def update_inputs(
+    manifest: OrderManifest,
+    program: Program,
+    step: int,
+    state: Mapping[str, Tensor],
+    scalars: npt.NDArray[np.float64],
+    combined: Mapping[str, Tensor],
+) -> StepInputs:
+    """Return the inputs of the update of a step; as :func:`share_inputs`, with what the shares gave, combined."""
+    assert manifest.shares is not None
+    inputs = step_inputs(manifest, step, state, np.zeros(0, np.int64), scalars, {})
+    first = manifest.shares.count * draws_of(program)
+    return replace(inputs, combined=combined, draws=replace(inputs.draws, first=first))
 
 
 def _prove(array: RowArray, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkProofs:

@@ -205,5 +205,5 @@ def test_the_part_of_a_step_is_named_in_every_sentence(part: str, parts: tuple[s
     made = dispute(part=part, parts=parts, operator=None)
     assert words in account_of(made, earlier=0)
     assert words in accusation(made)
-    assert ("in fractions" in accusation(made)) == (part == "combine")
+    assert ("in another way" in accusation(made)) == (part == "combine")
     assert words not in accusation(dispute(operator=None))

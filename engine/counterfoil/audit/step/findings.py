@@ -38,36 +38,37 @@ def other_exponents(names: Sequence[str], step: int) -> Finding:
     return Finding(
         Right.REPLAY,
         say(
-            "At step {0} every share gives what the trainer signed, but the exponents by which the trainer added the "
-            "shares are not those of the largest numbers among them (in {1}). They are defined by these numbers, the "
-            "same on every machine.",
+            "At step {0} the exponents by which the trainer added the shares are not those of the largest numbers in "
+            "what it signed as theirs (in {1}). They are defined by these numbers, the same on every machine.",
             step,
             enumeration(list(map(repr, names[:MOST_NAMES]))),
         ),
     )
 
 
-def other_sum(step: int, shares: int) -> Finding:
+def other_sum(names: Sequence[str], step: int, shares: int) -> Finding:
     """The trainer signed another combination than the sum of what the shares give."""
     return Finding(
         Right.REPLAY,
         say(
-            "At step {0} each of the {1} shares gives what the trainer signed, but what the trainer signed as their "
-            "combination is not their sum. It is a sum of integers, the same on every machine and in any order.",
+            "At step {0} what the trainer signed as the combination of the {1} shares is not the sum of what it signed "
+            "as theirs (in {2}). It is a sum of integers, the same on every machine and in any order.",
             step,
             shares,
+            enumeration(list(map(repr, names[:MOST_NAMES]))),
         ),
     )
 
 
-def sum_without_result(step: int) -> Finding:
+def sum_without_result(name: str, step: int) -> Finding:
     """The sum of the shares is beyond float32's range."""
     return Finding(
         Right.NO_RESULT,
         say(
-            "At step {0} every share gives what the trainer signed, and their sum is beyond float32's range: then a "
+            "At step {0} the sum of what the trainer signed as the shares' is beyond float32's range (in {1}): then a "
             "step has no result on any machine, so nobody can have recorded one.",
             step,
+            repr(name),
         ),
     )
 

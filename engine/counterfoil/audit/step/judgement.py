@@ -21,7 +21,7 @@ from counterfoil.audit.step.replayer import (
     StepReplayer,
     differing_parts,
 )
-from counterfoil.audit.step.shares import State
+from counterfoil.audit.step.shares import SharedJob, State, UpdateJob
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses, stands_alone
 from counterfoil.audit.values.events import Event
 from counterfoil.base.digest import Digest
@@ -46,6 +46,9 @@ class DisputedPart:
         claimed: The trainer's record of it, as that of a step.
         fingerprints: uint64 ``[places]``: the trainer's fingerprints of it.
         outcome: The replay of it; None where it came to no result.
+        about: What a capsule of it is about: the number of the share, what the update takes, or the name of the first
+            tensor of which the combination differs; of an update whose log cannot be read, what lies before it. None
+            where that is not known.
     """
 
     name: str
@@ -53,6 +56,7 @@ class DisputedPart:
     claimed: StepRecord | None = None
     fingerprints: Fingerprints | None = None
     outcome: ReplayedStep | None = None
+    about: int | UpdateJob | str | None = None
 
 
 @dataclass(frozen=True)
@@ -177,8 +181,9 @@ def look_at_state(job: Job, step: int, state: State) -> SecondLook | None:
         state: It.
     """
     # A capsule holds the programs of the steps behind the state: which tensors another one changed is not known then.
-    program = job.programs.parts.get(job.programs.name(step))
-    changed = program.updates.keys() if program is not None else frozenset()
+    updates = job.updates if isinstance(job, SharedJob) else None
+    programs = [turns.parts.get(turns.name(step)) for turns in (job.programs, updates) if turns is not None]
+    changed = {name for program in programs if program is not None for name in program.updates}
     names = [
         name
         for name, tensor in sorted(state.items())
@@ -211,7 +216,7 @@ def unreadable(step: int, error: LogError) -> SecondLook:
 
 
 def dispute_of(
-    program: Program,
+    program: Program | None,
     claimed: StepRecord,
     proof: Sequence[Digest],
     fingerprints: Fingerprints,
@@ -222,7 +227,7 @@ def dispute_of(
     """Describe a step that differs.
 
     Args:
-        program: The program of a step.
+        program: The program of the step; None where a part without one is judged by itself.
         claimed: The trainer's record of the step.
         proof: Inclusion proof of its leaf in the signed run root.
         fingerprints: uint64 ``[places]``: the trainer's fingerprints.
@@ -251,9 +256,9 @@ def dispute_of(
         trainer_loss=float("nan") if claimed.loss is None else claimed.loss,
         replay_loss=float("nan") if outcome is None else outcome.result.loss,
         confirmed=look.confirmed,
-        operator=first_differing_operator(program, theirs, ours),
+        operator=None if program is None else first_differing_operator(program, theirs, ours),
         finding=look.finding,
-        inputs=differing_inputs(program, theirs, ours),
+        inputs=() if program is None else differing_inputs(program, theirs, ours),
         part="" if part is None else part.name,
     )
 

@@ -6,7 +6,7 @@ integers; then the update, from what the shares gave. What a part before it lead
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
@@ -35,6 +35,7 @@ from counterfoil.audit.step.shares import (
     PartLogError,
     SharedLogs,
     State,
+    UpdateJob,
     share_claim,
     share_name,
 )
@@ -43,8 +44,10 @@ from counterfoil.audit.values.events import Event
 from counterfoil.base.errors import LogError, NonFiniteError
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.bundle.shares import NO_EXPONENT, sum_bits
+from counterfoil.bundle.stepparts import AddedTensor
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.statedigest import root_of
+from counterfoil.commit.statedigest import digests_of
+from counterfoil.training.loaded import combined_types
 
 _WITNESSED = 64
 """Elements of each tensor that are added up once more, in integers of any length."""
@@ -76,7 +79,7 @@ def judge(
     try:
         logs = read_logs(steps.job, claimed, signed)
     except LogError as error:
-        return Judgement(None, unreadable_part(claimed.step, error))
+        return Judgement(None, (yield from look_at_unreadable(steps, claimed, state, error)))
     fingerprints = signed.fingerprints(claimed.step)
     try:
         outcome = yield from steps.replay(claimed, state, logs)
@@ -119,10 +122,75 @@ def look_closer(
     return (yield from second_look(steps, claimed, state, logs, outcome, fingerprints))
 
 
-def unreadable_part(step: int, error: LogError) -> SecondLook:
-    """What there is to say of a step of which a log cannot be read: there is nothing to replay it with."""
-    look = unreadable(step, error)
-    return replace(look, part=DisputedPart(error.part)) if isinstance(error, PartLogError) else look
+def look_at_unreadable(
+    steps: StepReplayer, claimed: StepRecord, state: State | None, error: LogError
+) -> Generator[Event, None, SecondLook]:
+    """Look at a step of which a log cannot be read: there is nothing to replay it with.
+
+    Of a step that shares make, the update's log is the last. A capsule about the update holds what the trainer signed
+    as the combination of the shares, so it can be made only where they give that; else it is about what does not.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it.
+        state: The agreed state before it; None where there is none.
+        error: Why the log cannot be read.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+    """
+    look = unreadable(claimed.step, error)
+    if not isinstance(error, PartLogError):
+        return look
+    if isinstance(error.part, int):
+        return replace(look, part=DisputedPart(share_name(error.part), about=error.part))
+    if state is None:
+        return replace(look, part=DisputedPart(UPDATE))
+    assert isinstance(steps, SharedReplayer)
+    found = yield from _Parts(steps, claimed, state, error.part, np.zeros(0, np.uint64)).before_update()
+    if isinstance(found, StepReplayer):
+        return replace(look, part=DisputedPart(UPDATE, about=_update_of(found)))
+    about = found.part.about if found.accuses and found.part is not None else None
+    return replace(look, part=DisputedPart(UPDATE, about=about))
+
+
+def added_tensor(
+    steps: SharedReplayer, claimed: StepRecord, state: State, logs: SharedLogs, name: str
+) -> Generator[Event, None, AddedTensor | None]:
+    """Replay the shares of a step once more, and keep what each gives of one tensor, as the trainer has it.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it, whose shares give what was signed.
+        state: The agreed state before it.
+        logs: The trainer's logs of it.
+        name: The tensor.
+
+    Returns:
+        The tensor of all shares; None where a share gives something else this time.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+    """
+    described = combined_types(steps.whole.manifest, steps.whole.programs.of(claimed.step))[name]
+    given = np.empty((steps.count, *described.shape), np.float32)
+    digests: list[bytes] = []
+
+    def take(share: int, outcome: ReplayedStep) -> None:
+        combined = outcome.result.combined
+        given[share] = combined[name].cpu().numpy()
+        digests.append(b"".join(digest.value for digest in digests_of(combined).values()))
+
+    if (yield from _Parts(steps, claimed, state, logs, np.zeros(0, np.uint64)).each_share(take)) is not None:
+        return None
+    signed = logs.shares
+    shares = np.frombuffer(b"".join(digests), np.uint8).reshape(steps.count, *signed.combined.shape)
+    return AddedTensor(name, given, signed.exponents, signed.combined, shares)
+
+
+def _update_of(steps: StepReplayer) -> UpdateJob:
+    assert isinstance(steps.job, UpdateJob)
+    return steps.job
 
 
 @dataclass
@@ -139,34 +207,57 @@ class _Parts:
 
     def look(self) -> Generator[Event, None, SecondLook]:
         """Look at each part; the step as the trainer has it where rounding explains every difference."""
-        steps, theirs, step = self.steps, self.logs.shares, self.claimed.step
-        combining, witness = steps.combining(step, theirs.exponents.tolist()), _Witness(steps.count)
-        for share in range(steps.count):
-            found = yield from self._share(share)
-            if isinstance(found, SecondLook):
-                return found
-            combining.take(share, found.result.combined, steps.buffers_of(step, found.result.state))
-            witness.take(found.result.combined, {} if combining.adding is None else combining.adding.exponents)
-        combined = self._combination(combining, witness)
-        if isinstance(combined, SecondLook):
-            return combined
-        update = steps.update(combined, combining.buffers)
-        found = yield from self._part(UPDATE, update, self.claimed, self.logs.update, self.fingerprints)
+        update = yield from self.before_update()
+        if isinstance(update, SecondLook):
+            return update
+        about, logs = _update_of(update), self.logs.update
+        found = yield from self._part(UPDATE, update, self.claimed, logs, self.fingerprints, about)
         if isinstance(found, SecondLook):
             return found
         if self.explained is None:  # no part differs, and the step did: this machine wavers
             return SecondLook(False, None)
         return replace(self.explained, reached=found)
 
-    def _share(self, share: int) -> Generator[Event, None, ReplayedStep | SecondLook]:
+    def before_update(self) -> Generator[Event, None, StepReplayer | SecondLook]:
+        """Look at the shares and at their combination; the update's replayer where both are as the trainer has them."""
+        combining = self.steps.combining(self.claimed.step, self.logs.shares.exponents.tolist())
+        witness = _Witness(self.steps.count)
+
+        def take(share: int, outcome: ReplayedStep) -> None:
+            result = outcome.result
+            combining.take(share, result.combined, self.steps.buffers_of(self.claimed.step, result.state))
+            witness.take(result.combined, {} if combining.adding is None else combining.adding.exponents)
+
+        found = yield from self.each_share(take)
+        if found is not None:
+            return found
+        combined = self._combination(combining, witness)
+        return combined if isinstance(combined, SecondLook) else self.steps.update(combined, combining.buffers)
+
+    def each_share(self, take: Callable[[int, ReplayedStep], None]) -> Generator[Event, None, SecondLook | None]:
+        """Replay every share and hand it on as the trainer has it; what a closer look at one brought, if it differs."""
+        for share in range(self.steps.count):
+            found = yield from self.share(share)
+            if isinstance(found, SecondLook):
+                return found
+            take(share, found)
+        return None
+
+    def share(self, share: int) -> Generator[Event, None, ReplayedStep | SecondLook]:
         """Return a share as the trainer has it, or what a closer look at it brought."""
         theirs = self.logs.shares
         claim = share_claim(self.claimed.step, theirs.records[share])
-        replayer, logs = self.steps.share(share), self.logs.of_shares[share]
-        return (yield from self._part(share_name(share), replayer, claim, logs, theirs.fingerprints[share]))
+        replayer, logs, printed = self.steps.share(share), self.logs.of_shares[share], theirs.fingerprints[share]
+        return (yield from self._part(share_name(share), replayer, claim, logs, printed, share))
 
     def _part(
-        self, name: str, replayer: StepReplayer, claim: StepRecord, logs: Logs, fingerprints: Fingerprints
+        self,
+        name: str,
+        replayer: StepReplayer,
+        claim: StepRecord,
+        logs: Logs,
+        fingerprints: Fingerprints,
+        about: int | UpdateJob,
     ) -> Generator[Event, None, ReplayedStep | SecondLook]:
         """Return a part as the trainer has it, or what a closer look at it brought."""
         try:
@@ -177,7 +268,7 @@ class _Parts:
             return outcome
         look = yield from look_closer(replayer, claim, self.state, logs, outcome, fingerprints)
         program = replayer.job.programs.of(claim.step)
-        look = replace(look, part=DisputedPart(name, program, claim, fingerprints, outcome))
+        look = replace(look, part=DisputedPart(name, program, claim, fingerprints, outcome, about))
         if look.reached is None:
             return look
         self.explained = self.explained or look
@@ -185,24 +276,30 @@ class _Parts:
 
     def _combination(self, combining: Combining, witness: _Witness) -> dict[str, Tensor] | SecondLook:
         """Return what the shares give together, or what is wrong with what the trainer made of it."""
-        adding, signed, part = combining.adding, self.claimed.shares, DisputedPart(COMBINE)
+        adding, signed, step = combining.adding, self.claimed.shares, self.claimed.step
         assert signed is not None
         if adding is None:
             return combining.together()
         if adding.other:
+            part = DisputedPart(COMBINE, about=adding.other[0])
             if not witness.exponents_agree(adding.found.tolist()):
                 return SecondLook(False, None, part=part)
-            return SecondLook(True, findings.other_exponents(adding.other, self.claimed.step), part=part)
+            return SecondLook(True, findings.other_exponents(adding.other, step), part=part)
         try:
             together = combining.together()
         except NonFiniteError:
+            name = next(name for name in sorted(adding.totals) if adding.is_beyond(name))
             end = NoResult(None, 0, np.zeros(0, np.uint64))
-            return SecondLook(True, findings.sum_without_result(self.claimed.step), end=end, part=part)
-        if root_of(together) == signed.combined:
+            part = DisputedPart(COMBINE, about=name)
+            return SecondLook(True, findings.sum_without_result(name, step), end=end, part=part)
+        digests, theirs = digests_of(together), self.logs.shares.combined
+        names = [name for (name, own), row in zip(digests.items(), theirs, strict=True) if own.value != row.tobytes()]
+        if not names:
             return together
+        part = DisputedPart(COMBINE, about=names[0])
         if not witness.agrees(together):
             return SecondLook(False, None, part=part)
-        return SecondLook(True, findings.other_sum(self.claimed.step, self.steps.count), part=part)
+        return SecondLook(True, findings.other_sum(names, step, self.steps.count), part=part)
 
 
 @dataclass

@@ -218,7 +218,7 @@ def step_replayer(
     """Provide a replayer with kernels of its own, whose threads end with the block."""
     compute = machine.compute(job.manifest.precision)
     with machine.kernels() as kernels, Digests() as digests:
-        if job.manifest.shares is None:
+        if job.manifest.shares is None or isinstance(job, ShareJob | UpdateJob):
             yield StepReplayer(job, machine, kernels, digests, compute=compute, cancel=cancel)
         else:
             assert isinstance(job, SharedJob)

@@ -7,7 +7,7 @@ confirms and judges such a step does the same to a part.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit.values.dispute import SHARE, UPDATE
+from counterfoil.audit.values.dispute import SHARE
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileChangedError, LogError
 from counterfoil.base.sentence import say
@@ -184,8 +184,18 @@ def read_shared_logs(job: SharedJob, claimed: StepRecord, log: bytes, shares: St
         )
     program = job.programs.of(claimed.step)
     pieces = [log[first:last] for first, last in shares.log_ranges()]
-    of_shares = tuple(_decoded(job, program, piece, share_name(share)) for share, piece in enumerate(pieces))
-    return SharedLogs(shares, of_shares, _decoded(job, job.updates.of(claimed.step), own, UPDATE))
+    decode = arithmetic_of(job.manifest.precision).decode_log
+    found = []
+    for share, piece in enumerate(pieces):
+        try:
+            found.append(decode(program, piece))
+        except LogError as error:
+            raise PartLogError(error, share) from error
+    read = SharedLogs(shares, tuple(found), ())
+    try:
+        return replace(read, update=decode(job.updates.of(claimed.step), own))
+    except LogError as error:
+        raise PartLogError(error, read) from error
 
 
 class PartLogError(LogError):
@@ -193,16 +203,9 @@ class PartLogError(LogError):
 
     Args:
         error: Why.
-        part: Name of the part.
+        part: Number of the share whose log it is; of the update's what was read of the shares.
     """
 
-    def __init__(self, error: LogError, part: str) -> None:
+    def __init__(self, error: LogError, part: int | SharedLogs) -> None:
         super().__init__(error.sentence, remedy=error.remedy, detail=error.detail)
         self.part = part
-
-
-def _decoded(job: SharedJob, program: Program, log: bytes, part: str) -> Logs:
-    try:
-        return arithmetic_of(job.manifest.precision).decode_log(program, log)
-    except LogError as error:
-        raise PartLogError(error, part) from error

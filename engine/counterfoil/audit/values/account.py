@@ -27,9 +27,9 @@ def part_named(dispute: Dispute) -> Sentence:
         named = say("What differs is share {0}: every share of a step is judged by itself.", dispute.share)
         return joined(named, _party_named(dispute))
     if dispute.part == COMBINE:
-        return say("What differs is the combination of the shares; each of them gives what was signed.")
+        return say("What differs is the combination of the shares, from what was signed as theirs.")
     if dispute.part == UPDATE:
-        return say("What differs is the update; the shares and their combination are what was signed.")
+        return say("What differs is the update of what was signed as the combination of the shares.")
     return joined()
 
 
@@ -74,7 +74,7 @@ def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
         )
     again = say("A second replay with every reduction in another order gave this machine's result again.")
     if dispute.part == COMBINE:
-        again = say("Adding them once more, in fractions, gave this machine's result again.")
+        again = say("Adding them once more in another way gave this machine's result again.")
     return joined(head, part_named(dispute), again, finding.sentence)
 
 
