@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.pages import MEASURED, markers
 
 from benchmarks import redundancy
-from benchmarks.pages import MEASURED, markers
 
 PAGE = Path(__file__).parents[2] / "docs" / "redundancy.md"
 
