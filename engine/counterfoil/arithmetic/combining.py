@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.base.errors import NonFiniteError
-from counterfoil.kernels.exact.combine import ZERO, combine_bits, combined, exponents_of, quantise_into
+from counterfoil.kernels.exact.combine import ZERO, combine_bits, combined, exponents_of, is_exponent, quantise_into
 
 Given = Mapping[str, Tensor]
 """What a share gives to be combined, float32, by name."""
@@ -55,8 +55,10 @@ class ExactSum:
             tensor = given[name]
             if name not in self.totals:
                 self.totals[name] = torch.zeros(tensor.shape, dtype=torch.int64, device=tensor.device)
-            # An element that does not fit adds nothing: the exponent is another then, which ``other`` says.
-            quantise_into(self.totals[name], tensor, self.exponents[name], combine_bits(self.count))
+            # An element that does not fit adds nothing, nor does anything by an exponent that no tensor has: the
+            # exponent is another then, which ``other`` says.
+            if is_exponent(self.exponents[name]):
+                quantise_into(self.totals[name], tensor, self.exponents[name], combine_bits(self.count))
 
     @property
     def found(self) -> npt.NDArray[np.int32]:

@@ -245,7 +245,6 @@ def share_record(
         log: SHA-256 of its rounding log.
         fingerprints: uint64 ``[places]``.
     """
-    count = result.combined.get(COUNT)
     return ShareRecord(
         share,
         root_of(result.combined),
@@ -253,5 +252,11 @@ def share_record(
         log,
         fingerprints_digest(fingerprints),
         result.loss,
-        1.0 if count is None else float(count),
+        count_of(result),
     )
+
+
+def count_of(result: StepResult) -> float:
+    """Return of how many numbers the loss of a share is the sum; 1 where it is not weighed by a count."""
+    count = result.combined.get(COUNT)
+    return 1.0 if count is None else float(count)

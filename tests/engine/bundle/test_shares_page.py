@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from counterfoil.program.graph import Program
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.loaded import check_inputs
-from independent.bundle import Bundle, RefusedError, SiteLog, leaf
+from independent.bundle import Bundle, RefusedError, Share, SiteLog, leaf
 from independent.replay import Part
 from independent.shares import SharedStep, SharedSteps, State
 from independent.training import train
@@ -188,6 +189,20 @@ class OtherExponents(SharedSteps):
         return sums, exponents + np.int32(1)
 
 
+class CountsOtherwise(SharedSteps):
+    """Share 3 says that its loss is the sum of another number of losses; it gives what it should."""
+
+    def step(self, step: int, state: State, logs: Sequence[list[SiteLog]] | None) -> SharedStep:
+        return Miscounted(**vars(super().step(step, state, logs)))
+
+
+class Miscounted(SharedStep):
+    def share_data(self, changed: Sequence[str], logs: Sequence[bytes]) -> list[Share]:
+        shares = super().share_data(changed, logs)
+        shares[3].count = math.nan
+        return shares
+
+
 class UpdatesWithHalf(SharedSteps):
     """The update is given half of what was signed as combined."""
 
@@ -204,6 +219,7 @@ class UpdatesWithHalf(SharedSteps):
         (AddsInFloat32, "combine"),
         (LeavesOneOut, "combine"),
         (OtherExponents, "combine"),
+        (CountsOtherwise, "share 3"),
         (UpdatesWithHalf, "update"),
     ],
 )
@@ -217,6 +233,21 @@ def test_what_the_pages_do_not_say_is_disputed(
     assert report.outcome is Outcome.DISPUTED, report.reason
     assert report.dispute is not None
     assert (report.dispute.step, report.dispute.part) == (1, part)
+
+
+@pytest.mark.parametrize("exponent", [-(2**31) + 1, -2000, -149, 129, 5000, 2**31 - 1])
+def test_an_exponent_that_no_tensor_has_is_disputed(jobs: Callable[[str], Job], tmp_path: Path, exponent: int) -> None:
+    class Liar(SharedSteps):
+        def combined(self, given: Any) -> Any:
+            sums, exponents = super().combined(given)
+            return sums, np.array([exponent, *exponents[1:]], np.int32)
+
+    path = tmp_path / "run.cfoil"
+    train(jobs("float64-24").order, path, KEY, Liar)
+    report = audited(path, jobs("float64-24").order).report
+    assert report.outcome is Outcome.DISPUTED, report.reason
+    assert report.dispute is not None
+    assert report.dispute.part == "combine"
 
 
 def datasets(path: Path) -> list[str]:

@@ -49,6 +49,8 @@ from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.statedigest import digests_of
 from counterfoil.training.loaded import combined_types
 
+_EXPONENTS = range(-148, 129)
+"""What a tensor of float32 numbers that are not all zero can have; a trainer can sign others."""
 _WITNESSED = 64
 """Elements of each tensor that are added up once more, in integers of any length."""
 
@@ -325,7 +327,7 @@ class _Witness:
             own = int(np.frexp(largest)[1]) if largest else NO_EXPONENT
             self._exponents[name] = max(self._exponents.get(name, NO_EXPONENT), own)
             exponent = exponents.get(name, NO_EXPONENT)
-            if exponent == NO_EXPONENT:
+            if exponent not in _EXPONENTS:
                 continue
             unit = self._units[name] = Fraction(2) ** (exponent - sum_bits(self.count))
             chosen = flat[_places(flat.size)]

@@ -16,6 +16,7 @@ from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.values.dispute import SHARE
+from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileChangedError, LogError
 from counterfoil.base.sentence import say
@@ -26,6 +27,7 @@ from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.statedigest import root_of
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import draws_of
+from counterfoil.training.sharing import count_of
 
 State = Mapping[str, Tensor]
 Logs = tuple[SiteLog, ...]
@@ -89,9 +91,9 @@ class ShareJob:
         return self.whole.share_inputs(step, self.share, state)
 
     def root(self, step: int, result: StepResult) -> Digest:
-        """Return what stands for the state root of a step: what the share gives, and its buffers."""
+        """Return what stands for the state root of a step: what the share gives, its buffers, and its count."""
         buffers = {name: result.state[name] for name in self.programs.of(step).updates}
-        return _both(root_of(result.combined), root_of(buffers))
+        return _given(root_of(result.combined), root_of(buffers), count_of(result))
 
 
 @dataclass(frozen=True)
@@ -125,13 +127,13 @@ class UpdateJob:
 
 
 def share_claim(step: int, record: ShareRecord) -> StepRecord:
-    """Return the record of a share as that of a step, whose state root stands for the roots of what it gives."""
-    root = _both(record.gradients, record.buffers)
+    """Return the record of a share as that of a step, whose state root stands for all that the share gives."""
+    root = _given(record.gradients, record.buffers, record.count)
     return StepRecord(step, root, record.log, record.fingerprints, record.loss)
 
 
-def _both(gradients: Digest, buffers: Digest) -> Digest:
-    return Digest.of(gradients.value + buffers.value)
+def _given(gradients: Digest, buffers: Digest, count: float) -> Digest:
+    return Digest.of(gradients.value + buffers.value + canonical.float_text(count).encode())
 
 
 def first_draw(job: object, step: int) -> int:

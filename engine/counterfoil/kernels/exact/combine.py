@@ -59,6 +59,11 @@ def combine_bits(shares: int) -> int:
     return min(MOST_BITS, INT64_BITS - log2_ceiling(shares))
 
 
+def is_exponent(exponent: int) -> bool:
+    """Whether a finite float32 tensor can have this exponent: -148 to 128, or :data:`ZERO`."""
+    return exponent == ZERO or LEAST_EXPONENT <= exponent <= _RANGE
+
+
 def exponents_of(tensors: Sequence[Tensor]) -> Tensor:
     """Return E of each tensor: the smallest integer with ``2^E`` above every magnitude. Waits for no device.
 

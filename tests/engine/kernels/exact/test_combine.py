@@ -23,6 +23,7 @@ from counterfoil.kernels.exact.combine import (
     combined,
     exponent_of,
     exponents_of,
+    is_exponent,
     mean_of,
     quantise_into,
     quantised,
@@ -45,6 +46,13 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 def exponent_of_all(shares: Sequence[Tensor]) -> int:
     return max(map(exponent_of, shares))
+
+
+def test_which_exponents_a_tensor_can_have() -> None:
+    found = {exponent_of(torch.tensor([value])) for value in (0.0, SMALLEST, 1.0, LARGEST)}
+    assert {ZERO, -148, 1, 128} == found
+    assert all(map(is_exponent, found))
+    assert not any(map(is_exponent, (ZERO + 1, -149, 129, NOT_FINITE)))
 
 
 def total_of(shares: Sequence[Tensor]) -> tuple[Tensor, int, int]:
