@@ -112,7 +112,7 @@ Precision
 ProgressRestored
 PublicKey
 RAdam
-Recognised
+RankFinished Recognised
 RecordFinished
 RecordStarted
 RecordingChecked

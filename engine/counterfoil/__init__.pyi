@@ -277,6 +277,7 @@ from .training.recorder import (
 from .training.recordingevents import (
     DataChecked as DataChecked,
     OperatorRecorded as OperatorRecorded,
+    RankFinished as RankFinished,
     RecordFinished as RecordFinished,
     RecordingChecked as RecordingChecked,
     RecordingResumed as RecordingResumed,

@@ -52,6 +52,12 @@ class Machine:
         return environment_after(environment(self.device))
 
     @property
+    def title(self) -> str:
+        """Its device in a few words."""
+        found = dict(self.environment)
+        return f"{found['device']} ({found['device_title']})"
+
+    @property
     def environment_of_a_judge(self) -> tuple[tuple[str, str], ...]:
         """The same with how far the box is closed in which a stranger's program is computed, as ``sandbox``."""
         return tuple(sorted((*self.environment, ("sandbox", sandbox()))))

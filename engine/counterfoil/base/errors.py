@@ -165,6 +165,14 @@ class WorkerError(ObstacleError):
     """The workers of an audit are gone, or one of them computes otherwise than this machine."""
 
 
+class RankError(ObstacleError):
+    """A rank of a recording is gone, has failed, computes otherwise, or does not go with the others."""
+
+
+class UnequalStatesError(RankError):
+    """Ranks that did the same have different states."""
+
+
 class PartError(GivenFileError):
     """A file that was given as a part of an audit is none, is damaged, or is a part of another audit."""
 

@@ -33,7 +33,7 @@ from counterfoil.cli.notes import note, verify_note
 from counterfoil.cli.orders import order_app, sign_order
 from counterfoil.cli.places import guarded
 from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
-from counterfoil.cli.training import calibrate, train
+from counterfoil.cli.training import calibrate, train, writes_the_run
 from counterfoil.cli.window import demo, gui
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
@@ -100,7 +100,7 @@ for _name, _command in _COMMANDS.items():
             _first.callback = guarded(_first.callback)
         app.add_typer(_command, name=_name)
     else:
-        app.command(_name)(guarded(_command))
+        app.command(_name)(guarded(_command, writes_the_run) if _command is train else guarded(_command))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -25,13 +25,16 @@ def exit_code(ended: SystemExit) -> int:
     return ended.code if isinstance(ended.code, int) else 0
 
 
+def outcome_of(error: CounterfoilError) -> Outcome:
+    """Return the outcome that an error stands for."""
+    if isinstance(error, RefusedError):
+        return Outcome.REFUSED
+    return Outcome.INCONCLUSIVE if isinstance(error, (CancelledError, ObstacleError)) else Outcome.ERROR
+
+
 def show_error(error: CounterfoilError) -> int:
     """Say on standard error what happened and what to do next, and return the exit code of it."""
-    outcome = Outcome.ERROR
-    if isinstance(error, RefusedError):
-        outcome = Outcome.REFUSED
-    elif isinstance(error, (CancelledError, ObstacleError)):
-        outcome = Outcome.INCONCLUSIVE
+    outcome = outcome_of(error)
     out = terminal.console(stderr=True)
     out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)
     if error.remedy:

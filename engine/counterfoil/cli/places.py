@@ -133,8 +133,17 @@ def check_files_apart(places: Sequence[NamedFile]) -> None:
                     )
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that first compares its paths, and claims what it will write for as long as it runs."""
+def _always() -> bool:
+    return True
+
+
+def guarded(command: Callable[..., None], writes: Callable[[], bool] = _always) -> Callable[..., None]:
+    """Return a command that first compares its paths, and claims what it will write for as long as it runs.
+
+    Args:
+        command: The command.
+        writes: Whether this process writes; false where another writes for it.
+    """
     roles = _roles(command)
     if not roles:
         return command
@@ -148,7 +157,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         check_files_apart(places)
         with ExitStack() as claims:
             for place in places:
-                for path in place.writes if place.role.claims else ():
+                for path in place.writes if place.role.claims and writes() else ():
                     claims.enter_context(claimed(path))
             command(*args, **arguments)
 

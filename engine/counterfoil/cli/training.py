@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.base.errors import CancelledError, CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
+from counterfoil.cli.exits import ExitWith, outcome_of
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import (
     AllowLargeOption,
@@ -27,6 +29,8 @@ from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
+from counterfoil.distributed.launch import launch
+from counterfoil.signer.environment import drop_passphrase
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -142,10 +146,17 @@ def train(
     Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
     loss leave them there, and --resume goes on with them.
 
+    Started by torchrun, the processes record an order with shares together: torchrun --nproc-per-node 4 -m counterfoil
+    train ...
+
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
     if resume and fresh:
         raise typer.BadParameter("--resume goes on with what --fresh discards; give one or the other.")
+    if not writes_the_run():
+        files = numbered_files(share_key, "--share-key")
+        _assist(order, out, files, data=data, device=device, threads=threads, allow_large=allow_large)
+        return
     from counterfoil.training.recordingfolder import has_published
 
     published = has_published(out)
@@ -212,6 +223,52 @@ def _party_keys(files: Mapping[int, Path]) -> Iterator[dict[int, SigningKey]]:
         yield {share: opened[path] for share, path in files.items()}
 
 
+def writes_the_run() -> bool:
+    """Whether this process writes the run: alone, or as rank 0."""
+    started = launch()
+    return started is None or started.rank == 0
+
+
+def _assist(
+    order: Path,
+    out: Path,
+    party_files: Mapping[int, Path],
+    *,
+    data: Path | None,
+    device: str,
+    threads: int | None,
+    allow_large: bool,
+) -> None:
+    """Take part as a rank that is not rank 0, which says all that there is to say but how this one ended."""
+    started = launch()
+    assert started is not None
+    if not party_files:
+        drop_passphrase()
+    from counterfoil.base.generators import finish
+    from counterfoil.program.limits import limits_for
+    from counterfoil.training.recorder import record
+
+    try:
+        with _party_keys(party_files) as share_keys, cancel_on_interrupt() as cancel:
+            events = record(
+                order,
+                out,
+                None,
+                data=data,
+                device=device,
+                threads=threads,
+                cancel=cancel,
+                share_keys=share_keys,
+                limits=limits_for(allow_large),
+            )
+            finish(events)
+    except CounterfoilError as error:
+        if not isinstance(error, CancelledError):
+            line = f"Rank {started.rank}: {shown(error.sentence)}"
+            terminal.console(stderr=True).print(line, soft_wrap=True)
+        raise ExitWith(outcome_of(error).exit_code) from error
+
+
 def _show(event: RecordEvent, bar: terminal.StepProgress, console: Console) -> None:
     """Show how far a recording is."""
     from counterfoil.training import recordingevents
@@ -221,6 +278,8 @@ def _show(event: RecordEvent, bar: terminal.StepProgress, console: Console) -> N
             bar.start(event.steps)
             signed = f"signed with the client's key {event.client_key}" if event.client_key else "unsigned"
             console.print(f"Accepted the order, which is {signed}.", soft_wrap=True)
+            if event.ranks > 1:
+                console.print(f"Recorded by {event.ranks} ranks: {event.shares} shares a step.", soft_wrap=True)
         case recordingevents.DataChecked():
             bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
         case recordingevents.RecordingChecked():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -21,11 +23,12 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.generators import relay
+from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.program.graph import Program
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.loaded import LoadedOrder
-from counterfoil.training.recordingevents import OperatorRecorded
+from counterfoil.training.recordingevents import DataChecked, OperatorRecorded
 from counterfoil.training.sharesigning import share_signer
 from counterfoil.training.sharing import (
     Alone,
@@ -115,6 +118,28 @@ def open_executor(
     return Executor(order, interpreters, machine.compute(precision), tamper, exchange, cancel, sign)
 
 
+def with_data(
+    executor: Executor, data: str | os.PathLike[str] | None, stack: ExitStack
+) -> Generator[DataChecked, None, Executor]:
+    """Return an executor whose order has the arrays of its data file, which is checked first.
+
+    Args:
+        executor: The executor.
+        data: The data file, as the user gives it; None for an order that keeps no data outside.
+        stack: Keeps it open.
+
+    Raises:
+        GivenFileError: The order needs a data file and none was given, or it is not the one that the order names.
+    """
+    manifest = executor.order.manifest
+    with a_slip_of_the_giver():
+        file = open_data_file(manifest, data, stack)
+        if file is None:
+            return executor
+        outside = yield from relay(file.check(manifest, executor.cancel), lambda report: DataChecked(*report))
+    return replace(executor, order=executor.order.with_data(outside))
+
+
 @dataclass(frozen=True)
 class Recorded:
     """A step that was executed, before it is kept.
@@ -189,17 +214,19 @@ class Restoring:
     """
 
     def __init__(self, executor: Executor, finished: StoredStep, kernels: Kernels) -> None:
-        self._executor, self._finished, self._kernels = executor, finished, kernels
         self._manifest = executor.order.manifest
+        shares = self._manifest.shares
+        # All shares here, whoever ran them first.
+        alone = executor if shares is None else replace(executor, exchange=Alone(shares.count))
+        self._executor, self._finished, self._kernels = alone, finished, kernels
         self._arithmetic = arithmetic_of(self._manifest.precision)
 
     def step(self, state: Mapping[str, Tensor]) -> Generator[OperatorRecorded, None, Recorded]:
         """Compute it from the state before it; all shares here, where it has some."""
         order, number = self._executor.order, self._finished.record.step
         log = self._finished.log, self._finished.log_entries
-        shares = self._manifest.shares
-        if shares is not None:
-            done = yield from execute_shared(order, number, state, self._part, Alone(shares.count))
+        if self._executor.exchange is not None:
+            done = yield from execute_shared(order, number, state, self._part, self._executor.exchange)
             assert isinstance(done, SharedStep)
             return Recorded(done.state, done.loss, lambda: log, done.fingerprints, done.shares)
         part = yield from self._part(number, None, order.programs.of(number), order.inputs(number, state))

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,19 @@ from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.base.behind import LEAST_BEHIND, Behind
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, FileWriteError, ObstacleError, RecordingError, SignatureError
-from counterfoil.base.generators import relay
+from counterfoil.base.errors import (
+    CancelledError,
+    FileWriteError,
+    ObstacleError,
+    RecordingError,
+    SignatureError,
+    SignerError,
+    UnequalStatesError,
+)
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.turns import Turns
 from counterfoil.base.wholefiles import check_room, check_target
-from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader, OrderContents
@@ -40,20 +46,21 @@ from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.commit.statedigest import root_of, root_on_device
+from counterfoil.distributed.ranks import joined
 from counterfoil.program.limits import Limits
 from counterfoil.signing.consent import accept_order, check_same_client, open_acceptance, open_signed_order
 from counterfoil.signing.envelope import sign_claim
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor
+from counterfoil.training.assisting import assist, record_started
+from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
 from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
+from counterfoil.training.peers import NoPeers, Peers
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import (
-    DataChecked,
     OperatorRecorded,
     RecordEvent,
     RecordFinished,
     RecordingResumed,
-    RecordStarted,
     RunAssembled,
     StepRecorded,
     StepRestored,
@@ -61,6 +68,7 @@ from counterfoil.training.recordingevents import (
 from counterfoil.training.recordingfolder import discard_recording, is_unfinished
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
+from counterfoil.training.together import Together, check_ranks
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 
 HEADS_EVERY = 10
@@ -75,7 +83,7 @@ def _arrays(state: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:
 def record(
     order_path: str | os.PathLike[str],
     run_path: str | os.PathLike[str],
-    key: SigningKey,
+    key: SigningKey | None,
     *,
     data: str | os.PathLike[str] | None = None,
     device: str = "cpu",
@@ -97,12 +105,15 @@ def record(
     stopped by whatever: with ``resume`` it goes on from there, and on the same machine the run root is that of a
     recording that nothing stopped.
 
+    Where several processes call it that torchrun started, or that are one process group of ``torch.distributed``, they
+    record one run of an order with shares together. All call it alike; rank 0 writes.
+
     Args:
         order_path: The order; a run works too, its recording is ignored.
         run_path: Where the run goes; appears only when it is complete.
-        key: The trainer's key.
+        key: The trainer's key; None on a rank that is not rank 0.
         data: The data file, for an order that keeps data outside; it is checked before anything is computed.
-        device: ``cpu`` or ``cuda:0``.
+        device: ``cpu`` or ``cuda:0``; ``cuda`` for each rank's own.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
         share_keys: The keys of the parties that answer for shares, by the numbers of these, where the order names some.
@@ -118,7 +129,8 @@ def record(
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
         checked, and RecordingResumed; then OperatorRecorded now and then, StepRestored for each finished step that is
-        computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished.
+        computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished. A rank
+        that is not rank 0 yields RecordStarted, DataChecked, OperatorRecorded, StepRecorded and RankFinished.
 
     Raises:
         GivenFileError: There is no file where the order should be, or the order needs a data file and was given none or
@@ -132,23 +144,31 @@ def record(
         FileWriteError: The disk is full or cannot be written; what is finished is kept.
         DeviceError: There is no such device.
         LimitError: The program is larger than the limits; nothing was computed.
+        RankError: A rank is lost, has failed, or does not go with the others; what is finished is kept.
         ObstacleError: Memory is short, the device failed, or a file changed or could not be read; what is finished is
             kept.
     """
     started = time.perf_counter()
     run_path = Path(run_path)
-    machine = machines(device, threads)
-    check_target(run_path, what="the bundle")
     with ExitStack() as stack:
+        ranks = stack.enter_context(joined(device, cancel))
         stack.enter_context(obstacles_noticed())
+        machine = machines(device if ranks is None else ranks.device, threads)
+        if ranks is None or not ranks.rank:
+            check_target(run_path, what="the bundle")
         opened = _open(order_path, stack, limits, cancel)
-        executor = open_executor(opened.order, machine, tamper, None, cancel, share_keys)
+        exchange = None if ranks is None else Together(ranks, check_ranks(ranks.size, opened.order.manifest.shares))
+        executor = open_executor(opened.order, machine, tamper, exchange, cancel, share_keys)
+        if ranks is not None and ranks.rank:
+            yield from assist(ranks, executor, machine, data, stack, states=states)
+            return
+        if key is None:
+            raise SignerError("Rank 0 signs the run, and was given no key.", remedy="Give it the trainer's key.")
         if fresh:
             discard_recording(run_path)
-        session = _Session(run_path, key, machine, opened, cancel)
-        claim = yield from session.run(
-            executor, stack, data, heads, heads_every, resume=resume, device=device, states=states
-        )
+        peers = NoPeers() if ranks is None else Peers(ranks, opened.order.manifest.digest)
+        session = _Session(run_path, key, machine, opened, peers)
+        claim = yield from session.run(executor, stack, data, heads, heads_every, resume=resume, states=states)
     seconds, ordered = time.perf_counter() - started, opened.order.manifest.steps
     yield RecordFinished(run_path, claim.run_root, seconds, claim.steps, ordered)
 
@@ -178,14 +198,14 @@ class _Session:
         key: The trainer's key.
         machine: What executes the order.
         opened: The order.
-        cancel: Looked at between steps.
+        peers: The ranks that record it with this one.
     """
 
     run_path: Path
     key: SigningKey
     machine: Machine
     opened: _Opened
-    cancel: CancelToken | None
+    peers: Peers | NoPeers
 
     def run(
         self,
@@ -196,27 +216,21 @@ class _Session:
         heads_every: int,
         *,
         resume: bool,
-        device: str,
         states: bool,
     ) -> Generator[RecordEvent, None, RunClaim]:
         """Go through a recording; the arguments and events are those of :func:`record`."""
-        contents, manifest = self.opened.contents, self.opened.order.manifest
+        contents, manifest, cancel = self.opened.contents, self.opened.order.manifest, executor.cancel
         resumed = resume and is_unfinished(self.run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(self.run_path, manifest, self.key.public))
         acceptance, client = _accept(recording, manifest, self.opened.signature, self.key)
         places = places_of(self.opened.order)
         _check_room(self.run_path, recording, manifest, contents, places)
-        with a_slip_of_the_giver():
-            file = open_data_file(manifest, data, stack)
-        yield RecordStarted(manifest.steps, device, client)
-        if file is not None:
-            with a_slip_of_the_giver():
-                outside = yield from relay(file.check(manifest, self.cancel), lambda report: DataChecked(*report))
-            executor = replace(executor, order=executor.order.with_data(outside))
+        yield record_started(executor, self.machine, self.peers.size, client)
+        executor = yield from with_data(executor, data, stack)
 
-        history = yield from recording.check(self.cancel)
-        last, stored = yield from recording.last_state(contents.initial, self.cancel)
+        history = yield from recording.check(cancel)
+        last, stored = yield from recording.last_state(contents.initial, cancel)
         if resumed:
             yield RecordingResumed(recording.steps, last)
         published = None if heads is None else stack.enter_context(TreeHeadFile(heads, recording.published))
@@ -224,13 +238,16 @@ class _Session:
         stack.enter_context(_kept(recording))
         state: Mapping[str, Tensor] = {name: torch.from_numpy(array) for name, array in stored.items()}
         state = yield from _restore_all(executor, recording, last, state, kernels)
-        if published is not None and recording.steps == recording.extent.steps:
+        complete = recording.steps == recording.extent.steps
+        state = self.peers.begin(recording.steps, state, self.machine.title, ends=complete)
+        if published is not None and complete:
             _publish(published, recording, manifest, history, self.key)
         keeper = _Keeper(manifest, recording, history, published, heads_every, self.key)
-        yield from _record_all(executor, recording, state, kernels, keeper, states=states)
+        with _agreed(recording, self.peers):
+            yield from _record_all(executor, recording, state, kernels, keeper, self.peers, states=states)
         claim = self._claim(history.root, recording.extent.steps)
         signed = _Signed(self.opened.signature, acceptance, sign_claim(claim, self.key))
-        yield from _assemble(self.run_path, manifest, contents, recording, places, signed, self.cancel)
+        yield from _assemble(self.run_path, manifest, contents, recording, places, signed, cancel)
         recording.discard()
         return claim
 
@@ -240,7 +257,7 @@ class _Session:
             order=manifest.digest,
             run_root=run_root,
             steps=steps,
-            environment=self.machine.environment,
+            environment=tuple(sorted((dict(self.machine.environment) | self.peers.environment()).items())),
             signed_at=timestamp(),
             public_key=self.key.public.pem,
             steps_ordered=manifest.steps if steps < manifest.steps else None,
@@ -253,6 +270,7 @@ def _record_all(
     state: Mapping[str, Tensor],
     kernels: Kernels,
     keeper: _Keeper,
+    peers: Peers | NoPeers,
     *,
     states: bool,
 ) -> Generator[OperatorRecorded | StepRecorded, None, None]:
@@ -271,9 +289,10 @@ def _record_all(
             state = result.state
             stopped = recording.stops_after(result.loss)
             extent = order.manifest.extent_of(step) if stopped else order.manifest.extent
-            committed = extent.is_committed(step)
+            committed, signed = extent.is_committed(step), extent.is_checkpoint(step) or keeper.publishes(step, extent)
+            root = peers.settle(step, state, signed=signed, ends=step == extent.steps)
             # A device hashes its own state, which leaves it only where it is stored.
-            root = root_on_device(state) if committed else None
+            root = (root or root_on_device(state)) if committed else None
             kept = committed if root is None else extent.is_checkpoint(step)
             arrays = _arrays(state) if kept else {}
             shown = state if states else None
@@ -359,6 +378,10 @@ class _Keeper:
         self._key = key
         self._kept_at = 0.0
 
+    def publishes(self, step: int, extent: Extent) -> bool:
+        """Return whether a tree head is published after a step."""
+        return self._published is not None and (step % self._heads_every == 0 or step == extent.steps)
+
     def keep(
         self,
         step: int,
@@ -390,7 +413,7 @@ class _Keeper:
         recording.append(done, extent)
         if extent.is_checkpoint(step):
             recording.store_state(step, arrays)
-        if self._published is not None and (step % self._heads_every == 0 or step == extent.steps):
+        if self._published is not None and self.publishes(step, extent):
             _publish(self._published, recording, manifest, history, self._key)
         # A step begins before the one before it is kept: the times of all steps add up to that of the recording.
         now = time.perf_counter()
@@ -438,6 +461,16 @@ def _kept(recording: Recording) -> Iterator[None]:
     except (FileWriteError, ObstacleError) as error:
         if recording.steps:
             error.remedy = f"{error.remedy} What was done is kept: --resume goes on from there.".strip()
+        raise
+
+
+@contextmanager
+def _agreed(recording: Recording, peers: Peers | NoPeers) -> Iterator[None]:
+    """Keep no step that ranks of different states made; nothing was signed of them."""
+    try:
+        yield
+    except UnequalStatesError:
+        recording.forget_after(peers.compared)
         raise
 
 

@@ -388,6 +388,23 @@ class Recording:
         self.published += line
         self.heads[head.size] = head
 
+    def forget_after(self, step: int) -> None:
+        """Remove the finished steps after one, none of which was published, and add nothing more.
+
+        Raises:
+            FileWriteError: They cannot be removed.
+        """
+        assert all(size <= step + 1 for size in self.heads), "what was published is kept for good"
+        self._close_files()
+        ends = {first: end for done, first, end, _ in self._read(1) if done.record.step <= step}
+        with writing(self.folder, WHAT):
+            for first in self._step_files():
+                os.truncate(self._steps_path(first), ends.get(first, 0))
+            for path in self.folder.glob("state-*"):
+                if int(path.name.removeprefix("state-")) > step:
+                    path.unlink()
+        self.steps = min(self.steps, step)
+
     def discard(self) -> None:
         """Remove the recording; what cannot be removed is left."""
         self._close()
@@ -493,12 +510,15 @@ class Recording:
         self._full.clear()
         self._state = None
 
-    def _close(self) -> None:
+    def _close_files(self) -> None:
         self._let_go()
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
             self._file = None
+
+    def _close(self) -> None:
+        self._close_files()
         self._stack.close()
 
     def _damaged(self, what: str) -> RecordingError:

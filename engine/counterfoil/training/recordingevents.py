@@ -19,11 +19,15 @@ class RecordStarted:
         steps: The number of ordered steps.
         device: The device.
         client_key: Key id of who signed the order as its client; None for an unsigned one.
+        ranks: How many processes record it together.
+        shares: How many shares a step has.
     """
 
     steps: int
     device: str
     client_key: str | None = None
+    ranks: int = 1
+    shares: int = 1
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,21 @@ class RecordFinished:
     steps_ordered: int
 
 
+@dataclass(frozen=True)
+class RankFinished:
+    """Last event of a rank that is not rank 0, which alone writes the run.
+
+    Attributes:
+        rank: The rank.
+        steps: Number of the run's steps.
+        steps_ordered: Number of ordered steps.
+    """
+
+    rank: int
+    steps: int
+    steps_ordered: int
+
+
 RecordEvent = (
     RecordStarted
     | DataChecked
@@ -127,4 +146,5 @@ RecordEvent = (
     | StepRecorded
     | RunAssembled
     | RecordFinished
+    | RankFinished
 )

@@ -7,7 +7,7 @@ by its log), its :class:`RunPart`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.arithmetic.combining import ExactSum, Given, common_exponents, side_by_side
+from counterfoil.arithmetic.combining import Given, common_exponents, exact_sum, side_by_side
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.base.digest import Digest
 from counterfoil.bundle.shares import COUNT, ShareRecord
-from counterfoil.bundle.stepshares import StepShares
+from counterfoil.bundle.stepshares import StepShares, named_exponents
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.statedigest import digests_of, root_of
 from counterfoil.program.graph import Program
@@ -114,8 +114,8 @@ class Exchange(Protocol):
     def largest(self, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return the largest of what each process found, element by element."""
 
-    def add(self, totals: Mapping[str, Tensor]) -> None:
-        """Add the int64 tensors of all processes, in place and in any order."""
+    def begin_sum(self, total: Tensor) -> Callable[[], None]:
+        """Begin to add int64 numbers of all processes, in place; returns what waits until they are added."""
 
     def beside(self, mine: Sequence[Given]) -> Sequence[Given]:
         """Return what all shares give, in their order."""
@@ -141,8 +141,9 @@ class Alone:
         """What it found itself."""
         return exponents
 
-    def add(self, totals: Mapping[str, Tensor]) -> None:
+    def begin_sum(self, total: Tensor) -> Callable[[], None]:
         """Nothing is to be added."""
+        return lambda: None
 
     def beside(self, mine: Sequence[Given]) -> Sequence[Given]:
         """Its own are all."""
@@ -185,7 +186,7 @@ def execute_shared(
     program, shares = order.programs.of(step), order.manifest.shares
     assert order.updates is not None
     assert shares is not None
-    given: list[Given] = []
+    given: list[dict[str, Tensor]] = []
     done: list[ShareDone] = []
     first: dict[str, Tensor] | None = None
     for share in exchange.mine:
@@ -194,15 +195,16 @@ def execute_shared(
         first = buffers if share == 0 else first
         record = share_record(share, part.result, buffers, Digest.of(part.log), part.fingerprints)
         done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints, sign(step, record)))
-        given.append(part.result.combined)
+        given.append(dict(part.result.combined))
+        # The gradients are freed as they are combined.
+        del part
     exponents = np.zeros(0, np.int32)
     if shares.sums:
         exponents = exchange.largest(common_exponents(given))
-        adding = ExactSum(dict(zip(sorted(given[0]), exponents.tolist(), strict=True)), shares.count)
-        while given:
-            adding.add(given.pop())
-        exchange.add(adding.totals)
-        together = adding.result()
+        named = named_exponents(list(program.combined), exponents)
+        # In the order in which backward gives them.
+        names = sorted(program.combined, key=lambda name: program.combined[name].number)
+        together = exact_sum(given, names, named, shares.count, exchange.begin_sum)
     else:
         together = side_by_side(exchange.beside(given))
     update = order.updates.of(step)

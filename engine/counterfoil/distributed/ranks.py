@@ -1,0 +1,261 @@
+"""The ranks of a recording, joined: what one of them asks of the others, over gloo between CPUs and NCCL between GPUs.
+
+Collectives carry integers and bytes in tensors; none pickles. Before one for which a rank may come late, all meet at
+the store, where a wait can be stopped and a rank that is gone is found; so their time-out is short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from counterfoil.base.buckets import buckets
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, RankError
+from counterfoil.base.trouble import obstacle
+from counterfoil.distributed.launch import Launch, launch
+from counterfoil.distributed.liveness import Liveness, Store
+
+TIMEOUT = timedelta(minutes=5)
+"""A collective that takes longer, though all have met for it, will not end."""
+
+_RECORDINGS = count()
+"""Recordings of this process so far, by which they are told apart in the store. All ranks have had as many."""
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Who talks to whom.
+
+    Attributes:
+        control: gloo, for what lies in the memory of the CPU.
+        data: For what lies on the device; the same on a CPU.
+    """
+
+    control: dist.ProcessGroup
+    data: dist.ProcessGroup
+
+    def of(self, device: torch.device) -> dist.ProcessGroup:
+        """Return the group for tensors of a device."""
+        return self.control if device.type == "cpu" else self.data
+
+
+class Ranks:
+    """This rank among the others; made by :func:`joined`.
+
+    Attributes:
+        rank: Its number, from 0.
+        size: How many there are.
+        device: The device on which it computes.
+    """
+
+    def __init__(self, started: Launch, device: str, groups: _Groups, store: Store, liveness: Liveness) -> None:
+        self.rank, self.size, self.device = started.rank, started.size, device
+        self._groups, self._store, self._liveness = groups, store, liveness
+        self._met = self._told = 0
+
+    # Through the store.
+
+    def meet(self) -> None:
+        """Wait until all ranks are here."""
+        self._met += self.size
+        with self._liveness.reaching_the_store():
+            self._store.add("met", 1)
+        self._liveness.wait_until(lambda: True if self._store.add("met", 0) >= self._met else None)
+
+    def tell(self, said: bytes) -> None:
+        """Tell the others something that they hear one after the other; rank 0 alone does. It does not wait."""
+        self._told += 1
+        with self._liveness.reaching_the_store():
+            self._store.set(f"told/{self._told}", said)
+
+    def hear(self) -> bytes:
+        """Wait for what rank 0 tells next."""
+        self._told += 1
+        key = f"told/{self._told}"
+        return self._liveness.wait_until(lambda: bytes(self._store.get(key)) if self._store.check([key]) else None)
+
+    def say(self, said: bytes) -> None:
+        """Say something for rank 0, once."""
+        with self._liveness.reaching_the_store():
+            self._store.set(f"said/{self.rank}", said)
+
+    def all_said(self) -> list[bytes]:
+        """Wait for what all ranks say; rank 0 alone does."""
+        keys = [f"said/{rank}" for rank in range(self.size)]
+        self._liveness.wait_until(lambda: True if self._store.check(keys) else None)
+        return [bytes(self._store.get(key)) for key in keys]
+
+    # From memory to memory.
+
+    def largest(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the largest of what each rank has, element by element."""
+        self.meet()
+        found = torch.tensor(numbers)
+        self._end(self._begin(lambda: dist.all_reduce(found, dist.ReduceOp.MAX, self._groups.control, async_op=True)))
+        return found.numpy()
+
+    def begin_sum(self, total: Tensor) -> Callable[[], None]:
+        """Begin to add int64 numbers of all ranks, in place; returns what waits until they are added."""
+        group = self._groups.of(total.device)
+        work = self._begin(lambda: dist.all_reduce(total, dist.ReduceOp.SUM, group, async_op=True))
+        return lambda: self._end(work)
+
+    def spread(self, tensors: Mapping[str, Tensor], source: int) -> dict[str, Tensor]:
+        """Return the tensors of one rank, bit for bit.
+
+        Args:
+            tensors: Its tensors; others give some of the same names, shapes, dtypes and devices.
+            source: The rank.
+        """
+        names, given = sorted(tensors), [tensors[name].contiguous() for name in sorted(tensors)]
+        if self.rank != source:
+            given = [torch.empty_like(tensor) for tensor in given]
+        for bucket in buckets([tensor.nbytes for tensor in given]):
+            self._spread([given[number] for number in bucket], source)
+        return dict(zip(names, given, strict=True))
+
+    def gather(self, said: bytes) -> list[bytes]:
+        """Return what each rank says, at rank 0; nothing elsewhere."""
+        sizes = [int(row) for row in self._from_all(torch.tensor([len(said)], dtype=torch.int64))]
+        # gloo gathers as much from each, and lets nobody look whether a message from one to another has come.
+        mine = torch.zeros(max(sizes), dtype=torch.uint8)
+        mine[: len(said)] = _tensor(said)
+        there = None if self.rank else [torch.empty_like(mine) for _ in range(self.size)]
+        self._end(self._begin(lambda: dist.gather(mine, there, 0, self._groups.control, async_op=True)))
+        return [] if there is None else [_bytes(row[:size]) for row, size in zip(there, sizes, strict=True)]
+
+    def all_of(self, digest: bytes) -> list[bytes]:
+        """Return the bytes that each rank gives, as many from each."""
+        return [_bytes(row) for row in self._from_all(_tensor(digest))]
+
+    # Inside.
+
+    def _from_all(self, own: Tensor) -> list[Tensor]:
+        found = [torch.empty_like(own) for _ in range(self.size)]
+        self._end(self._begin(lambda: dist.all_gather(found, own, self._groups.control, async_op=True)))
+        return found
+
+    def _spread(self, tensors: list[Tensor], source: int) -> None:
+        pieces = [tensor.view(-1).view(torch.uint8) for tensor in tensors]
+        flat = torch.cat(pieces)
+        group = self._groups.of(flat.device)
+        self._end(self._begin(lambda: dist.broadcast(flat, source, group, async_op=True)))
+        if self.rank != source:
+            for piece, found in zip(pieces, torch.split(flat, [len(piece) for piece in pieces]), strict=True):
+                piece.copy_(found)
+
+    def _begin(self, collective: Callable[[], dist.Work | None]) -> dist.Work:
+        with self._broken_connections():
+            work = collective()
+        assert work is not None, "this process is of the group"
+        return work
+
+    def _end(self, work: dist.Work) -> None:
+        """Wait for a collective, where Ctrl-C is heard and a rank that is gone is found."""
+        self._liveness.wait_until(lambda: True if work.is_completed() else None)
+        with self._broken_connections():
+            work.wait()
+
+    @contextmanager
+    def _broken_connections(self) -> Iterator[None]:
+        """Say which rank is to blame for what gloo and NCCL raise."""
+        try:
+            yield
+        except RuntimeError as error:
+            if obstacle(error) is not None:
+                raise
+            found = self._liveness.blame()
+            raise (found or RankError("The connection between the ranks broke.", detail=str(error))) from error
+
+
+@contextmanager
+def joined(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None]:
+    """Join the other ranks that were started with this process; None where it was started alone.
+
+    A process group that is there already is used and left as it is, as that of Ray Train.
+
+    Args:
+        device: Where this rank computes; ``cuda`` alone is the GPU of its number on its machine.
+        cancel: Looked at while others are waited for.
+
+    Raises:
+        RankError: The ranks do not come together; or, as whatever the block raises, one of them is lost.
+    """
+    started = _started()
+    if started is None:
+        yield None
+        return
+    if device == "cuda" and torch.cuda.is_available():
+        device = f"cuda:{started.local % torch.cuda.device_count()}"
+    if device.startswith("cuda:"):
+        torch.cuda.set_device(device)
+    with ExitStack() as stack:
+        store = stack.enter_context(_store())
+        liveness = Liveness(store, started.rank, started.size, cancel)
+        stack.enter_context(liveness.alive())
+        ranks = Ranks(started, device, stack.enter_context(_groups(device)), store, liveness)
+        try:
+            yield ranks
+        except CancelledError as error:
+            # torchrun asks all to end when one has.
+            found = liveness.blame() if started.rank == 0 else None
+            if not isinstance(found, RankError):
+                raise
+            found.remedy = found.remedy or error.remedy
+            raise found from error
+
+
+def _started() -> Launch | None:
+    if not (dist.is_available() and dist.is_initialized()):
+        return launch()
+    rank, size, named = dist.get_rank(), dist.get_world_size(), launch()
+    return Launch(rank, size, rank if named is None else named.local) if size > 1 else None
+
+
+@contextmanager
+def _store() -> Iterator[Store]:
+    """Bring the ranks together, unless they are; returns a store of this recording."""
+    ours = not dist.is_initialized()
+    if ours:
+        try:
+            dist.init_process_group("gloo", timeout=TIMEOUT)
+        except (RuntimeError, ValueError) as error:
+            raise RankError(
+                "The ranks did not come together.",
+                remedy="Start all of them with torchrun, with the same --rdzv-endpoint on all machines; each must "
+                "reach the others' network.",
+                detail=str(error),
+            ) from error
+    store = dist.distributed_c10d._get_default_store()
+    yield dist.PrefixStore(f"counterfoil/{next(_RECORDINGS)}", store)  # type: ignore[attr-defined, misc]
+    # Not where the block failed: to let go of a broken group may take until its time-out.
+    if ours:
+        dist.destroy_process_group()
+
+
+@contextmanager
+def _groups(device: str) -> Iterator[_Groups]:
+    control = data = dist.new_group(backend="gloo", timeout=TIMEOUT)
+    if device != "cpu":
+        data = dist.new_group(backend="nccl", timeout=TIMEOUT)
+    yield _Groups(control, data)
+    for group in {id(each): each for each in (data, control)}.values():
+        dist.destroy_process_group(group)
+
+
+def _bytes(tensor: Tensor) -> bytes:
+    return tensor.numpy().tobytes()
+
+
+def _tensor(said: bytes) -> Tensor:
+    return torch.frombuffer(bytearray(said), dtype=torch.uint8) if said else torch.empty(0, dtype=torch.uint8)

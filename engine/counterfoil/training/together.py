@@ -1,0 +1,89 @@
+"""The shares of a step divided among ranks: which of them run here, and what the ranks tell each other of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from counterfoil.arithmetic.combining import Given
+from counterfoil.base.errors import RankError
+from counterfoil.base.messages import decode, encode
+from counterfoil.bundle.shares import Shares
+from counterfoil.distributed.ranks import Ranks
+from counterfoil.training.sharing import ShareDone
+
+
+class Together:
+    """The :class:`counterfoil.training.sharing.Exchange` of a rank; rank 0 writes.
+
+    Args:
+        ranks: The ranks, no more than there are shares.
+        count: How many shares a step has.
+
+    Attributes:
+        mine: The shares of this rank: neighbours, as many as others have, or one more.
+    """
+
+    def __init__(self, ranks: Ranks, count: int) -> None:
+        self._ranks = ranks
+        self._shares = [shares_of(rank, ranks.size, count) for rank in range(ranks.size)]
+        self.mine = self._shares[ranks.rank]
+
+    def largest(self, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """One message for all tensors."""
+        return self._ranks.largest(exponents)
+
+    def begin_sum(self, total: Tensor) -> Callable[[], None]:
+        """Integers: their order shows in no sum."""
+        return self._ranks.begin_sum(total)
+
+    def beside(self, mine: Sequence[Given]) -> Sequence[Given]:
+        """From each rank its own, one after the other."""
+        found = list[Given]()
+        for rank, shares in enumerate(self._shares):
+            for share in shares:
+                # Of others only the shapes are known, which are those of any share.
+                found.append(self._ranks.spread(mine[share - self.mine[0] if share in self.mine else 0], rank))
+        return found
+
+    def buffers(self, first: Mapping[str, Tensor] | None, like: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """From rank 0, which has share 0."""
+        return self._ranks.spread(like if first is None else first, 0)
+
+    def shares(self, mine: Sequence[ShareDone]) -> Sequence[ShareDone]:
+        """All at rank 0, none elsewhere."""
+        said = self._ranks.gather(encode(tuple(mine)))
+        return [share for part in said for share in decode(part, tuple[ShareDone, ...])]
+
+
+def shares_of(rank: int, ranks: int, count: int) -> range:
+    """Return which of the shares of a step a rank runs."""
+    return range(rank * count // ranks, (rank + 1) * count // ranks)
+
+
+def check_ranks(ranks: int, shares: Shares | None) -> int:
+    """Return how many shares the ranks divide among them.
+
+    Args:
+        ranks: How many there are.
+        shares: What the order says of shares.
+
+    Raises:
+        RankError: The order has none, or fewer than there are ranks.
+    """
+    if shares is None:
+        raise RankError(
+            f"The order has no shares, so {ranks} ranks cannot divide its steps.",
+            remedy="Train it with one process, without torchrun or with --nproc-per-node 1. A client who wants many "
+            f"devices orders shares: counterfoil order ... --shares {ranks}.",
+        )
+    if ranks > shares.count:
+        raise RankError(
+            f"The order has {shares.count} share{'s'[: shares.count > 1]} a step, and there are {ranks} ranks: "
+            "some would have nothing to do.",
+            remedy=f"Start {shares.count} or fewer: --nproc-per-node {shares.count}.",
+        )
+    return shares.count

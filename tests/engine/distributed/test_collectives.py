@@ -1,0 +1,30 @@
+"""What may be said between ranks: bytes and numbers in tensors."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import counterfoil
+
+ENGINE = Path(counterfoil.__file__).parent
+PICKLE = {"all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list", "send_object_list",
+          "recv_object_list", "init_rpc", "rpc_sync", "rpc_async"}  # fmt: skip
+
+
+def names(code: str) -> set[str]:
+    """All names and attributes that code uses."""
+    nodes = list(ast.walk(ast.parse(code)))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {
+        node.id for node in nodes if isinstance(node, ast.Name)
+    }
+
+
+def test_no_collective_pickles() -> None:
+    found = {path.name: names(path.read_text(encoding="utf-8")) & PICKLE for path in ENGINE.rglob("*.py")}
+    assert not {name for name, used in found.items() if used}
+    assert "all_reduce" in names((ENGINE / "distributed" / "ranks.py").read_text(encoding="utf-8")), "it looks"
+
+
+def test_one_that_does_would_be_seen() -> None:
+    assert names("import torch.distributed as dist\ndist.all_gather_object([], 1)") & PICKLE

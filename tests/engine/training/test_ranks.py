@@ -1,0 +1,257 @@
+"""One run, recorded by several ranks: its root is that of one process, whatever becomes of a rank."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+import counterfoil
+from counterfoil.base.stopping import StopRule
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.commit.state import state_root
+from counterfoil.signing.envelope import open_claim
+from support.worlds import RankEnd, Worlds
+
+STEPS = 6
+SLOW_WORLDS = [pytest.param(size, marks=pytest.mark.slow) for size in (3, 4)]
+
+
+def write_order(path: Path, shares: int, **settings: object) -> Path:
+    """A classifier with batch norm and dropout, whose steps have so many shares."""
+    torch.manual_seed(0)
+    random = np.random.default_rng(0)
+    rows = {"x": random.standard_normal((48, 8)).astype(np.float32), "y": random.integers(0, 4, 48)}
+    model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Dropout(0.1), nn.ReLU(), nn.Linear(16, 4))
+
+    def objective(model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
+        return functional.cross_entropy(model(batch["x"]), batch["y"])
+
+    chosen = {"batch_size": 2 * shares, "shares": shares, "checkpoint_every": 3} | settings
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
+    counterfoil.order_custom(counterfoil.CustomJob("ranks", model, objective, optimizer, rows, STEPS, **chosen)).write(
+        path
+    )  # type: ignore[arg-type]
+    return path
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Iterator[Worlds]:
+    with Worlds() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def order(tmp_path_factory) -> Path:
+    return write_order(tmp_path_factory.mktemp("order") / "job.cfoil", 4)
+
+
+@pytest.fixture(scope="module")
+def exact_order(tmp_path_factory) -> Path:
+    precision = counterfoil.ExactPrecision(20)
+    return write_order(tmp_path_factory.mktemp("exact") / "job.cfoil", 4, precision=precision)
+
+
+@pytest.fixture(scope="module")
+def alone(worlds, order, tmp_path_factory) -> Path:
+    """The run of one process."""
+    run = tmp_path_factory.mktemp("alone") / "run.cfoil"
+    (end,) = worlds.record(1, order, run)
+    assert end.code == 0, end
+    return run
+
+
+@pytest.fixture(scope="module")
+def root(alone) -> str:
+    """Its run root."""
+    with BundleReader.open(alone) as run:
+        return open_claim(run.claim()).run_root.hex
+
+
+def failed(ends: list[RankEnd], sentence: str) -> None:
+    """Rank 0 says this, and no rank hangs or ends well."""
+    assert re.fullmatch(sentence, ends[0].sentence), ends
+    assert all(end.code for end in ends), ends
+    assert max(end.seconds for end in ends) < 60
+
+
+@pytest.mark.parametrize("size", [2, *SLOW_WORLDS])
+def test_a_world_gives_the_run_root_of_one_process(worlds, order, root, size, tmp_path) -> None:
+    first, *rest = worlds.record(size, order, tmp_path / "run.cfoil")
+    assert (first.code, first.root) == (0, root), first
+    assert first.events[-1] == "RecordFinished"
+    assert [(end.code, end.events[0], end.events[-1]) for end in rest] == [(0, "RecordStarted", "RankFinished")] * (
+        size - 1
+    )
+    assert [end.events.count("StepRecorded") for end in rest] == [STEPS] * (size - 1)
+    assert not list(tmp_path.glob(".*")), "nothing is left of the recording"
+
+
+@pytest.mark.parametrize("size", [2, *SLOW_WORLDS])
+def test_so_it_does_under_an_exact_profile(worlds, exact_order, size, tmp_path) -> None:
+    (alone,) = worlds.record(1, exact_order, tmp_path / "alone.cfoil")
+    ends = worlds.record(size, exact_order, tmp_path / "run.cfoil")
+    assert alone.root
+    assert ends[0].root == alone.root, ends
+
+
+@pytest.mark.parametrize("buffers", ["first", "mean"])
+def test_shares_need_not_be_as_many_on_each_rank(worlds, buffers, tmp_path) -> None:
+    order = write_order(tmp_path / "job.cfoil", 3, buffers=buffers)
+    (alone,) = worlds.record(1, order, tmp_path / "alone.cfoil")
+    ends = worlds.record(2, order, tmp_path / "run.cfoil")
+    assert alone.root
+    assert ends[0].root == alone.root, ends
+
+
+def test_only_the_environment_of_the_claim_tells_of_ranks(worlds, order, alone, tmp_path) -> None:
+    worlds.record(2, order, tmp_path / "run.cfoil")
+    with BundleReader.open(alone) as one, BundleReader.open(tmp_path / "run.cfoil") as run:
+        assert [each.to_bytes() for each in run.step_records()] == [each.to_bytes() for each in one.step_records()]
+        for step in (1, STEPS):
+            assert run.shares(step).records == one.shares(step).records
+        environment = environment_of(run)
+        assert environment["ranks"] == "2"
+        assert environment["rank_devices"].startswith("0-1: cpu (")
+        assert "ranks" not in environment_of(one)
+        # Buffers are those of share 0; each share has batch statistics of its own.
+        arrays = run.checkpoint(STEPS)
+        buffers = {name: arrays[name] for name in arrays if "running" in name or "num_batches" in name}
+        records = run.shares(STEPS).records
+        assert len(buffers) == 3
+        assert records[0].buffers == state_root(buffers) != records[3].buffers
+
+
+def test_the_rule_of_an_order_ends_the_run_on_all_ranks(worlds, tmp_path) -> None:
+    order = write_order(tmp_path / "job.cfoil", 2, may_stop_early=StopRule(2, min_fall=10.0))
+    (alone,) = worlds.record(1, order, tmp_path / "alone.cfoil")
+    ends = worlds.record(2, order, tmp_path / "run.cfoil")
+    assert ends[0].root == alone.root != ""
+    assert [end.events.count("StepRecorded") for end in ends] == [3, 3]
+
+
+def test_a_rank_that_is_killed_is_named_and_any_number_goes_on(worlds, order, root, tmp_path) -> None:
+    run = tmp_path / "run.cfoil"
+    ends = worlds.record(2, order, run, others={1: {"event": "kill", "step": 5}})
+    failed(ends, "Rank 1 is gone: it was killed, ran out of memory, or its machine was lost.")
+    assert "--resume goes on from there" in ends[0].remedy
+    assert ends[0].events.count("StepRecorded") == 4
+    assert not run.exists()
+    (alone,) = worlds.record(1, order, run, resume=True)
+    assert alone.root == root
+    assert alone.events.count("StepRecorded") == 2
+
+
+def test_one_process_begins_and_two_ranks_go_on(worlds, order, root, tmp_path) -> None:
+    run = tmp_path / "run.cfoil"
+    (stopped,) = worlds.record(1, order, run, others={0: {"event": "cancel", "step": 3}})
+    assert stopped.error == "CancelledError"
+    ends = worlds.record(2, order, run, resume=True)
+    assert ends[0].root == root, ends[0].sentence
+    assert ends[0].events.count("StepRecorded") == 4
+
+
+def test_a_rank_zero_that_is_killed_ends_the_others(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={0: {"event": "kill", "step": 3}})
+    assert ends[0].code < 0
+    assert re.fullmatch("Rank 0 is gone: .*", ends[1].sentence), ends
+
+
+def test_a_rank_without_memory_says_so(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "memory", "step": 3}})
+    failed(ends, "Rank 1 failed: .*memory.*")
+    assert ends[1].error == "MemoryShortageError"
+
+
+def test_an_interrupt_stops_all_and_keeps_what_is_finished(worlds, order, tmp_path) -> None:
+    stops = {rank: {"event": "cancel", "step": 4} for rank in range(2)}
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others=stops)
+    failed(ends, "Stopped; the first 3 steps are kept in .*")
+    assert {end.error for end in ends} == {"CancelledError"}
+
+
+def test_another_order_on_a_rank(worlds, order, tmp_path) -> None:
+    other = write_order(tmp_path / "other.cfoil", 4, seed=9)
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"order": other}})
+    failed(ends, "Rank 1 failed: Its order is another one than rank 0's: .*")
+    assert not list(tmp_path.glob(".*")), "no recording was begun"
+
+
+def test_no_order_on_a_rank(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"order": tmp_path / "none.cfoil"}})
+    failed(ends, "Rank 1 failed: There is no .*none.cfoil.*")
+
+
+def test_another_version_on_a_rank(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"version": "0.0.1"}})
+    failed(ends, f"Rank 1 failed: It runs Counterfoil 0.0.1, and rank 0 runs {counterfoil.__version__}.")
+
+
+def test_a_rank_that_computes_otherwise_is_named_before_anything_is_signed(worlds, order, root, tmp_path) -> None:
+    run, heads = tmp_path / "run.cfoil", tmp_path / "heads.jsonl"
+    ends = worlds.record(3, order, run, heads=heads, others={2: {"event": "otherwise", "step": 5}})
+    failed(ends, "Rank 2 has another state after step 5: its machine computes otherwise than 2 others, .*")
+    assert len(heads.read_text().splitlines()) == 4, "nothing after step 4 was signed"
+    ends = worlds.record(2, order, run, heads=heads, resume=True)
+    assert ends[0].root == root, ends[0].sentence
+
+
+def test_two_ranks_that_differ_are_both_named_and_forgotten(worlds, order, root, tmp_path) -> None:
+    run = tmp_path / "run.cfoil"
+    ends = worlds.record(2, order, run, others={1: {"event": "otherwise", "step": 5}})
+    failed(ends, "Ranks 0 and 1 have different states after step 6: the machine of one of them computes otherwise, .*")
+    (alone,) = worlds.record(1, order, run, resume=True)
+    assert alone.root == root
+    assert alone.events.count("StepRecorded") == 3, "what was made of different states since step 3 is not kept"
+
+
+def test_an_order_without_shares_is_refused(worlds, tmp_path) -> None:
+    order = write_order(tmp_path / "job.cfoil", 1)
+    ends = worlds.record(2, order, tmp_path / "run.cfoil")
+    failed(ends, "The order has no shares, so 2 ranks cannot divide its steps.")
+    assert "--shares 2" in ends[0].remedy
+
+
+def test_more_ranks_than_shares_are_refused(worlds, tmp_path) -> None:
+    order = write_order(tmp_path / "job.cfoil", 2)
+    ends = worlds.record(3, order, tmp_path / "run.cfoil")
+    failed(ends, "The order has 2 shares a step, and there are 3 ranks: some would have nothing to do.")
+
+
+@pytest.mark.slow
+def test_a_rank_that_hangs_is_found(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "freeze", "step": 3}})
+    assert re.fullmatch("Rank 1 is gone: .*", ends[0].sentence), ends
+
+
+def test_torchrun(order, root, tmp_path) -> None:
+    keys, run = tmp_path / "k.pem", tmp_path / "run.cfoil"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(
+        [sys.executable, "-m", "counterfoil.cli", "keygen", str(keys), "--no-passphrase"], check=True, env=environment,
+        capture_output=True,
+    )  # fmt: skip
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "counterfoil",
+            "train", str(order), "--out", str(run), "--key", str(keys), "--resume",
+        ],
+        env=environment, capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    assert done.stdout.count(f"Run root {root}") == 1, "only rank 0 says something"
+    assert "Recorded by 2 ranks: 4 shares a step." in done.stdout
+    with BundleReader.open(run) as reader:
+        assert environment_of(reader)["threads"] == "1"
+
+
+def environment_of(reader: BundleReader) -> dict[str, str]:
+    return dict(open_claim(reader.claim()).environment)
