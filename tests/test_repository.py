@@ -112,7 +112,8 @@ Precision
 ProgressRestored
 PublicKey
 RAdam
-RankFinished Recognised
+RankFinished
+Recognised
 RecordFinished
 RecordStarted
 RecordingChecked
