@@ -347,7 +347,9 @@ def _judge_part(
         judgement = yield from _replay_part(contents, shared, about, job, machine, cancel)
     _count(tally, judgement)
     if judgement.look is not None:
-        tally.dispute = dispute_of(program, record, leaf.proof, nothing, judgement.step, judgement.look)
+        dispute = dispute_of(program, record, leaf.proof, nothing, judgement.step, judgement.look)
+        shares = contents.manifest.shares
+        tally.dispute = dispute if shares is None else dispute.answered_for(shares.signers)
 
 
 def _replay_part(

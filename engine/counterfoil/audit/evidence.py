@@ -29,6 +29,7 @@ from counterfoil.commit.rows import ProvenRows
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
+from counterfoil.signing.parties import SignedShares
 from counterfoil.training.loaded import (
     LoadedOrder,
     combined_types,
@@ -126,7 +127,7 @@ def gather_part(
         logs=(log[first:last],),
         fingerprints=(shares.fingerprints[about],),
         part=order.part(step, step, about),
-        shared=StepPart(shares.records, about),
+        shared=StepPart(shares.records, about, shares.signature(about)),
     )
 
 
@@ -281,10 +282,12 @@ def prove_run(contents: CapsuleContents, claim: RunClaim) -> None:
 
     Raises:
         CommitmentError: A proof does not hold, or a part is not what its leaf commits to.
+        SignatureError: The party that answers for the share did not sign what the capsule is about.
     """
     _prove_leaves(contents, claim)
     if contents.shared is not None:
         _prove_shares(contents.shared, contents.leaves[-1].record)
+        _prove_signed(contents.shared, contents.step, contents.manifest)
     if contents.shared is None or contents.shared.replayed:
         _prove_replayed(contents)
 
@@ -357,6 +360,14 @@ def _prove_shares(shared: StepPart, whole: StepRecord) -> None:
         _prove_update(shared.about, shared.records, signed)
     elif isinstance(shared.about, AddedTensor):
         _prove_sum(shared.about, shared.records, signed)
+
+
+def _prove_signed(shared: StepPart, step: int, manifest: OrderManifest) -> None:
+    """The party that answers for the share that a capsule is about signed its record; raises SignatureError."""
+    if isinstance(shared.about, int):
+        signed = SignedShares(manifest)
+        signed.look_at(step, shared.records[shared.about], shared.signature)
+        signed.check()
 
 
 def _prove_update(given: UpdateInputs, records: Sequence[ShareRecord], signed: SharesRoot) -> None:

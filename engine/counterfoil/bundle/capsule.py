@@ -187,7 +187,7 @@ class CapsuleReader(CheckedFile):
         groups = self._inventory.groups
         is_sum, is_update = layout.CAPSULE_TENSOR in groups, layout.CAPSULE_COMBINED in groups
         data = self._read(layout.CAPSULE_SHARES).tobytes()
-        records, share = read_records(data, self.manifest.shares, numbered=not (is_sum or is_update))
+        records, share, signature = read_records(data, self.manifest.shares, numbered=not (is_sum or is_update))
         about: About = share
         if is_update:
             about = UpdateInputs(self._tensors(layout.CAPSULE_COMBINED), self._tensors(layout.CAPSULE_BUFFERS))
@@ -200,7 +200,7 @@ class CapsuleReader(CheckedFile):
                 self._read(layout.CAPSULE_SUM_DIGESTS),
                 self._read(layout.CAPSULE_SHARE_DIGESTS),
             )
-        return StepPart(records, about)
+        return StepPart(records, about, signature)
 
     def _chunks(self, group: str, spec: ArraySpec) -> ChunkProofs:
         """Read the proven chunks of an array; their sizes follow from their numbers and the array's shape.

@@ -5,6 +5,7 @@ docs/bundle-format.md, section 13.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,9 @@ from counterfoil.base.arrays import Array
 from counterfoil.base.errors import BundleError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
-from counterfoil.bundle.shares import ShareRecord, Shares
+from counterfoil.bundle.shares import SIGNATURE_BYTES, ShareRecord, Shares
+
+_SIGNATURE = re.compile(rf"[0-9a-f]{{{2 * SIGNATURE_BYTES}}}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +66,12 @@ class StepPart:
     Attributes:
         records: The records of all shares of the step.
         about: Which part it is, with what that part needs.
+        signature: Of a share, what the party that answers for it signed; empty where nobody but the trainer does.
     """
 
     records: tuple[ShareRecord, ...]
     about: About
+    signature: bytes = b""
 
     @property
     def replayed(self) -> bool:
@@ -74,12 +79,13 @@ class StepPart:
         return not isinstance(self.about, AddedTensor)
 
     def to_bytes(self) -> bytes:
-        """Return the canonical JSON of the records, and of the number of the share where it is about one."""
+        """Return the canonical JSON of the records, and of number and signature of the share where it is about one."""
         records: dict[str, Any] = {"records": [record.to_json() for record in self.records]}
-        return canonical.encode(records | ({"share": self.about} if isinstance(self.about, int) else {}))
+        about = {"share": self.about} if isinstance(self.about, int) else {}
+        return canonical.encode(records | about | ({"signature": self.signature.hex()} if self.signature else {}))
 
 
-def read_records(data: bytes, shares: Shares, *, numbered: bool) -> tuple[tuple[ShareRecord, ...], int]:
+def read_records(data: bytes, shares: Shares, *, numbered: bool) -> tuple[tuple[ShareRecord, ...], int, bytes]:
     """Read what :meth:`StepPart.to_bytes` gave.
 
     Args:
@@ -88,7 +94,7 @@ def read_records(data: bytes, shares: Shares, *, numbered: bool) -> tuple[tuple[
         numbered: Whether the capsule is about a share.
 
     Returns:
-        The records, and the number of the share; 0 where the capsule is about none.
+        The records, the number of the share, and the signature of its party; 0 and nothing where it is about none.
 
     Raises:
         BundleError: They are no such bytes, or not those of the order's shares.
@@ -100,7 +106,11 @@ def read_records(data: bytes, shares: Shares, *, numbered: bool) -> tuple[tuple[
     fields = Fields(value, say("shares of the capsule"), BundleError)
     records = tuple(map(ShareRecord.from_json, fields.take("records", list)))
     share = fields.integer("share", 0, shares.count - 1) if numbered else 0
+    signed = numbered and any(shares.signers) and shares.signers[share] is not None
+    signature = fields.take("signature", str) if signed else ""
     fields.end()
+    if signed and not _SIGNATURE.fullmatch(signature):
+        raise BundleError(say("The signature of share {0} in the capsule is not 64 bytes.", share))
     if [record.share for record in records] != list(range(shares.count)):
         raise BundleError(say("The capsule does not hold the records of the {0} shares of its step.", shares.count))
-    return records, share
+    return records, share, bytes.fromhex(signature)

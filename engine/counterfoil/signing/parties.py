@@ -99,26 +99,28 @@ class SignedShares:
         self.problem: SignatureError | None = None
 
     def look(self, step: int, shares: StepShares) -> None:
-        """Look at the shares of a step, unless one before is not signed."""
-        if not self._parties or self.problem is not None:
+        """Look at the shares of a step."""
+        if self._parties:
+            for record in shares.records:
+                self.look_at(step, record, shares.signature(record.share))
+
+    def look_at(self, step: int, record: ShareRecord, signature: bytes) -> None:
+        """Look at a share, unless one before is not signed; ``signature`` is empty where there is none."""
+        if self.problem is not None:
             return
-        for record in shares.records:
-            share, signature = record.share, shares.signature(record.share)
-            key = self._parties.get(share)
-            if key is None:
-                if signature:
-                    self.problem = _not_signed(step, share, say("no party answers for it, and it is signed"))
-                continue
-            if not signature:
-                self.problem = _not_signed(
-                    step, share, say("the party with the key {0} answers for it, and did not sign it", key.key_id)
-                )
-                return
-            if not is_signed_by(share_statement(self._order, step, record), signature, key):
-                self.problem = _not_signed(
-                    step, share, say("its signature is not that of the party with the key {0}", key.key_id)
-                )
-                return
+        key = self._parties.get(record.share)
+        if key is None:
+            if signature:
+                self.problem = _not_signed(step, record, say("no party answers for it, and it is signed"))
+        elif not signature:
+            self.problem = _not_signed(
+                step, record, say("the party with the key {0} answers for it, and did not sign it", key.key_id)
+            )
+        elif not is_signed_by(share_statement(self._order, step, record), signature, key):
+            self.problem = _not_signed(
+                step, record, say("its signature is not that of the party with the key {0}", key.key_id)
+            )
+        else:
             self.checked += 1
 
     def check(self) -> None:
@@ -127,12 +129,12 @@ class SignedShares:
             raise self.problem
 
 
-def _not_signed(step: int, share: int, why: str) -> SignatureError:
+def _not_signed(step: int, record: ShareRecord, why: str) -> SignatureError:
     return SignatureError(
         say(
             "Share {0} of step {1} is not what its party signed: {2}. The trainer put the run together of shares that "
             "their parties did not sign, or the file was altered.",
-            share,
+            record.share,
             step,
             why,
         ),

@@ -15,8 +15,14 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 import counterfoil
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.statement.verdict import (
+    sign_adjudication,
+    sign_verdict,
+    verify_adjudication,
+    verify_verdict,
+)
 from counterfoil.audit.values.account import bound_by
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import BundleError, DataError, RecordingError, SignatureError
 from counterfoil.bundle.reader import BundleReader
@@ -28,6 +34,7 @@ from counterfoil.signing.parties import share_statement
 from counterfoil.signing.publickeys import key_id_of
 from counterfoil.training.order import OrderDraft
 from support.bundles import change, opened_for_change
+from support.capsules import adjudicated, evidence_of, save
 from support.expectations import verified
 from support.interrupted import go_on, stop_after
 from support.jobs import Job, audited, record_job, record_run, sign_again
@@ -193,6 +200,27 @@ def test_a_party_that_lies_is_named(job: Job, tmp_path: Path, trainer_key: Signi
     assert named in bound_by(found)
     verdict = verify_verdict(sign_verdict(report, trainer_key), trainer_key.public)
     assert verdict.predicate["dispute"]["signer"] == OTHER.public.key_id
+
+
+def test_a_capsule_about_a_share_names_its_party_and_holds_what_it_signed(
+    job: Job, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    run = record_run(job.order, tmp_path / "run.cfoil", trainer_key, share_keys=KEYS, tamper=other_rows(2))
+    contents = evidence_of(run, job.order)
+    assert contents.shared is not None
+    found = adjudicated(save(contents, tmp_path / "dispute.cfcapsule"))
+    assert found.outcome is AdjudicationOutcome.CONFIRMED, found.reason
+    assert found.dispute is not None
+    assert found.dispute.signer == OTHER.public.key_id
+    assert f"The party with the key {OTHER.public.key_id} signed what share 2 gave." in found.reason
+    said = verify_adjudication(sign_adjudication(found, trainer_key), trainer_key.public)
+    assert said.predicate["dispute"]["signer"] == OTHER.public.key_id
+    bent = bytes([contents.shared.signature[0] ^ 1, *contents.shared.signature[1:]])
+    for number, signature in enumerate((bent, b"")):
+        other = replace(contents, shared=replace(contents.shared, signature=signature))
+        again = adjudicated(save(other, tmp_path / f"other-{number}.cfcapsule"))
+        assert again.outcome is AdjudicationOutcome.REFUSED
+        assert again.dispute is None
 
 
 @pytest.mark.parametrize(("lie", "part"), [(other_rows(0), "share 0"), (other_gradient, "update")])
