@@ -20,7 +20,7 @@ import numpy as np
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import keeping
-from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
+from counterfoil.audit.evidence import load_job, prove_part, prove_run
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.known import Divergence
 from counterfoil.audit.parts import result as parts
@@ -245,7 +245,7 @@ class Corpus:
         part = prove_part(contents)
         load_job(contents, part)
         claim = check_claim(contents.claim, contents.manifest, self.key.public, None)
-        prove_leaves(contents, claim)
+        prove_run(contents, claim)
         judged = (contents.manifest, contents.programs.all, contents.leaves, contents.state, contents.logs)
         return (*map(plain, judged), plain(contents.fingerprints), plain(claim), plain(contents.part))
 

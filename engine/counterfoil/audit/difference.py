@@ -8,20 +8,22 @@ have in common. The operator is found by fingerprints, which are comparable unde
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
+from counterfoil.audit.referee import result_of
 from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
-from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer, differing_parts, read_log
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import State
+from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer, differing_parts
+from counterfoil.audit.step.sharedreplay import SharedReplayer, read_logs, step_replayer
+from counterfoil.audit.step.shares import SharedJob, SharedLogs, State, share_claim, share_name
 from counterfoil.audit.values.difference import (
     ComparedRun,
     Difference,
@@ -29,6 +31,8 @@ from counterfoil.audit.values.difference import (
     StateDifference,
     Unlike,
 )
+from counterfoil.audit.values.dispute import COMBINE, UPDATE, share_of
+from counterfoil.audit.values.events import Event
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -37,6 +41,7 @@ from counterfoil.base.generators import finish
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import load_order, with_data_file
@@ -55,6 +60,9 @@ class _Run:
         claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
         what = f"Hashing {reader.path.name}"
         self.records = reader.step_records(cancel, lambda done, total: progress(what, done, total))
+        shares = [reader.shares(record.step) if record.step else None for record in self.records]
+        self.results = [result_of(*pair) for pair in zip(self.records, shares, strict=True)]
+        self.logs = [_logs(*pair) for pair in zip(self.records, shares, strict=True)]
         if run_tree(self.records).root != claim.run_root:
             raise CommitmentError(f"The steps of {reader.path.name} are not those that its trainer signed.")
         self.facts = ComparedRun(
@@ -64,8 +72,23 @@ class _Run:
     def program(self, step: int) -> Program:
         return Program.from_bytes(self.reader.program(self.manifest.programs.name(step)))
 
+    def printed(self, step: int, part: str) -> npt.NDArray[np.uint64]:
+        """Return the fingerprints of a step, or of a part of it."""
+        share = share_of(part)
+        if share is None:
+            return self.reader.fingerprints(step)
+        shares = self.reader.shares(step)
+        assert shares is not None
+        found: npt.NDArray[np.uint64] = shares.fingerprints[share]
+        return found
+
     def state(self, step: int) -> dict[str, Array]:
         return self.reader.checkpoint(step) if step else self.reader.initial_state()
+
+
+def _logs(record: StepRecord, shares: StepShares | None) -> tuple[Digest | None, ...]:
+    """The digests of the logs of a step."""
+    return record.log, *(() if shares is None else (share.log for share in shares.records))
 
 
 def compare_runs(
@@ -114,7 +137,7 @@ def compare_runs(
             path=path,
             parts=(),
             losses=None,
-            log_step=_first_log(one.records, other.records) if same_order else None,
+            log_step=_first_log(one.logs, other.logs) if same_order else None,
             inputs=(),
             operator=None,
             elements=None,
@@ -126,36 +149,40 @@ def compare_runs(
                 job = with_data_file(load_order(one.reader), data, stack, cancel)
                 machine = open_machine(device, threads)
                 with step_replayer(job, machine, cancel=cancel) as replayer:
-                    difference = replace(difference, elements=_elements(replayer, one, other, step, progress))
+                    difference = replace(
+                        difference, elements=_elements(replayer, one, other, step, difference.part, progress)
+                    )
         return replace(difference, sentence=_sentence(difference))
 
 
 def _results(run: _Run, other: _Run, same_order: bool) -> MerkleTree:
     """The tree over what the steps gave that both runs have: under two orders fingerprints say nothing."""
     kept = []
-    for record, beside in zip(run.records, other.records, strict=False):
-        record = replace(record, log=None)
+    for record, beside in zip(run.results, other.results, strict=False):
         if not same_order:
-            record = replace(record, fingerprints=None)
+            record = replace(record, fingerprints=None, shares=None)
         kept.append(record if beside.state_root is not None else replace(record, state_root=None))
     return run_tree(kept)
 
 
 def _located(difference: Difference, one: _Run, other: _Run, step: int, same_order: bool) -> Difference:
-    records = one.records[step], other.records[step]
+    records = one.results[step], other.results[step]
     parts = differing_parts(*records)
     if not same_order:
-        parts = tuple(part for part in parts if part != "fingerprints")
+        parts = tuple(part for part in parts if part not in ("fingerprints", "shares"))
     losses = None
     inputs: tuple[str, ...] = ()
-    operator = None
+    operator, part = None, ""
     if step:
         losses = float(records[0].loss or 0.0), float(records[1].loss or 0.0)
-        if same_order:
-            program = one.program(step)
-            fingerprints = one.reader.fingerprints(step), other.reader.fingerprints(step)
-            inputs = differing_inputs(program, *fingerprints)
-            operator = None if inputs else first_differing_operator(program, *fingerprints)
+        part = differing_part(*(run.reader.shares(step) for run in (one, other))) if same_order else ""
+    if step and same_order and part != COMBINE:
+        program = one.program(step)
+        if part == UPDATE:
+            program = Program.from_bytes(one.reader.update(one.manifest.programs.name(step)))
+        fingerprints = one.printed(step, part), other.printed(step, part)
+        inputs = differing_inputs(program, *fingerprints)
+        operator = None if inputs else first_differing_operator(program, *fingerprints)
     return replace(
         difference,
         parts=parts,
@@ -163,7 +190,23 @@ def _located(difference: Difference, one: _Run, other: _Run, step: int, same_ord
         inputs=inputs,
         operator=operator,
         state=_stored_difference(one, other, step),
+        part=part,
     )
+
+
+def differing_part(one: StepShares | None, other: StepShares | None) -> str:
+    """Return the first part of a step whose results differ in two runs; empty where no shares make it. Pure.
+
+    Args:
+        one: What a run holds of the shares of the step.
+        other: What the other does.
+    """
+    if one is None or other is None:
+        return ""
+    for mine, theirs in zip(one.records, other.records, strict=True):
+        if mine.result != theirs.result:
+            return share_name(mine.share)
+    return UPDATE if one.results == other.results else COMBINE
 
 
 def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | None:
@@ -185,31 +228,35 @@ def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | N
     return StateDifference(stored[0], differing, len(same) - len(differing), tuple(unlike), detail)
 
 
-def _elements(replayer: StepReplayer, one: _Run, other: _Run, step: int, progress: Progress) -> OperatorElements | None:
+def _elements(
+    replayer: StepReplayer, one: _Run, other: _Run, step: int, part: str, progress: Progress
+) -> OperatorElements | None:
     """Replay up to the step with each run's own log from the state that both store, and compare the operator's output.
+
+    Of a step that shares make, the part that differs is replayed: of an update, from what its own shares give.
 
     In between each has a state of its own: equal fingerprints are not equal states.
     """
     begin = one.reader.extent.checkpoint_before(step)
     state: State = {name: torch.from_numpy(array) for name, array in one.state(begin).items()}
 
-    def run(side: _Run, at: int, before: State, observe: int | None = None) -> ReplayedStep:
-        logs = read_log(replayer.job, side.records[at], side.reader.log(at))
-        return finish(replayer.replay(side.records[at], before, logs, observe=observe))
+    def run(side: _Run, at: int, before: State) -> State:
+        logs = read_logs(replayer.job, side.records[at], side.reader)
+        return finish(replayer.replay(side.records[at], before, logs)).result.state
 
     sides, states = (one, other), [state, state]
     total, done = 2 * (step - begin), 0
     for at in range(begin + 1, step):
         for number, side in enumerate(sides):
             progress("Replaying", done, total)
-            states[number] = run(side, at, states[number]).result.state
+            states[number] = run(side, at, states[number])
             done += 1
-    recorded = [side.reader.fingerprints(step) for side in (one, other)]
+    recorded = [side.printed(step, part) for side in (one, other)]
     place = int(np.flatnonzero(recorded[0] != recorded[1])[0])
     values, reproduced = [], []
     for number, side in enumerate(sides):
         progress("Replaying", done + number, total)
-        replayed = run(side, step, states[number], place)
+        replayed = finish(_observed(replayer, side, step, part, states[number], place))
         seen = replayed.observation.after if replayed.observation is not None else None
         if seen is None and replayed.watched is not None:
             seen = replayed.watched.value
@@ -218,10 +265,31 @@ def _elements(replayer: StepReplayer, one: _Run, other: _Run, step: int, progres
         values.append(seen.cpu().numpy().astype(np.float64))
         reproduced.append(bool(replayed.fingerprints[place] == recorded[number][place]))
     progress("Replaying", total, total)
-    program = replayer.job.programs.of(step)
+    job = replayer.job
+    turns = job.updates if part == UPDATE and isinstance(job, SharedJob) else job.programs
+    assert turns is not None
+    program = turns.of(step)
     where = program.places[place]
     shape = () if where.node is None else getattr(program.nodes[where.node].outputs[where.output], "shape", ())
     return _compared(values[0], values[1], shape, (reproduced[0], reproduced[1]))
+
+
+def _observed(
+    replayer: StepReplayer, side: _Run, step: int, part: str, state: State, place: int
+) -> Generator[Event, None, ReplayedStep]:
+    """Replay a step, or a part of it, with a run's own log, and keep what happens at a place."""
+    claimed = side.records[step]
+    logs = read_logs(replayer.job, claimed, side.reader)
+    if isinstance(logs, SharedLogs):
+        assert isinstance(replayer, SharedReplayer)
+        share = share_of(part)
+        if share is not None:
+            claim = share_claim(step, logs.shares.records[share])
+            return (yield from replayer.share(share).replay(claim, state, logs.of_shares[share], observe=place))
+        combining, _ = yield from replayer.run_shares(step, state, logs, logs.shares.exponents.tolist())
+        update = replayer.update(combining.together(), combining.buffers)
+        return (yield from update.replay(claimed, state, logs.update, observe=place))
+    return (yield from replayer.replay(claimed, state, logs, observe=place))
 
 
 def _compared(one: Array, other: Array, shape: Sequence[int], reproduced: tuple[bool, bool]) -> OperatorElements:
@@ -290,8 +358,8 @@ def _unlike_machines(one: ComparedRun, other: ComparedRun) -> tuple[Unlike, ...]
     )
 
 
-def _first_log(one: Sequence[StepRecord], other: Sequence[StepRecord]) -> int | None:
-    return next((mine.step for mine, theirs in zip(one, other, strict=False) if mine.log != theirs.log), None)
+def _first_log(one: Sequence[object], other: Sequence[object]) -> int | None:
+    return next((step for step, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
 
 
 def _sentence(found: Difference) -> str:
@@ -305,6 +373,8 @@ def _sentence(found: Difference) -> str:
         sentences.append("They differ from the beginning: the initial states are not the same.")
     else:
         sentences.append(f"The first step that differs is {found.step} of {found.compared}: {', '.join(found.parts)}.")
+        if found.part:
+            sentences.append(f"The first part of it that differs is {found.part}.")
         if found.inputs:
             rows = ", ".join(found.inputs)
             sentences.append(f"The fingerprints that the runs recorded of what it reads differ: {rows}.")

@@ -145,7 +145,7 @@ class _Table:
         # The data of the order is in memory once, however many runs hold it.
         inspection.order = None
         self.providers[len(self.members)] = Provider(
-            inspection.reader, inspection.records, result_tree(inspection.records)
+            inspection.reader, inspection.records, result_tree(inspection.records, inspection.reader)
         )
         self.members.append(Member(path.name, Standing.UNTESTED, inspection.trainer_key, inspection.claim.run_root))
 
@@ -160,7 +160,7 @@ def _replayer(
 ) -> AbstractContextManager[StepReplayer]:
     job = table.order
     machine = open_machine(device, threads)
-    machine.check_memory(job.programs.all, job.manifest.precision)
+    machine.check_memory(job.all_programs, job.manifest.precision)
     run_selftest(machine, job.manifest.precision)
     job = with_data_file(job, data, stack, cancel)
     return step_replayer(job, machine, cancel=cancel)

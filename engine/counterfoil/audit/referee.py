@@ -30,6 +30,7 @@ from counterfoil.audit.values.panel import Blame, Parting, Ruling, StepJudged
 from counterfoil.base.errors import CommitmentError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 
 
@@ -40,7 +41,7 @@ class Provider:
     Attributes:
         reader: The open bundle.
         records: The records of steps 0 to the last.
-        results: Merkle tree over the same records without the digests of the logs.
+        results: Merkle tree over what the steps gave: the same records without the digests of the logs.
     """
 
     reader: BundleReader
@@ -48,9 +49,14 @@ class Provider:
     results: MerkleTree
 
 
-def result_tree(records: Sequence[StepRecord]) -> MerkleTree:
-    """Return the Merkle tree over what the steps gave: their records without the digest of the log."""
-    return run_tree([replace(record, log=None) for record in records])
+def result_of(record: StepRecord, shares: StepShares | None) -> StepRecord:
+    """Return what a step gave: its record without the digests of its logs, also of those of its shares."""
+    return replace(record, log=None, shares=None if shares is None else shares.results)
+
+
+def result_tree(records: Sequence[StepRecord], reader: BundleReader) -> MerkleTree:
+    """Return the Merkle tree over what the steps of a run gave."""
+    return run_tree([result_of(record, reader.shares(record.step) if record.step else None) for record in records])
 
 
 def find_parting(
@@ -244,6 +250,7 @@ class _Judge:
             corrections=judged.counts.corrections,
             contradictions=judged.counts.contradictions,
             finding=None if look is None else look.finding,
+            part="" if look is None or look.part is None else look.part.name,
         )
         agreed = judged.agreed
         return ruling, agreed.result.state if agreed is not None and ruling.right else None

@@ -8,7 +8,7 @@ docs/bundle-format.md, section 18, says where all of it lies; docs/numerics.md, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from counterfoil.base import canonical
@@ -166,6 +166,11 @@ class ShareRecord:
     def leaf(self) -> Digest:
         """The Merkle leaf hash."""
         return leaf_hash(self.to_bytes())
+
+    @property
+    def result(self) -> Digest:
+        """The same of what the share gave, without its log."""
+        return replace(self, log=Digest.of(b"")).leaf
 
     @classmethod
     def from_json(cls, value: Any) -> ShareRecord:

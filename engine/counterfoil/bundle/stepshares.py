@@ -117,9 +117,17 @@ class StepShares:
     @property
     def root(self) -> SharesRoot:
         """What the step's leaf commits to."""
+        return self._root(self.tree)
+
+    @property
+    def results(self) -> SharesRoot:
+        """The same over what the shares gave, without their logs: honest machines log different decisions."""
+        return self._root(MerkleTree(record.result for record in self.records))
+
+    def _root(self, tree: MerkleTree) -> SharesRoot:
         if not len(self.combined):
-            return SharesRoot(self.tree.root, None, None)
-        return SharesRoot(self.tree.root, exponents_digest(self.exponents), combined_root(self.combined))
+            return SharesRoot(tree.root, None, None)
+        return SharesRoot(tree.root, exponents_digest(self.exponents), combined_root(self.combined))
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an unfinished recording; :func:`read_shares` reads them."""

@@ -424,7 +424,8 @@ def _parting(report: PanelReport, parting: Parting) -> str:
             why = f" {ruling.finding.sentence}" if ruling.finding is not None else ""
             sentences.append(f"{name}: this machine cannot tell.{why}")
         else:
-            where = f", first at {ruling.operator.where}" if ruling.operator else ""
+            where = f", first in {ruling.part}" if ruling.part else ""
+            where += f", first at {ruling.operator.where}" if ruling.operator else ""
             sentences.append(f"{name}: the replay gives another leaf (in {', '.join(ruling.parts)}){where}.")
             if ruling.finding is not None:
                 sentences.append(ruling.finding.sentence)

@@ -131,11 +131,11 @@ class SharedReplayer(StepReplayer):
         """Replay a step, plainly; see :meth:`StepReplayer.replay`. What looks closer looks at its parts."""
         assert isinstance(logs, SharedLogs)
         exponents = logs.shares.exponents.tolist()
-        combining, done = yield from self._shares(claimed.step, state, logs, exponents)
+        combining, done = yield from self.run_shares(claimed.step, state, logs, exponents)
         if combining.other:
             assert combining.adding is not None
             exponents = combining.adding.found.tolist()
-            combining, done = yield from self._shares(claimed.step, state, logs, exponents)
+            combining, done = yield from self.run_shares(claimed.step, state, logs, exponents)
         try:
             together = combining.together()
         except NonFiniteError as error:
@@ -179,7 +179,7 @@ class SharedReplayer(StepReplayer):
                 return False
         return True
 
-    def _shares(
+    def run_shares(
         self, step: int, state: State, logs: SharedLogs, exponents: Sequence[int]
     ) -> Generator[Event, None, tuple[Combining, list[tuple[ShareRecord, tuple[Counts, ...]]]]]:
         """Replay the shares of a step; nothing of one is kept but its record and what its log showed."""

@@ -97,13 +97,15 @@ class Difference:
         compared: How many steps were compared.
         step: The first that differs; 0 is the initial state, None when none does.
         path: The comparisons of the binary search.
-        parts: What differs there: some of ``state``, ``loss`` and ``fingerprints``.
+        parts: What differs there: some of ``shares``, ``state``, ``loss`` and ``fingerprints``.
         losses: The loss of that step in both runs; None at step 0 and when nothing differs.
         log_step: The first step whose rounding logs differ; two machines may round close values by different logs.
         inputs: Data arrays whose rows in the batch are not the same.
         operator: The first operator of the step whose result differs; None when it is not known.
         elements: Its output on both sides; None unless the step was replayed.
         state: The first state that both store from there on; None when there is none.
+        part: The first part of the step that differs, where shares make it: ``share 0`` and so on, ``combine`` or
+            ``update``.
     """
 
     sentence: str
@@ -120,6 +122,7 @@ class Difference:
     operator: DisputedOperator | None
     elements: OperatorElements | None
     state: StateDifference | None
+    part: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -265,6 +265,11 @@ def stands_alone(confirmed: bool, right: Right | None) -> bool:
     return accuses(confirmed, right) and right is not Right.OMISSIONS
 
 
+def share_of(part: str) -> int | None:
+    """Return the number of the share that a part of a step is; None where it is none."""
+    return int(part.removeprefix(SHARE)) if part.startswith(SHARE) else None
+
+
 @dataclass(frozen=True)
 class Dispute:
     """A step at which the replay and the trainer's commitment part: one that accuses by itself, or else the first.
@@ -333,7 +338,7 @@ class Dispute:
     @property
     def share(self) -> int | None:
         """Number of the share that differs; None where it is none."""
-        return int(self.part.removeprefix(SHARE)) if self.part.startswith(SHARE) else None
+        return share_of(self.part)
 
     @property
     def right(self) -> Right | None:

@@ -35,12 +35,13 @@ class Ruling:
         confirmed: Whether this machine could decide: the step is right, or proven not to be what was ordered.
         trainer_leaf: The Merkle leaf hash that the provider signed.
         replay_leaf: The replay's; None when the provider's log cannot be read, so that nothing could be replayed.
-        parts: Which parts of the leaf differ: some of ``state``, ``loss`` and ``fingerprints``, or ``log`` when it
-            cannot be read; empty when right.
+        parts: Which parts of the leaf differ: some of ``shares``, ``state``, ``loss`` and ``fingerprints``, or ``log``
+            when it cannot be read; empty when right.
         operator: The first operator whose result differs; None when right, or when all fingerprints agree.
         corrections: Rounding decisions that this machine took from the provider's log.
         contradictions: Log entries that no honest trainer writes.
         finding: What is proven; None where the leaves agree, or nothing was confirmed.
+        part: Which part of the step differs, where shares make it; as :attr:`Dispute.part`.
     """
 
     provider: int
@@ -54,6 +55,7 @@ class Ruling:
     corrections: int
     contradictions: int
     finding: Finding | None = None
+    part: str = ""
 
     @property
     def wrong(self) -> bool:
