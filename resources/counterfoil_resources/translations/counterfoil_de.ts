@@ -3394,6 +3394,10 @@ Lauf zu finden</translation>
             <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
         </message>
         <message>
+            <source>A capsule about a part of a step holds the leaves of two steps, and this one has more.</source>
+            <translation>Eine Kapsel über einen Teil eines Schritts enthält die Blätter von zwei Schritten, und diese hat mehr.</translation>
+        </message>
+        <message>
             <source>A condition has at most {0} characters.</source>
             <translation>Eine Bedingung hat höchstens {0} Zeichen.</translation>
         </message>
@@ -3562,8 +3566,8 @@ Lauf zu finden</translation>
             <translation>Ein Urteil braucht den Lauf: Prüfen Sie ihn, wenn er fertig ist.</translation>
         </message>
         <message>
-            <source>Adding them once more, in fractions, gave this machine's result again.</source>
-            <translation>Noch einmal in Brüchen addiert ergab sich wieder das Ergebnis dieser Maschine.</translation>
+            <source>Adding them once more in another way gave this machine's result again.</source>
+            <translation>Noch einmal auf andere Weise addiert ergab sich wieder das Ergebnis dieser Maschine.</translation>
         </message>
         <message>
             <source>All {0} judged steps match.</source>
@@ -3628,6 +3632,10 @@ Lauf zu finden</translation>
         <message>
             <source>Another process is going to write {0}.</source>
             <translation>Ein anderer Prozess wird {0} schreiben.</translation>
+        </message>
+        <message>
+            <source>Ask for a capsule about the share that gives it.</source>
+            <translation>Fragen Sie nach einer Kapsel über den Anteil, der das ergibt.</translation>
         </message>
         <message>
             <source>Ask for fewer workers.</source>
@@ -3702,16 +3710,16 @@ Lauf zu finden</translation>
             <translation>Fragen Sie den Trainer, was daraus geworden ist.</translation>
         </message>
         <message>
-            <source>At step {0} each of the {1} shares gives what the trainer signed, but what the trainer signed as their combination is not their sum. It is a sum of integers, the same on every machine and in any order.</source>
-            <translation>In Schritt {0} ergibt jeder der {1} Anteile, was der Trainer unterschrieben hat, aber was er als ihre Zusammenführung unterschrieben hat, ist nicht ihre Summe. Sie ist eine Summe ganzer Zahlen, auf jeder Maschine und in jeder Reihenfolge dieselbe.</translation>
+            <source>At step {0} the exponents by which the trainer added the shares are not those of the largest numbers in what it signed as theirs (in {1}). They are defined by these numbers, the same on every machine.</source>
+            <translation>In Schritt {0} sind die Exponenten, mit denen der Trainer die Anteile addiert hat, nicht die der größten Zahlen in dem, was er als ihres unterschrieben hat (in {1}). Sie sind durch diese Zahlen definiert, auf jeder Maschine dieselben.</translation>
         </message>
         <message>
-            <source>At step {0} every share gives what the trainer signed, and their sum is beyond float32's range: then a step has no result on any machine, so nobody can have recorded one.</source>
-            <translation>In Schritt {0} ergibt jeder Anteil, was der Trainer unterschrieben hat, und ihre Summe liegt außerhalb des Bereichs von float32: Dann hat ein Schritt auf keiner Maschine ein Ergebnis, also kann niemand eines aufgezeichnet haben.</translation>
+            <source>At step {0} the sum of what the trainer signed as the shares' is beyond float32's range (in {1}): then a step has no result on any machine, so nobody can have recorded one.</source>
+            <translation>In Schritt {0} liegt die Summe dessen, was der Trainer als das der Anteile unterschrieben hat, außerhalb des Bereichs von float32 (in {1}): Dann hat ein Schritt auf keiner Maschine ein Ergebnis, also kann niemand eines aufgezeichnet haben.</translation>
         </message>
         <message>
-            <source>At step {0} every share gives what the trainer signed, but the exponents by which the trainer added the shares are not those of the largest numbers among them (in {1}). They are defined by these numbers, the same on every machine.</source>
-            <translation>In Schritt {0} ergibt jeder Anteil, was der Trainer unterschrieben hat, aber die Exponenten, mit denen er die Anteile addiert hat, sind nicht die der größten Zahlen unter ihnen (in {1}). Sie sind durch diese Zahlen definiert, auf jeder Maschine dieselben.</translation>
+            <source>At step {0} what the trainer signed as the combination of the {1} shares is not the sum of what it signed as theirs (in {2}). It is a sum of integers, the same on every machine and in any order.</source>
+            <translation>In Schritt {0} ist, was der Trainer als Zusammenführung der {1} Anteile unterschrieben hat, nicht die Summe dessen, was er als ihres unterschrieben hat (in {2}). Sie ist eine Summe ganzer Zahlen, auf jeder Maschine und in jeder Reihenfolge dieselbe.</translation>
         </message>
         <message>
             <source>At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of its log, in which a conforming recorder writes down every such decision. With these values the step comes out as the trainer signed it. For a single step nobody is accused.</source>
@@ -4038,6 +4046,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie den Lauf erst prüfen.</translation>
         </message>
         <message>
+            <source>Have the share computed by others.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>If its owner really has a new key, ask the owner to confirm it, and name it differently.</source>
             <translation>Hat der Besitzer wirklich einen neuen Schlüssel, so lassen Sie ihn sich bestätigen, und nennen Sie ihn anders.</translation>
         </message>
@@ -4060,6 +4072,10 @@ Lauf zu finden</translation>
         <message>
             <source>In several steps, the last of them step {0}, the trainer's rounding log is not complete.</source>
             <translation>In mehreren Schritten, zuletzt in Schritt {0}, ist das Rundungsprotokoll des Trainers nicht vollständig.</translation>
+        </message>
+        <message>
+            <source>In the trainer's step {0} the disputed part ({1}) is right: it gives what the trainer signed, bit for bit, so there is nothing to dispute in it. Other parts of the step, and other steps, were not looked at.</source>
+            <translation>In Schritt {0} des Trainers ist der strittige Teil ({1}) richtig: Er ergibt Bit für Bit, was der Trainer unterschrieben hat, also gibt es an ihm nichts zu beanstanden. Andere Teile des Schritts und andere Schritte wurden nicht angesehen.</translation>
         </message>
         <message>
             <source>Install Counterfoil again.</source>
@@ -4400,6 +4416,14 @@ Lauf zu finden</translation>
         <message>
             <source>Nothing was concluded. Please report this with the details below.</source>
             <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
+        </message>
+        <message>
+            <source>Of the order nothing but its manifest is needed: what shares give is added.</source>
+            <translation>Vom Auftrag wird nur das Manifest gebraucht: Was Anteile ergeben, wird addiert.</translation>
+        </message>
+        <message>
+            <source>Of what the parties gave for share {0} of step {1}, nothing is what was ordered.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Of {0} judged steps one differs: {1}.</source>
@@ -4806,6 +4830,14 @@ Lauf zu finden</translation>
             <translation>Die Kapsel enthält nicht Protokolle und Fingerabdrücke von {0} Schritten.</translation>
         </message>
         <message>
+            <source>The capsule does not hold the records of the {0} shares of its step.</source>
+            <translation>Die Kapsel enthält nicht die Einträge der {0} Anteile ihres Schritts.</translation>
+        </message>
+        <message>
+            <source>The capsule does not hold what the shares of its step give, or what share 0 changes.</source>
+            <translation>Die Kapsel enthält nicht, was die Anteile ihres Schritts ergeben, oder nicht, was Anteil 0 ändert.</translation>
+        </message>
+        <message>
             <source>The capsule does not prove that its leaf of step {0} belongs to the signed run.</source>
             <translation>Die Kapsel beweist nicht, dass ihr Blatt von Schritt {0} zum unterschriebenen Lauf gehört.</translation>
         </message>
@@ -4830,6 +4862,10 @@ Lauf zu finden</translation>
             <translation>Das Protokoll von Schritt {0} in der Kapsel ist nicht das, auf das sich der Lauf festlegt.</translation>
         </message>
         <message>
+            <source>The capsule's tensor {0} of share {1} is not the one that was signed.</source>
+            <translation>Der Tensor {0} von Anteil {1} in der Kapsel ist nicht der, der unterschrieben wurde.</translation>
+        </message>
+        <message>
             <source>The chunk proof of tensor {0} speaks of another tensor.</source>
             <translation>Der Stückbeweis des Tensors {0} spricht von einem anderen Tensor.</translation>
         </message>
@@ -4844,6 +4880,10 @@ Lauf zu finden</translation>
         <message>
             <source>The cluster has no {0} for a worker.</source>
             <translation>Der Verbund hat keine {0} für einen Helfer.</translation>
+        </message>
+        <message>
+            <source>The combination of the shares in the capsule is not the one that was signed.</source>
+            <translation>Die Zusammenführung der Anteile in der Kapsel ist nicht die, die unterschrieben wurde.</translation>
         </message>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
@@ -4898,6 +4938,10 @@ Lauf zu finden</translation>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
         </message>
         <message>
+            <source>The digests of what the shares give in the capsule are not those that were signed.</source>
+            <translation>Die Digests dessen, was die Anteile ergeben, sind in der Kapsel nicht die, die unterschrieben wurden.</translation>
+        </message>
+        <message>
             <source>The dispute capsule is not the one that it should be.</source>
             <translation>Die Streitfallkapsel ist nicht die, die sie sein sollte.</translation>
         </message>
@@ -4948,6 +4992,10 @@ Lauf zu finden</translation>
         <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
+        </message>
+        <message>
+            <source>The exponents or the sums in the capsule are not those that were signed.</source>
+            <translation>Die Exponenten oder die Summen in der Kapsel sind nicht die, die unterschrieben wurden.</translation>
         </message>
         <message>
             <source>The fall of the rule to stop early, {0}, is not in canonical form.</source>
@@ -5694,6 +5742,10 @@ Lauf zu finden</translation>
             <translation>Die Zufallszahl in {0} ist nicht die ihrer Unterschrift.</translation>
         </message>
         <message>
+            <source>The record of step {0}, those of its {1} shares, and what the disputed part of the step starts from, are proven parts of the run root {2}.</source>
+            <translation>Der Eintrag von Schritt {0}, die seiner {1} Anteile und das, wovon der strittige Teil des Schritts ausgeht, sind bewiesene Teile der Laufwurzel {2}.</translation>
+        </message>
+        <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
             <translation>Die aufgezeichneten Schritte haben die Laufwurzel {0}, der Trainer hat aber {1} unterschrieben: Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
@@ -5704,6 +5756,14 @@ Lauf zu finden</translation>
         <message>
             <source>The recording in {0} is gone, and no run of it lies beside it.</source>
             <translation>Die Aufzeichnung in {0} ist verschwunden, und kein Lauf liegt daneben.</translation>
+        </message>
+        <message>
+            <source>The records of the shares in the capsule are damaged.</source>
+            <translation>Die Einträge der Anteile in der Kapsel sind beschädigt.</translation>
+        </message>
+        <message>
+            <source>The records of the shares in the capsule are not those of step {0} of the signed run.</source>
+            <translation>Die Einträge der Anteile in der Kapsel sind nicht die von Schritt {0} des unterschriebenen Laufs.</translation>
         </message>
         <message>
             <source>The replay</source>
@@ -5894,6 +5954,10 @@ Lauf zu finden</translation>
             <translation>Die Unterschrift von Runde {0} gilt nicht: Sie ist nicht die des öffentlichen Signals.</translation>
         </message>
         <message>
+            <source>The signature of share {0} in the capsule is not 64 bytes.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The signature's envelope is malformed.</source>
             <translation>Der Umschlag der Unterschrift ist fehlerhaft.</translation>
         </message>
@@ -6048,6 +6112,10 @@ Lauf zu finden</translation>
         <message>
             <source>The tensor {0} has the dtype {1}, which has no digest.</source>
             <translation>Der Tensor {0} hat den Typ {1}, der keinen Digest hat.</translation>
+        </message>
+        <message>
+            <source>The tensors in the capsule that share 0 changed are not those that were signed.</source>
+            <translation>Die Tensoren in der Kapsel, die Anteil 0 geändert hat, sind nicht die, die unterschrieben wurden.</translation>
         </message>
         <message>
             <source>The tensors of the verdict's dispute are not in order, or one stands there twice.</source>
@@ -6778,12 +6846,12 @@ Lauf zu finden</translation>
             <translation>Was abweicht, ist Anteil {0}: Jeder Anteil eines Schritts wird für sich beurteilt.</translation>
         </message>
         <message>
-            <source>What differs is the combination of the shares; each of them gives what was signed.</source>
-            <translation>Was abweicht, ist die Zusammenführung der Anteile; jeder von ihnen ergibt, was unterschrieben wurde.</translation>
+            <source>What differs is the combination of the shares, from what was signed as theirs.</source>
+            <translation>Was abweicht, ist die Zusammenführung der Anteile, aus dem, was als ihres unterschrieben wurde.</translation>
         </message>
         <message>
-            <source>What differs is the update; the shares and their combination are what was signed.</source>
-            <translation>Was abweicht, ist die Aktualisierung; die Anteile und ihre Zusammenführung sind, was unterschrieben wurde.</translation>
+            <source>What differs is the update of what was signed as the combination of the shares.</source>
+            <translation>Was abweicht, ist die Aktualisierung, aus dem, was als Zusammenführung der Anteile unterschrieben wurde.</translation>
         </message>
         <message>
             <source>What is signed is not a tree head.</source>
@@ -6808,6 +6876,10 @@ Lauf zu finden</translation>
         <message>
             <source>What share {0} of step {1} gave is not what the ordered step gives.</source>
             <translation>Was Anteil {0} von Schritt {1} ergab, ist nicht, was der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>What the shares in the capsule give of {0} is infinite or not a number.</source>
+            <translation>Was die Anteile in der Kapsel von {0} ergeben, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
@@ -7726,6 +7798,10 @@ Lauf zu finden</translation>
             <translation>Anteile eines Schritteintrags</translation>
         </message>
         <message>
+            <source>shares of the capsule</source>
+            <translation>Anteile der Kapsel</translation>
+        </message>
+        <message>
             <source>signed by an unknown key</source>
             <translation>unterschrieben, Schlüssel unbekannt</translation>
         </message>
@@ -8288,6 +8364,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} does not hold the bytes and the proofs of the chunks that it names.</source>
             <translation>{0} enthält nicht die Bytes und die Beweise der Stücke, die es nennt.</translation>
+        </message>
+        <message>
+            <source>{0} does not hold what {1} shares give of one tensor, in float32.</source>
+            <translation>{0} enthält nicht, was {1} Anteile von einem Tensor ergeben, in float32.</translation>
         </message>
         <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
