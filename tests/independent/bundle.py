@@ -141,6 +141,18 @@ class Share:
         )
 
 
+def share_statement(order: bytes, step: int, record: bytes) -> bytes:
+    """The bytes that a party signs of its share of a step."""
+    statement = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": "order", "digest": {"sha256": order.hex()}}],
+        "predicateType": "urn:counterfoil:share:v1",
+        "predicate": {"step": step, "record": json.loads(record)},
+    }
+    payload = canonical(statement)
+    return f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload
+
+
 def shares_field(shares: Sequence[Share], exponents: np.ndarray | None, combined: Sequence[bytes]) -> dict[str, str]:
     """What the record of a step has of its shares; without exponents nothing is added."""
     field = {"root": root([leaf(share.record(number)) for number, share in enumerate(shares)]).hex()}
@@ -384,7 +396,11 @@ class Bundle:
         named, digests = ("update", sha256(canonical(self.updates[""])).hex()) if "" in self.updates else (
             "updates", {name: sha256(canonical(program)).hex() for name, program in self.updates.items()}
         )  # fmt: skip
-        need(shares == {"count": count, "combine": combine, named: digests}, "other update programs")
+        signers = {"signers": shares["signers"]} if "signers" in shares else {}
+        need(shares == {"count": count, "combine": combine, named: digests} | signers, "other update programs")
+        keys = shares.get("signers", [None] * count)
+        need(len(keys) == count and all(k is None or re.fullmatch("[0-9a-f]{64}", k) for k in keys), "no list of keys")
+        need(not signers or any(keys), "parties of which there are none")
         need(self.updates.keys() == self.programs.keys(), "other update programs")
         for name, program in self.programs.items():
             self.check_pair(program, self.updates[name], count if combine["rule"] == "stack" else None)
@@ -445,6 +461,20 @@ class Bundle:
             end = stops_after(self.arrays["run/losses"], rule["patience"], float.fromhex(rule["min_fall"]))
             need(self.steps == (self.ordered if end is None else end), "a run that ends elsewhere than its rule says")
 
+    def _check_signed_shares(self) -> None:
+        """What parties signed of shares [18]."""
+        signers = (self.shares or {}).get("signers")
+        need((signers is not None) == ("run/shares/signatures" in self.arrays), "signatures of shares of nobody")
+        for step in range(1, self.steps + 1) if signers else ():
+            signatures = self.arrays["run/shares/signatures"][step - 1]
+            for number, (share, key) in enumerate(zip(self.shares_of(step), signers, strict=True)):
+                signature = signatures[number].tobytes()
+                if key is None:
+                    need(not any(signature), "a signature for which no party answers")
+                    continue
+                signed = share_statement(self.digest, step, share.record(number))
+                Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(signature, signed)
+
     def check_run(self) -> bytes:
         """Check claim, acceptance, run root and checkpoints; returns the run root."""
         statement = open_envelope(self.bytes("run/claim"), lambda s: s["predicate"]["public_key"])
@@ -457,6 +487,7 @@ class Bundle:
         need(("steps_ordered" in claim) == short, "a claim of another length")
         need(claim["run_root"] == run_root.hex(), "another run root")
         self._check_end()
+        self._check_signed_shares()
         digests = [subject["digest"] for subject in statement["subject"]]
         need(digests == [{"sha256": claim["order"]}, {"rfc9162Sha256": claim["run_root"]}], "other subjects")
         accepted = self._consent("run/acceptance", "acceptance", {"client_key", "accepted_at"})

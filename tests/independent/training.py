@@ -14,7 +14,20 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from independent.bundle import ZERO, Bundle, SiteLog, canonical, key_id, leaf, need, root, state_root, step_record
+from independent.bundle import (
+    ZERO,
+    Bundle,
+    Share,
+    SiteLog,
+    canonical,
+    key_id,
+    leaf,
+    need,
+    root,
+    share_statement,
+    state_root,
+    step_record,
+)
 from independent.exact import replayer_of
 from independent.replay import Steps
 from independent.shares import SharedStep, SharedSteps
@@ -90,9 +103,13 @@ class Trainer:
     Args:
         order: The order; one that ends after its last step.
         shared: What executes steps that shares make.
+        parties: The keys of the parties that answer for shares.
     """
 
-    def __init__(self, order: Bundle, shared: type[SharedSteps] = SharedSteps) -> None:
+    def __init__(
+        self, order: Bundle, shared: type[SharedSteps] = SharedSteps, parties: Sequence[Ed25519PrivateKey] = ()
+    ) -> None:
+        self.parties = {key.public_key().public_bytes_raw().hex(): key for key in parties}
         need("may_stop_early" not in order.manifest, "a run that may end early")
         self.order, self.state = order, order.group("order/initial")
         kind = replayer_of if order.shares is None else shared
@@ -147,6 +164,9 @@ class Trainer:
         self.columns["run/shares/roots"].append(np.frombuffer(roots, np.uint8).reshape(-1, 2, 32))
         self.columns["run/shares/numbers"].append([(share.loss, share.count) for share in shares])
         self.columns["run/shares/log_ends"].append(np.cumsum([len(log) for log in logs[:-1]]).astype(np.uint64))
+        if "signers" in self.order.shares:
+            signatures = [self._signature(step, number, share) for number, share in enumerate(shares)]
+            self.columns["run/shares/signatures"].append(np.frombuffer(b"".join(signatures), np.uint8).reshape(-1, 64))
         self._in_turn("run/shares/fingerprints", step, [share.fingerprints for share in shares])
         if done.exponents is not None:
             digests = np.frombuffer(b"".join(done.digests), np.uint8).reshape(-1, 32)
@@ -154,6 +174,11 @@ class Trainer:
             self._in_turn("run/shares/combined", step, digests)
         self._count(*done.logs)
         return logs
+
+    def _signature(self, step: int, number: int, share: Share) -> bytes:
+        key = self.order.shares["signers"][number]
+        signed = share_statement(self.order.digest, step, share.record(number))
+        return bytes(64) if key is None else self.parties[key].sign(signed)
 
     def write(self, order: Path, path: Path, key: Ed25519PrivateKey) -> bytes:
         """Write the order, byte for byte, and the run; returns the run root."""
@@ -201,8 +226,14 @@ class Trainer:
         }
 
 
-def train(order: Path, path: Path, key: Ed25519PrivateKey, shared: type[SharedSteps] = SharedSteps) -> bytes:
+def train(
+    order: Path,
+    path: Path,
+    key: Ed25519PrivateKey,
+    shared: type[SharedSteps] = SharedSteps,
+    parties: Sequence[Ed25519PrivateKey] = (),
+) -> bytes:
     """Carry an order out, and write the run; returns the run root."""
-    trainer = Trainer(Bundle(order), shared)
+    trainer = Trainer(Bundle(order), shared, parties)
     trainer.train()
     return trainer.write(order, path, key)

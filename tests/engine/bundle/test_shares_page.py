@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 import pytest
 import torch
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from torch import Tensor, nn
 from torch.nn import functional
@@ -24,7 +25,7 @@ from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.graph import Program
-from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.loaded import check_inputs
 from independent.bundle import Bundle, RefusedError, Share, SiteLog, leaf
@@ -39,6 +40,8 @@ ROWS, STEPS = 48, 3
 X, Y = draw((ROWS, 5), 7), np.arange(ROWS) % 3
 PAGE = Path(__file__).parents[3] / "docs" / "bundle-format.md"
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+SEEDS = (b"1" * 32, b"2" * 32)
+"""Of the keys of two parties."""
 
 
 def objective(model: nn.Module, batch: Any) -> Tensor:
@@ -65,6 +68,9 @@ JOBS: dict[str, Callable[[], CustomJob]] = {
     "tokens": lambda: job(shares=3, micro_batches=2, objective=by_tokens, weigh="tokens"),
     "exact-20": lambda: job(shares=3, micro_batches=2, buffers="mean", precision=ExactPrecision(20)),
     "stack": lambda: job(shares=3, aggregate="mean", worker_momentum=0.9),
+    "signed": lambda: job(
+        shares=3, precision=ExactPrecision(20), signers=[None, *(key_from_seed(seed).public for seed in SEEDS)]
+    ),
     "turns": lambda: shapes_job(
         loader(sentences((3, 3, 2, 3, 2, 3, 5, 4, 5, 5)), batch_size=6), shares=2, precision=ExactPrecision(20)
     ),
@@ -79,7 +85,10 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> C
 
     def of(name: str) -> Job:
         if name not in made:
-            made[name] = record_job(tmp_path_factory.mktemp(name), order_custom(JOBS[name]()), trainer_key)
+            keys: dict[str, Any] = {}
+            if name == "signed":
+                keys = {"share_keys": {share: key_from_seed(seed) for share, seed in enumerate(SEEDS, 1)}}
+            made[name] = record_job(tmp_path_factory.mktemp(name), order_custom(JOBS[name]()), trainer_key, **keys)
         return made[name]
 
     return of
@@ -115,13 +124,14 @@ def test_the_pages_are_enough_to_check_and_replay_a_run(jobs: Callable[[str], Jo
 @pytest.mark.parametrize("name", JOBS)
 def test_the_pages_are_enough_to_train(jobs: Callable[[str], Job], name: str, tmp_path: Path) -> None:
     path = tmp_path / "run.cfoil"
-    found = train(jobs(name).order, path, KEY)
+    parties = [Ed25519PrivateKey.from_private_bytes(seed) for seed in SEEDS]
+    found = train(jobs(name).order, path, KEY, parties=parties)
     report = audited(path, jobs(name).order).report
     assert report.outcome is Outcome.VERIFIED, report.reason
     bundle = Bundle(path)
     bundle.check_order()
     assert bundle.check_run() == found
-    if "exact" in name or name == "turns":
+    if name in ("exact-20", "signed", "turns"):
         assert found.hex() == run_root(jobs(name).run).hex, "what is defined is the same from every trainer"
 
 
@@ -291,6 +301,29 @@ def test_every_column_of_the_shares_is_under_the_run_root(
     assert audited(run, made.order).report.outcome is Outcome.REFUSED
 
 
+def forged(signatures: np.ndarray) -> None:
+    signatures[1, 2, 5] ^= 1
+
+
+def of_another_step(signatures: np.ndarray) -> None:
+    signatures[1, 2] = signatures[2, 2]
+
+
+def for_nobody(signatures: np.ndarray) -> None:
+    signatures[1, 0, 0] = 1
+
+
+@pytest.mark.parametrize("lie", [forged, of_another_step, for_nobody])
+def test_what_parties_did_not_sign_is_refused(jobs: Callable[[str], Job], lie: Callable[[np.ndarray], None]) -> None:
+    bundle = Bundle(jobs("signed").run)
+    bundle.check_run()
+    signatures = bundle.arrays["run/shares/signatures"].copy()
+    lie(signatures)
+    bundle.arrays["run/shares/signatures"] = signatures
+    with pytest.raises((RefusedError, InvalidSignature)):
+        bundle.check_run()
+
+
 def ends(*first: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda given: np.concatenate([np.array([first], np.uint64), given[1:]])
 
@@ -319,7 +352,9 @@ EDITS: dict[str, Callable[[Any], object]] = {
     "no bits": lambda m: m["shares"]["combine"].pop("bits"),
     "bits of a stack": lambda m: m["shares"]["combine"].update(rule="stack"),
     "an unknown rule": lambda m: m["shares"].update(combine={"rule": "mean"}),
-    "a field more": lambda m: m["shares"].update(signers={}),
+    "a field more": lambda m: m["shares"].update(names={}),
+    "keys of nobody": lambda m: m["shares"].update(signers=[None] * 4),
+    "too few keys": lambda m: m["shares"].update(signers=["0" * 63 + "1"]),
     "updates of one program": lambda m: m["shares"].update(updates={"": m["shares"].pop("update")}),
     "states that are not committed": lambda m: m.update(commit_every=2),
 }
