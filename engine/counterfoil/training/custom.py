@@ -44,6 +44,7 @@ from counterfoil.training.capturing import capture_form, capture_forms, foretell
 from counterfoil.training.division import Division, divided
 from counterfoil.training.forms import Combination
 from counterfoil.training.leaves import check_dtype
+from counterfoil.training.mixing import MIXTAILOR, drawn_pattern, interleaved, mixed_rules
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.padding import fitted
 from counterfoil.training.preparing import Preparing
@@ -146,7 +147,8 @@ class CustomJob(ClientJob):
         buffers: With shares: what becomes of the model's floating-point buffers, such as running statistics. ``first``
             keeps those of the first share, as DistributedDataParallel does; ``mean`` takes the mean of all shares'.
         aggregate: With shares of parties that may lie: the rule that makes one gradient of theirs, for instance
-            ``krum``, or with settings ``centred-clipping,radius=5`` (docs/aggregation.md); None to add them.
+            ``krum``, or with settings ``centred-clipping,radius=5`` (docs/aggregation.md), or ``mixtailor`` for one
+            that is drawn for each step; None to add them.
         faulty: How many shares the rule should bear with.
         worker_momentum: How much of its momentum each share keeps at each step, before the rule; 0 for none.
         signers: With shares of several parties: of each share the public key of the party that answers for it, or the
@@ -210,7 +212,7 @@ class CustomJob(ClientJob):
         """
         segments = recompute_activations or self.recompute_activations
         job = replace(self, precision=precision or self.precision, recompute_activations=segments)
-        return _drafting(job, cancel)
+        return _mixing(job, cancel) if job.aggregate == MIXTAILOR else _drafting(job, cancel)
 
 
 def order_custom(job: CustomJob) -> OrderDraft:
@@ -224,6 +226,16 @@ def order_custom(job: CustomJob) -> OrderDraft:
         ProgramError: The step cannot be captured; the message names module, file and line.
     """
     return job.draft()
+
+
+def _mixing(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
+    """Draft an order for each rule that is drawn, and put them together: the rules take turns."""
+    check_kinds(job)
+    pattern = drawn_pattern(mixed_rules(job.shares or 1, int(job.faulty)), int(job.steps), int(job.seed))
+    drafts = {}
+    for name in sorted(set(pattern)):
+        drafts[name] = yield from _drafting(replace(job, aggregate=name), cancel)
+    return interleaved(drafts, pattern)
 
 
 def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
