@@ -30,6 +30,7 @@ from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil.audit.step.replayer import read_log
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
+from counterfoil.audit.values.dispute import UPDATE
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, Selection
 from counterfoil.audit.values.workers import Place
@@ -72,14 +73,15 @@ from counterfoil.signing.publickeys import public_path
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from support.bundles import make_contents, write_bundle
-from support.capsules import crafted
+from support.capsules import crafted, crafted_part
 from support.delivered import basis_for
 from support.hdf5_files import blocks_of, read_by_us
 from support.hdf5_fuzz import spoil_structure
 from support.heads import record_with_heads
-from support.jobs import digits_order, gpt2_order
+from support.jobs import digits_order, gpt2_order, record_job
 from support.random_programs import compute, random_program
 from support.reports import dispute, disputed_report, step_table, verified_report
+from support.shared import shared_order
 from support.turns import mirror_order
 
 Spoil = Callable[[bytes, random.Random], bytes]
@@ -194,6 +196,12 @@ class Corpus:
             capsule = self._folder / f"{run.parent.name}.capsule.cfoil"
             write_capsule(crafted(run, step), capsule)
             capsules.append(capsule.read_bytes())
+        (self._folder / "shares").mkdir()
+        shared = record_job(self._folder / "shares", shared_order(2), self.key)
+        for about in (1, UPDATE, "gradient:4.weight"):
+            capsule = self._folder / "part.capsule.cfoil"
+            write_capsule(crafted_part(shared.run, 2, about), capsule)
+            capsules.append(capsule.read_bytes())
         runs = tuple(path.read_bytes() for path in self._runs)
         return (
             Target("reader", (*made, plain_run), _spoil_file(0.0), _plain_reader, bound=False),
@@ -247,7 +255,14 @@ class Corpus:
         claim = check_claim(contents.claim, contents.manifest, self.key.public, None)
         prove_run(contents, claim)
         judged = (contents.manifest, contents.programs.all, contents.leaves, contents.state, contents.logs)
-        return (*map(plain, judged), plain(contents.fingerprints), plain(claim), plain(contents.part))
+        parts = (
+            contents.fingerprints,
+            claim,
+            contents.part,
+            contents.updates and contents.updates.all,
+            contents.shared,
+        )
+        return (*map(plain, judged), *map(plain, parts))
 
     # Delivered weights.
 

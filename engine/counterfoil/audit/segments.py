@@ -394,7 +394,10 @@ class SegmentReplay:
             logs = error.part
         assert isinstance(logs, SharedLogs)
         assert isinstance(self._steps, SharedReplayer)
-        added = yield from added_tensor(self._steps, self._records[step], state, logs, about)
+        try:
+            added = yield from added_tensor(self._steps, self._records[step], state, logs, about)
+        except MemoryError:  # it needs the tensor of every share at once; the dispute stands without a capsule
+            added = None
         return None if added is None else gather_part(inspection, self._order, step, state, added)
 
     def _path(self, step: int, leaf: Digest) -> tuple[MerkleComparison, ...]:

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import counterfoil
+from counterfoil.audit import segments
 from counterfoil.audit.adjudicator import part_name
 from counterfoil.audit.statement.verdict import sign_adjudication, verify_adjudication
 from counterfoil.audit.step.partjudgement import judge_sum
@@ -291,6 +292,36 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
 def test_what_was_not_signed_is_refused(evidence: Callable[[str], CapsuleContents], name: str, tmp_path: Path) -> None:
     lie, forge, sentence = FORGED[name]
     refused(save(forge(evidence(lie)), tmp_path / "forged.cfoil"), sentence)
+
+
+def test_where_the_tensors_of_a_sum_do_not_fit_in_memory_the_dispute_stands(
+    made: Any, tmp_path: Path, trainer_key: SigningKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise MemoryError
+
+    job = made("exact-20")
+    with other_sum():
+        run = record_run(job.order, tmp_path / "run.cfoil", trainer_key)
+    monkeypatch.setattr(segments, "added_tensor", no_room)
+    finished = audited(run, job.order).events[-1]
+    assert isinstance(finished, AuditFinished)
+    assert (finished.report.outcome, finished.evidence) == (Outcome.DISPUTED, None)
+    assert finished.report.dispute is not None
+    assert finished.report.dispute.part == COMBINE
+
+
+def test_where_shares_lie_side_by_side_an_update_starts_from_what_each_of_them_gave(
+    tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    job = record_job(tmp_path, shared_order(aggregate="median"), trainer_key, tamper=other_gradient)
+    contents = evidence_of(job.run, job.order)
+    path = tmp_path / "dispute.cfoil"
+    report = adjudicated(save(contents, path), order=job.order)
+    assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
+    assert (report.step, report.dispute and report.dispute.part) == (LIE, UPDATE)
+    assert adjudicated(save(crafted_part(job.run, 1, UPDATE), path)).outcome is AdjudicationOutcome.REJECTED
+    refused(save(bent_tensor("combined")(contents), path), "combination of the shares in the capsule is not the one")
 
 
 @pytest.mark.parametrize(
