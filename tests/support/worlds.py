@@ -98,7 +98,8 @@ class Worlds:
             resume: Whether a recording is gone on with.
             heads: Where tree heads go.
             others: What is special about some ranks: ``order``, ``version``; and in a ``step`` an ``event``: ``kill``,
-                ``memory``, ``cancel``, ``freeze``, ``otherwise`` (the update comes out otherwise).
+                ``kill later`` (in its update), ``memory``, ``cancel``, ``freeze``, ``otherwise`` (the update comes out
+                otherwise).
 
         Returns:
             How each ended.
@@ -215,6 +216,8 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
             return inputs
         match job["event"]:
             case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "kill later" if inputs.share is None:
                 os.kill(os.getpid(), signal.SIGKILL)
             case "freeze":
                 os.kill(os.getpid(), signal.SIGSTOP)

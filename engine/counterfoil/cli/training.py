@@ -114,7 +114,23 @@ ResumeRecordingOption = Annotated[
         "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
     ),
 ]
+ShareKeysOption = Annotated[
+    list[Path] | None,
+    READS_NUMBERED,
+    typer.Option(
+        metavar="NUMBER=FILE",
+        help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "
+        "one; once for each such share.",
+        show_default=False,
+    ),
+]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")]
+
+
+_CONTRADICTS = (
+    "[bold yellow]WARNING[/]  Tree heads of the recording that is discarded were published. On another machine the new "
+    "one will contradict them."
+)
 
 
 def train(
@@ -122,16 +138,7 @@ def train(
     out: OutOption,
     key: KeyOption,
     data: DataOption = None,
-    share_key: Annotated[
-        list[Path] | None,
-        READS_NUMBERED,
-        typer.Option(
-            metavar="NUMBER=FILE",
-            help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "
-            "one; once for each such share.",
-            show_default=False,
-        ),
-    ] = None,
+    share_key: ShareKeysOption = None,
     heads: PublishedHeadsOption = None,
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
@@ -169,11 +176,7 @@ def train(
     signing_key = open_key(key, "train")
     console = terminal.console()
     if fresh and published:
-        console.print(
-            "[bold yellow]WARNING[/]  Tree heads of the recording that is discarded were published. On another "
-            "machine the new one will contradict them.",
-            soft_wrap=True,
-        )
+        console.print(_CONTRADICTS, soft_wrap=True)
     noting = written.noted_if_failing(out)
     with (
         signing_key,

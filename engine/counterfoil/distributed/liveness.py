@@ -189,7 +189,8 @@ class Liveness:
 
     def _blame(self) -> None:
         begun = time.monotonic()
-        self._heard = {rank: (count, begun) for rank, (count, _) in self._heard.items()}
+        # What was counted until now says nothing: it may have been long ago that anybody looked.
+        self._heard = {rank: (self._store.add(_beats(rank), 0), begun) for rank in self._watched}
         unknown, silent = set(self._watched), list[int]()
         while unknown and not silent:
             ended = self._farewells()

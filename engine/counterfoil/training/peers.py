@@ -129,6 +129,11 @@ class Peers:
         return {"rank_devices": _in_runs(self._devices)[:MAX_ENVIRONMENT_TEXT], "ranks": str(self.size)}
 
 
+def peers_of(ranks: Ranks | None, order: Digest) -> Peers | NoPeers:
+    """Return what rank 0, or a process alone, agrees on with others."""
+    return NoPeers() if ranks is None else Peers(ranks, order)
+
+
 class Follower:
     """What a rank that is not rank 0 does as rank 0 says.
 

@@ -54,7 +54,7 @@ from counterfoil.signing.keys import SigningKey
 from counterfoil.training.assisting import assist, record_started
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
 from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
-from counterfoil.training.peers import NoPeers, Peers
+from counterfoil.training.peers import NoPeers, Peers, peers_of
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import (
     OperatorRecorded,
@@ -68,7 +68,7 @@ from counterfoil.training.recordingevents import (
 from counterfoil.training.recordingfolder import discard_recording, is_unfinished
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
-from counterfoil.training.together import Together, check_ranks
+from counterfoil.training.together import exchange_of
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 
 HEADS_EVERY = 10
@@ -105,8 +105,8 @@ def record(
     stopped by whatever: with ``resume`` it goes on from there, and on the same machine the run root is that of a
     recording that nothing stopped.
 
-    Where several processes call it that torchrun started, or that are one process group of ``torch.distributed``, they
-    record one run of an order with shares together. All call it alike; rank 0 writes.
+    Processes that torchrun started, or that are a process group of ``torch.distributed``, record a run of an order with
+    shares together. All call it alike; rank 0 writes.
 
     Args:
         order_path: The order; a run works too, its recording is ignored.
@@ -129,12 +129,11 @@ def record(
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
         checked, and RecordingResumed; then OperatorRecorded now and then, StepRestored for each finished step that is
-        computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished. A rank
-        that is not rank 0 yields RecordStarted, DataChecked, OperatorRecorded, StepRecorded and RankFinished.
+        computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished; on a
+        rank that is not rank 0 RankFinished.
 
     Raises:
-        GivenFileError: There is no file where the order should be, or the order needs a data file and was given none or
-            another.
+        GivenFileError: There is no file where the order should be, or not the data file that the order needs.
         RefusedError: The order is damaged or not supported.
         RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
             another order or key, or cannot be gone on with here; or the key of a party that answers for a share is not
@@ -145,11 +144,9 @@ def record(
         DeviceError: There is no such device.
         LimitError: The program is larger than the limits; nothing was computed.
         RankError: A rank is lost, has failed, or does not go with the others; what is finished is kept.
-        ObstacleError: Memory is short, the device failed, or a file changed or could not be read; what is finished is
-            kept.
+        ObstacleError: Memory is short, the device failed, or a file changed or could not be read; the same holds.
     """
-    started = time.perf_counter()
-    run_path = Path(run_path)
+    started, run_path = time.perf_counter(), Path(run_path)
     with ExitStack() as stack:
         ranks = stack.enter_context(joined(device, cancel))
         stack.enter_context(obstacles_noticed())
@@ -157,20 +154,22 @@ def record(
         if ranks is None or not ranks.rank:
             check_target(run_path, what="the bundle")
         opened = _open(order_path, stack, limits, cancel)
-        exchange = None if ranks is None else Together(ranks, check_ranks(ranks.size, opened.order.manifest.shares))
+        exchange = exchange_of(ranks, opened.order.manifest.shares)
         executor = open_executor(opened.order, machine, tamper, exchange, cancel, share_keys)
         if ranks is not None and ranks.rank:
-            yield from assist(ranks, executor, machine, data, stack, states=states)
-            return
-        if key is None:
-            raise SignerError("Rank 0 signs the run, and was given no key.", remedy="Give it the trainer's key.")
+            return (yield from assist(ranks, executor, machine, data, stack, states=states))
         if fresh:
             discard_recording(run_path)
-        peers = NoPeers() if ranks is None else Peers(ranks, opened.order.manifest.digest)
-        session = _Session(run_path, key, machine, opened, peers)
+        session = _Session(run_path, _needed(key), machine, opened, peers_of(ranks, opened.order.manifest.digest))
         claim = yield from session.run(executor, stack, data, heads, heads_every, resume=resume, states=states)
     seconds, ordered = time.perf_counter() - started, opened.order.manifest.steps
     yield RecordFinished(run_path, claim.run_root, seconds, claim.steps, ordered)
+
+
+def _needed(key: SigningKey | None) -> SigningKey:
+    if key is None:
+        raise SignerError("Rank 0 signs the run, and was given no key.", remedy="Give it the trainer's key.")
+    return key
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,19 @@ def shares_of(rank: int, ranks: int, count: int) -> range:
     return range(rank * count // ranks, (rank + 1) * count // ranks)
 
 
+def exchange_of(ranks: Ranks | None, shares: Shares | None) -> Together | None:
+    """Return what this rank and others tell each other in a step; None for a process alone.
+
+    Args:
+        ranks: The ranks.
+        shares: What the order says of shares.
+
+    Raises:
+        RankError: As :func:`check_ranks`.
+    """
+    return None if ranks is None else Together(ranks, check_ranks(ranks.size, shares))
+
+
 def check_ranks(ranks: int, shares: Shares | None) -> int:
     """Return how many shares the ranks divide among them.
 

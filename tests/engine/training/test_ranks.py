@@ -151,6 +151,11 @@ def test_a_rank_that_is_killed_is_named_and_any_number_goes_on(worlds, order, ro
     assert alone.events.count("StepRecorded") == 2
 
 
+def test_so_it_is_where_its_connection_breaks(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "kill later", "step": 5}})
+    failed(ends, "Rank 1 is gone: .*")
+
+
 def test_one_process_begins_and_two_ranks_go_on(worlds, order, root, tmp_path) -> None:
     run = tmp_path / "run.cfoil"
     (stopped,) = worlds.record(1, order, run, others={0: {"event": "cancel", "step": 3}})
