@@ -65,6 +65,7 @@ NOT_SHOWN = (
     "counterfoil/program/tracing.py",
     "counterfoil/program/unwrapped.py",
     "counterfoil/program/update/",
+    "counterfoil/redundancy/",
     "counterfoil/remote/",
     "counterfoil/signing/note.py",
     "counterfoil/training/",
