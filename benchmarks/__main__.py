@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "accuracy": ("accuracy.command", "do models learn as well under the precision profiles?"),
     "aggregation": ("aggregation.command", "what a network learns when some of a step's shares lie"),
     "redundancy": ("redundancy", "which shares colluding parties can distort where several compute each"),
+    "scale": ("scale", "steps of many shares, recorded by one process and by several"),
     "paper": ("paper.command", "the paper's experiments"),
     "gpu": ("gpu.command", "all that is to be known of a GPU"),
     "cross-hardware": ("cross_hardware.command", "runs recorded on one machine and replayed on another"),

@@ -4047,7 +4047,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Have the share computed by others.</source>
-            <translation type="unfinished" />
+            <translation>Lassen Sie den Anteil von anderen berechnen.</translation>
         </message>
         <message>
             <source>If its owner really has a new key, ask the owner to confirm it, and name it differently.</source>
@@ -4423,7 +4423,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Of what the parties gave for share {0} of step {1}, nothing is what was ordered.</source>
-            <translation type="unfinished" />
+            <translation>Von dem, was die Parteien für Anteil {0} von Schritt {1} gaben, ist nichts das Bestellte.</translation>
         </message>
         <message>
             <source>Of {0} judged steps one differs: {1}.</source>
@@ -5955,7 +5955,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The signature of share {0} in the capsule is not 64 bytes.</source>
-            <translation type="unfinished" />
+            <translation>Die Unterschrift von Anteil {0} in der Kapsel hat nicht 64 Bytes.</translation>
         </message>
         <message>
             <source>The signature's envelope is malformed.</source>

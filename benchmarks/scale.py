@@ -1,0 +1,302 @@
+"""``python -m benchmarks scale``: what it costs to divide steps into shares, and shares among processes.
+
+A GPT is recorded by one, two and more processes with one thread each; one process records and audits steps of one to
+many shares; and a model with stated assumptions says what the exchange takes among many devices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+import counterfoil
+from benchmarks.pages import MEASURED, markdown, origin, write_between
+from counterfoil.audit.session import run_audit
+from counterfoil.audit.values.events import AuditFinished, StepReplayed
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.base.buckets import buckets
+from counterfoil.signing.keys import key_from_seed
+from counterfoil.training import sharing
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.training.recordingevents import StepRecorded
+from counterfoil.training.together import Together
+from counterfoil.training.tokens import Tokens
+
+PAGE = "docs/many-devices.md"
+KEY = bytes(range(32))
+SIZE = Gpt2Size(layers=4, heads=8, width=512, context=128, vocabulary=4096, dropout=0.0)
+"""The GPT of the aims."""
+SMALL = Gpt2Size(layers=2, heads=4, width=128, context=64, vocabulary=512, dropout=0.0)
+"""The one that is divided into up to 64 shares."""
+ROWS, SMALL_ROWS = 16, 64
+STEPS = 4
+"""Steps of a run; the first compiles and fills caches, and is not counted."""
+MANY = (1, 2, 4, 8, 16, 32, 64)
+BYTES_A_PARAMETER = 8
+"""What travels of a parameter: an int64."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step takes, the median over the steps of a run but the first.
+
+    Attributes:
+        wall: Seconds.
+        processor: Seconds of processor time of this process.
+    """
+
+    wall: float
+    processor: float
+
+
+def draft(size: Gpt2Size, rows: int, shares: int = 1, micro_batches: int = 1) -> OrderDraft:
+    """Return an order of random tokens; what they are is no matter here."""
+    numbers = np.random.default_rng(0).integers(0, size.vocabulary, rows * 2 * (size.context + 1), np.int32)
+    numbers[-1] = size.vocabulary - 1
+    return order_gpt2(
+        Tokens(numbers, size.vocabulary, Path("random numbers")),
+        size=size,
+        batch_size=rows,
+        steps=STEPS,
+        warmup=1,
+        checkpoint_every=STEPS,
+        division=counterfoil.Division.of(shares=shares, micro_batches=micro_batches),
+    )
+
+
+def recorded(order: Path, run: Path) -> Cost:
+    """Record an order here, or as a rank; returns what a step took this process."""
+    wall, processor, before = [], [], time.process_time()
+    for event in counterfoil.record(order, run, key_from_seed(KEY), threads=1, fresh=True):
+        if isinstance(event, StepRecorded):
+            now = time.process_time()
+            wall.append(event.seconds)
+            processor.append(now - before)
+            before = now
+    return Cost(median(wall[1:]), median(processor[1:]))
+
+
+def audited(order: Path, run: Path) -> Cost:
+    """Audit a run; returns what a step took."""
+    wall, processor, before = [], [], time.process_time()
+    for event in run_audit(AuditRequest(run, order, threads=1)):
+        if isinstance(event, StepReplayed):
+            now = time.process_time()
+            wall.append(event.row.seconds)
+            processor.append(now - before)
+            before = now
+        if isinstance(event, AuditFinished):
+            assert event.report.outcome is Outcome.VERIFIED, event.report.reason
+    return Cost(median(wall[1:]), median(processor[1:]))
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Let shares be added as float32 by one all-reduce, without exponents, while the block runs: what others do."""
+
+    def nothing(shares: Sequence[Mapping[str, Tensor]]) -> npt.NDArray[np.int32]:
+        return np.zeros(len(shares[0]), np.int32)
+
+    def added(shares: Sequence[dict[str, Tensor]], names: Sequence[str], *_: object) -> dict[str, Tensor]:
+        found: dict[str, Tensor] = {}
+        for bucket in buckets([4 * shares[0][name].numel() for name in names]):
+            part = [names[number] for number in bucket]
+            totals = [sum((given.pop(name) for given in shares[1:]), shares[0].pop(name)) for name in part]
+            flat = torch.cat([total.reshape(-1) for total in totals])
+            if dist.is_initialized():
+                dist.all_reduce(flat)
+            pieces = torch.split(flat, [total.numel() for total in totals])
+            found |= {name: piece.reshape(total.shape) for name, piece, total in zip(part, pieces, totals, strict=True)}
+        return found
+
+    def largest(self: Together, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        return exponents
+
+    instead = (sharing, "common_exponents", nothing), (sharing, "exact_sum", added), (Together, "largest", largest)
+    kept = [(where, name, getattr(where, name)) for where, name, _ in instead]
+    for where, name, function in instead:
+        setattr(where, name, function)
+    try:
+        yield
+    finally:
+        for where, name, function in kept:
+            setattr(where, name, function)
+
+
+def by_ranks(order: Path, folder: Path, ranks: int, *, plain: bool = False) -> Cost:
+    """Let processes with one thread each record an order together; returns what a step took rank 0."""
+    run = folder / f"run-{ranks}-{plain}.cfoil"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    command += ["-m", "benchmarks", "scale", "--rank-of", str(order), "--run", str(run), *(["--plain"] * plain)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    told = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"wall"'))
+    return Cost(**told)
+
+
+def parameters_of(order: OrderDraft) -> int:
+    """Return how many numbers a step adds up over the shares."""
+    program = order.programs.only
+    kinds = [program.types[value.number] for value in program.combined.values()]
+    return sum(kind.elements for kind in kinds if kind is not None)
+
+
+@dataclass(frozen=True)
+class Network:
+    """Devices of a model of the exchange.
+
+    Attributes:
+        name: What joins them.
+        bandwidth: Bytes a second that a device sends.
+    """
+
+    name: str
+    bandwidth: float
+
+    def seconds(self, parameters: float, devices: int) -> float:
+        """Return what a ring all-reduce of int64 takes: each device sends 2 (n - 1) / n of the bytes."""
+        return 2 * (devices - 1) / devices * BYTES_A_PARAMETER * parameters / self.bandwidth
+
+
+NETWORKS = (Network("400 Gbit/s a device", 50e9), Network("10 Gbit/s a device", 1.25e9))
+MODELS = (("124 M", 124e6), ("8 B", 8e9))
+
+
+def many_devices() -> str:
+    """Return the modelled seconds of the exchange of a step as a table."""
+    rows = [
+        [name, network.name, *(f"{network.seconds(parameters, devices):.3g} s" for devices in (8, 64, 512))]
+        for name, parameters in MODELS
+        for network in NETWORKS
+    ]
+    return markdown(["parameters", "network", "8 devices", "64", "512"], rows)
+
+
+def world_table(order: Path, folder: Path, worlds: Sequence[int], parameters: int) -> str:
+    """Record by each number of processes, exactly and plainly, and return it as a table."""
+    alone: Cost | None = None
+    rows = []
+    for ranks in worlds:
+        exact, plain = by_ranks(order, folder, ranks), by_ranks(order, folder, ranks, plain=True)
+        alone = alone or exact
+        rows.append(
+            [
+                f"{ranks}{' (oversubscribed)' * (ranks > (os.cpu_count() or ranks))}",
+                f"{exact.wall:.2f} s",
+                f"{alone.wall / exact.wall:.2f}",
+                f"{plain.wall:.2f} s",
+                f"{exact.wall / plain.wall:.2f}",
+                f"{exact.processor / plain.processor:.2f}",
+                f"{2 * (ranks - 1) / ranks * BYTES_A_PARAMETER * parameters / 2**20:.0f} MiB",
+            ]
+        )
+    heads = [
+        "processes",
+        "a step",
+        "speed-up",
+        "float32 all-reduce",
+        "exact / that",
+        "of processor time",
+        "sent by each",
+    ]
+    return markdown(heads, rows)
+
+
+def share_table(folder: Path, size: Gpt2Size, rows: int, many: Sequence[int]) -> str:
+    """Record and audit steps of so many shares, and of one with as many micro-batches; return it as a table."""
+    lines = []
+    for count in many:
+        costs: list[tuple[Cost, Cost]] = []
+        for shares, micro_batches in ((count, 1), (1, count)):
+            order, run = folder / f"{shares}-{micro_batches}.cfoil", folder / f"{shares}-{micro_batches}.run.cfoil"
+            draft(size, rows, shares, micro_batches).write(order, trial=False)
+            costs.append((recorded(order, run), audited(order, run)))
+        (divided, replayed), (whole, replayed_whole) = costs
+        lines.append(
+            [
+                str(count),
+                f"{divided.processor:.2f} s",
+                f"{divided.processor / whole.processor:.2f}",
+                f"{replayed.processor:.2f} s",
+                f"{replayed.processor / replayed_whole.processor:.2f}",
+            ]
+        )
+    heads = ["shares", "recorded", "to so many micro-batches", "replayed", "to so many micro-batches"]
+    return markdown(heads, lines)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure, and print or write the part of the page that is measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks scale", description=__doc__)
+    parser.add_argument("--write", type=Path, help=f"the page to write, {PAGE}; printed otherwise")
+    parser.add_argument("--worlds", type=int, nargs="+", default=[1, 2, 4], help="numbers of processes")
+    parser.add_argument("--shares", type=int, nargs="+", default=list(MANY), help="numbers of shares of one process")
+    parser.add_argument("--rank-of", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--small", action="store_true", help="small sizes, to see that it works")
+    options = parser.parse_args(arguments)
+    if options.rank_of is not None:
+        _be_a_rank(options.rank_of, options.run, plain=options.plain)
+        return
+    text = _measured(options.worlds, options.shares, small=options.small)
+    if options.write is None:
+        print(text)
+        return
+    write_between(options.write, MEASURED, text)
+    print(f"Wrote {options.write}.")
+
+
+def _be_a_rank(order: Path, run: Path, *, plain: bool) -> None:
+    with plainly() if plain else nullcontext():
+        cost = recorded(order, run)
+    if os.environ.get("RANK", "0") == "0":
+        print(json.dumps({"wall": cost.wall, "processor": cost.processor}), flush=True)
+
+
+def _measured(worlds: Sequence[int], many: Sequence[int], *, small: bool) -> str:
+    size, rows = (SMALL, SMALL_ROWS) if small else (SIZE, ROWS)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        order = folder / "job.cfoil"
+        made = draft(size, rows, max(worlds))
+        made.write(order, trial=False)
+        parameters = parameters_of(made)
+        ranks = world_table(order, folder, worlds, parameters)
+        shares = share_table(folder, SMALL, SMALL_ROWS, many)
+    what = f"{size.layers} layers, width {size.width}, vocabulary {size.vocabulary:,}, {rows} rows of {size.context}"
+    return f"""A GPT of {what} tokens ({parameters / 1e6:.1f} M parameters), in {max(worlds)} shares,
+float64 to 24 bits, AdamW; medians over steps. {origin(1)}
+`python -m benchmarks scale --write {PAGE}`
+
+{ranks}
+
+Steps of one process, processor time, a GPT of {SMALL.layers} layers, width {SMALL.width}, {SMALL_ROWS} rows of
+{SMALL.context}, to a step without shares that has as many micro-batches:
+
+{shares}
+
+What the exchange takes among many devices, by a model: a ring that sends {BYTES_A_PARAMETER} bytes a parameter,
+bandwidth alone, nothing hidden behind the backward pass. OPEN-1B's plan for 8 B parameters names about 13 s of
+reduction a step in a fixed order of ranks.
+
+{many_devices()}
+"""
