@@ -145,7 +145,7 @@ def by_ranks(order: Path, folder: Path, ranks: int, *, plain: bool = False) -> C
     """Let processes with one thread each record an order together; returns what a step took rank 0."""
     run = folder / f"run-{ranks}-{plain}.cfoil"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-    command += ["-m", "benchmarks", "scale", "--rank-of", str(order), "--run", str(run), *(["--plain"] * plain)]
+    command += ["-m", "benchmarks", "scale", "--rank-of", str(order), "--into", str(run), *(["--plain"] * plain)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     told = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"wall"'))
@@ -250,12 +250,12 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--worlds", type=int, nargs="+", default=[1, 2, 4], help="numbers of processes")
     parser.add_argument("--shares", type=int, nargs="+", default=list(MANY), help="numbers of shares of one process")
     parser.add_argument("--rank-of", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--small", action="store_true", help="small sizes, to see that it works")
     options = parser.parse_args(arguments)
     if options.rank_of is not None:
-        _be_a_rank(options.rank_of, options.run, plain=options.plain)
+        _be_a_rank(options.rank_of, options.into, plain=options.plain)
         return
     text = _measured(options.worlds, options.shares, small=options.small)
     if options.write is None:
