@@ -51,7 +51,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[object]:
             return getattr(self._own, name)
 
     monkeypatch.setattr(machine, "Kernels", partial(Kernels, run_ahead=True))
-    for module in ("counterfoil.training.recorder", "counterfoil.audit.step.replayer"):
+    for module in ("counterfoil.training.executing", "counterfoil.audit.step.replayer"):
         monkeypatch.setattr(f"{module}.arithmetic_of", Noted)
     return rounders
 

@@ -21,7 +21,7 @@ from counterfoil.audit import session
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.training import recorder
+from counterfoil.training import executing
 from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
 from support.jobs import Job, audited, classify, draw, own_order, record_job
@@ -230,7 +230,7 @@ def naive(arguments: Mapping[str, Any], outputs: Any) -> list[Any]:
 def test_control_the_largest_output_is_no_scale(tmp_path, trainer_key, monkeypatch):
     """The sums must not stand on a grid already: those of numbers on one are exact in float64 in any order."""
     monkeypatch.setitem(RULES, "sum", naive)
-    for module in (recorder, session):  # the self-test has known answers, and would find this out
+    for module in (executing, session):  # the self-test has known answers, and would find this out
         monkeypatch.setattr(module, "run_selftest", lambda *_: "not asked")
     job = record_job(tmp_path, CASES["sums that cancel"].make(), trainer_key)
     assert audited(job.run, job.order).report.outcome is Outcome.VERIFIED

@@ -201,7 +201,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     assert ours <= {
         "counterfoil.base", "counterfoil.signing", "counterfoil.bundle", "counterfoil.base.precision",
         "counterfoil.bundle.schema", "counterfoil.bundle.sources", "counterfoil.bundle.pattern",
-        "counterfoil.bundle.extent", "counterfoil.base.stopping",
+        "counterfoil.bundle.extent", "counterfoil.bundle.shares", "counterfoil.base.stopping",
         "counterfoil.base.cancel", "counterfoil.base.canonical", "counterfoil.signing.publickeys",
         "counterfoil.commit", "counterfoil.base.digest", "counterfoil.commit.merkle", "counterfoil.base.dtypes",
         "counterfoil.signing.edwards", "counterfoil.base.errors", "counterfoil.base.fields", "counterfoil.base.inputs",
