@@ -52,7 +52,12 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "as it is": {},
     "AVX-512 without 8-bit dot products": {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
     "AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
-    "SSE4": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
+    "SSE4": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+        "MKL_CBWR": "COMPATIBLE",  # MKL takes no other name on processors that are not Intel's
+    },
 }
 """Environments of a process; a library that knows none of its names goes on as before."""
 FORMS = (Form.FLOAT64, Form.FLOAT32, Form.INT8, Form.KARATSUBA)

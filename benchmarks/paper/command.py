@@ -6,10 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.pages import between, markers
 from benchmarks.paper.experiments import EXPERIMENTS
 from benchmarks.paper.measurement import child
 from benchmarks.paper.page import page
 from benchmarks.paper.runs import run_experiments
+from benchmarks.paper.whole.page import NAME as WHOLE
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli.targets import check_writable
 
@@ -42,6 +44,8 @@ def main(arguments: Sequence[str]) -> None:
         seconds=options.seconds,
         images=options.images,
     )
-    text = page(found, options.device, made_up_images=options.images is None, seconds=options.seconds)
+    before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
+    more = {"whole": between(before, WHOLE)} if markers(WHOLE)[0] in before else {}
+    text = page(found, options.device, made_up_images=options.images is None, seconds=options.seconds, **more)
     write_whole(options.out, text.encode(), what="the page")
     print(f"Wrote {options.out}.")

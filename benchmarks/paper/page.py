@@ -61,6 +61,17 @@ The recorded step, replayed with every reduction in reversed order: directions t
 
 {replay}
 
+## Whole trainings
+
+`python -m benchmarks whole FOLDER --text FILE` trains ResNet-50 (batch 64, 100 steps) and GPT-2 of 124 million
+parameters (batch 8, sequences of 64, 40 steps) from the first step to the last: recorded on this machine as it is,
+audited by processes that are held to SSE4 (matrix products, convolutions, torch's loops and ours), and trained
+ordinarily on both. It goes on where it was stopped.
+
+<!-- whole: begin -->
+{whole}
+<!-- whole: end -->
+
 ## Against published figures
 
 {published}
@@ -90,8 +101,10 @@ The figures of others were measured on their machines, and are not equally sure:
 """Template for ``str.format``."""
 
 
-def page(found: Sequence[Found], device: str, *, made_up_images: bool, seconds: float) -> str:
-    """Return the page as Markdown."""
+def page(
+    found: Sequence[Found], device: str, *, made_up_images: bool, seconds: float, whole: str = "Not measured yet."
+) -> str:
+    """Return the page as Markdown; ``whole`` is its part that :mod:`benchmarks.paper.whole` writes."""
     today = datetime.now(UTC).date().isoformat()
     images = "made-up images" if made_up_images else "CIFAR-10's images"
     origin = (
@@ -108,6 +121,7 @@ def page(found: Sequence[Found], device: str, *, made_up_images: bool, seconds: 
         time=_time_table(found),
         replay=_replay_table(found),
         published=_published(found),
+        whole=whole,
     )
 
 
