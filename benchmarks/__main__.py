@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "redundancy": ("redundancy", "which shares colluding parties can distort where several compute each"),
     "scale": ("scale", "steps of many shares, recorded by one process and by several"),
     "paper": ("paper.command", "the paper's experiments"),
-    "whole": ("paper.whole.command", "whole trainings of the paper's size, audited on another instruction set"),
+    "whole": ("whole.command", "whole trainings of the paper's size, audited on another instruction set"),
     "gpu": ("gpu.command", "all that is to be known of a GPU"),
     "cross-hardware": ("cross_hardware.command", "runs recorded on one machine and replayed on another"),
     "exact-replays": ("cross_hardware.replays", "exact runs, replayed on every machine that this one can be"),

@@ -9,9 +9,8 @@ from pathlib import Path
 from benchmarks.pages import between, markers
 from benchmarks.paper.experiments import EXPERIMENTS
 from benchmarks.paper.measurement import child
-from benchmarks.paper.page import page
+from benchmarks.paper.page import WHOLE, page
 from benchmarks.paper.runs import run_experiments
-from benchmarks.paper.whole.page import NAME as WHOLE
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli.targets import check_writable
 

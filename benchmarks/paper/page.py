@@ -18,6 +18,9 @@ BITS_PER_VALUE = 1.6
 AIM = 500
 """The log should be at most one part in so many of the paper's encoding."""
 
+WHOLE = "whole"
+"""The name of the part that :mod:`benchmarks.whole` writes."""
+
 PAGE = """\
 # The paper's experiments, measured
 
@@ -104,7 +107,7 @@ The figures of others were measured on their machines, and are not equally sure:
 def page(
     found: Sequence[Found], device: str, *, made_up_images: bool, seconds: float, whole: str = "Not measured yet."
 ) -> str:
-    """Return the page as Markdown; ``whole`` is its part that :mod:`benchmarks.paper.whole` writes."""
+    """Return the page as Markdown; ``whole`` is its part that :mod:`benchmarks.whole` writes."""
     today = datetime.now(UTC).date().isoformat()
     images = "made-up images" if made_up_images else "CIFAR-10's images"
     origin = (

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from benchmarks.campaign.store import Store
 from benchmarks.campaign.task import Ended, Result
-from benchmarks.paper.whole.apart import apart, train_one
-from benchmarks.paper.whole.command import ORDER, main, tasks
-from benchmarks.paper.whole.jobs import JOBS, MACHINES, OTHER, THIS, text_tokens
-from benchmarks.paper.whole.page import section, write_page
-from benchmarks.paper.whole.pieces import Lines, Pieces
-from benchmarks.paper.whole.thresholds import MARGINS, precision_of
+from benchmarks.whole.apart import apart, train_one
+from benchmarks.whole.command import ORDER, main, tasks
+from benchmarks.whole.jobs import JOBS, MACHINES, OTHER, THIS, text_tokens
+from benchmarks.whole.page import section, write_page
+from benchmarks.whole.pieces import Lines, Pieces
+from benchmarks.whole.thresholds import MARGINS, precision_of
 
 from counterfoil.base.precision import Precision
 
@@ -64,7 +64,7 @@ def test_distances_are_of_all_weights() -> None:
 def test_a_machine_leaves_its_weights_after_each_step_and_goes_on_from_its_state(
     pieces: Pieces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchmarks.paper.whole.apart.KEEP_EVERY", 1)
+    monkeypatch.setattr("benchmarks.whole.apart.KEEP_EVERY", 1)
     answers = io.StringIO()
     train_one(pieces, THIS, io.StringIO("1\n2\n"), answers)
     assert answers.getvalue() == "1\n2\n"

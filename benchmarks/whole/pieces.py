@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.campaign.task import Found
-from benchmarks.paper.whole.jobs import WholeJob
 from benchmarks.sessions import key_in
+from benchmarks.whole.jobs import WholeJob
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.campaign.task import Found
-from benchmarks.paper.whole.jobs import MACHINES
-from benchmarks.paper.whole.pieces import Pieces
 from benchmarks.programs import command, environment
+from benchmarks.whole.jobs import MACHINES
+from benchmarks.whole.pieces import Pieces
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.bundle.reader import BundleReader

@@ -10,12 +10,11 @@ from typing import Any
 from benchmarks.campaign.store import Store
 from benchmarks.campaign.task import Ended
 from benchmarks.pages import markdown, size, write_between
-from benchmarks.paper.whole.jobs import JOBS
-from benchmarks.paper.whole.thresholds import MARGINS, PROVEN, STEPS
+from benchmarks.paper.page import WHOLE
 from benchmarks.plots import COLOURS, canvas, save
+from benchmarks.whole.jobs import JOBS
+from benchmarks.whole.thresholds import MARGINS, PROVEN, STEPS
 
-NAME = "whole"
-"""The name of the part."""
 PICTURE = "images/whole-trainings.png"
 Values = Mapping[str, Any]
 Results = Mapping[tuple[str, str], Values]
@@ -34,7 +33,7 @@ def write_page(page: Path, store: Store) -> None:
     if names := [name for name in JOBS if (name, "apart") in done]:
         draw({JOBS[name].title: done[name, "apart"]["steps"] for name in names}, page.parent / PICTURE)
         text += f"\n![How far apart the weights of two machines are after each step]({PICTURE})\n"
-    write_between(page, NAME, text)
+    write_between(page, WHOLE, text)
 
 
 def section(done: Results, origin: str, text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.paper.whole.pieces import Pieces
+from benchmarks.whole.pieces import Pieces
 from counterfoil.base.precision import Precision
 
 PROVEN = "proven"

@@ -20,12 +20,12 @@ from benchmarks.campaign.runner import run
 from benchmarks.campaign.store import Store
 from benchmarks.campaign.task import Found, Task
 from benchmarks.pages import origin
-from benchmarks.paper.whole.apart import train_apart, train_one
-from benchmarks.paper.whole.jobs import JOBS, MACHINES, OTHER, THIS
-from benchmarks.paper.whole.page import write_page
-from benchmarks.paper.whole.pieces import Pieces
-from benchmarks.paper.whole.thresholds import MARGINS, pieces_of_margin
 from benchmarks.programs import command
+from benchmarks.whole.apart import train_apart, train_one
+from benchmarks.whole.jobs import JOBS, MACHINES, OTHER, THIS
+from benchmarks.whole.page import write_page
+from benchmarks.whole.pieces import Pieces
+from benchmarks.whole.thresholds import MARGINS, pieces_of_margin
 
 PAGE = Path("docs/paper-experiments.md")
 ORDER, RECORD, AUDIT, APART = "order", "record", "audit", "apart"
