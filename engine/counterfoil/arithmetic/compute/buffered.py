@@ -6,7 +6,6 @@ the same code: only operators are listed here of which that is so, where the res
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -33,9 +32,6 @@ _ELEMENTWISE = {
 }  # fmt: skip
 """The same, where all tensors among the arguments lie so."""
 
-_UNFOLDED = 1 << 24
-"""Bytes of unfolded samples that each thread uses at a time, if one is not more."""
-
 
 def buffered(
     operator: str, function: Any, shape: Sequence[int], dtype: torch.dtype, *more: Any
@@ -51,8 +47,6 @@ def buffered(
     """
     if not buffers.is_large(shape, dtype):
         return None
-    if operator == "aten.convolution.default":
-        return _convolution(function, shape, dtype)
     if operator == "aten.relu.default":
         # That is what it is.
         return buffered("aten.clamp_min.default", lambda x, _: function(x), shape, dtype, 0)
@@ -69,54 +63,6 @@ def buffered(
         return told(*args, *more, **kwargs, **{parameter: buffers.empty(shape, dtype)})
 
     return call
-
-
-def _convolution(function: Any, shape: Sequence[int], dtype: torch.dtype) -> Callable[..., Any]:
-    """Return what computes a convolution, where the library unfolds its input, some samples at a time."""
-
-    def call(x: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Any:
-        count = samples_at_once(x, weight, bias, settings, math.prod(shape[2:]))
-        if count is None:
-            return function(x, weight, bias, *settings)
-        stride, padding, *_ = settings
-        out = buffers.empty(shape, dtype)
-        for first in range(0, shape[0], count):
-            some = slice(first, first + count)
-            torch.ops.aten.thnn_conv2d.out(x[some], weight, weight.shape[2:], bias, stride, padding, out=out[some])
-        return out
-
-    return call
-
-
-def samples_at_once(
-    x: Tensor, weight: Tensor, bias: Tensor | None, settings: Sequence[Any], positions: int
-) -> int | None:
-    """Return how many samples of a convolution to compute at a time; None where it is not computed sample by sample.
-
-    The library unfolds all samples before it multiplies, into nine times the memory of the input where the kernel is
-    3 x 3. Each sample's result is a matrix product of its own: a few at a time give the same bits, out of the cache.
-
-    Args:
-        x: The input ``[N, C, H, W]``.
-        weight: The weight ``[M, C, K, L]``.
-        bias: The bias, or None.
-        settings: The other arguments of ``aten.convolution.default``.
-        positions: Elements of a channel of the output.
-    """
-    select = getattr(torch._C, "_select_conv_backend", None)
-    if select is None or len(settings) != 6 or not _fit((x, weight, bias), {}, ordered=True):
-        return None
-    *_, groups = settings
-    # Of several groups the library computes one after the other, each for all samples.
-    if groups != 1:
-        return None
-    backend = select(x, weight, bias, *settings, None)
-    if backend != torch._C._ConvBackend.Slow2d:  # type: ignore[attr-defined]
-        return None
-    unfolded = math.prod(weight.shape[1:]) * positions * x.itemsize
-    # Each thread takes samples; a number that does not fill the threads would leave some idle.
-    threads = torch.get_num_threads()
-    return max(_UNFOLDED // max(unfolded, 1), 1) * threads
 
 
 def product(operator: str, left: Tensor, right: Tensor) -> Any:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil.arithmetic.compute.defined import Definition, definition_of
 from counterfoil.arithmetic.compute.forms.pieces import Form, Run, natively
-from counterfoil.arithmetic.compute.forms.table import FORMS
+from counterfoil.arithmetic.compute.forms.table import FORMS, LOOPS
 from counterfoil.arithmetic.compute.strides import stride_free
 from counterfoil.operators.catalogue import names_with
 from counterfoil.operators.facts import DRAWS, Trait, Use
@@ -91,7 +91,11 @@ def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any
     if operation.definition is not None:
         return operation.definition(operation, args, kwargs)
     form = operation.own_form(args, kwargs)
-    return operation.function(*args, **kwargs) if form is None else form(natively)
+    if form is not None:
+        return form(natively)
+    loops = LOOPS.get(operation.node.operator)
+    result = None if loops is None else loops(operation.named(args, kwargs))
+    return operation.function(*args, **kwargs) if result is None else result
 
 
 def piece(name: str) -> Operation:

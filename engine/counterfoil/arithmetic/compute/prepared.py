@@ -16,8 +16,9 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.buffered import buffered
 from counterfoil.arithmetic.compute.draws import drawn
 from counterfoil.arithmetic.compute.forms.pieces import natively
+from counterfoil.arithmetic.compute.forms.table import LOOPS
 from counterfoil.arithmetic.compute.indices import check_indices, kept_inside
-from counterfoil.arithmetic.compute.operation import Compute, Outputs, make_operation
+from counterfoil.arithmetic.compute.operation import Compute, Operation, Outputs, make_operation
 from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacle
@@ -283,6 +284,9 @@ class Prepared:
         direct = getattr(function, "_op", function)
         if self._only is not None:
             direct = buffered(self.node.operator, direct, *self._only) or direct
+        loops = LOOPS.get(self.node.operator)
+        if loops is not None and self._device.type == "cpu" and self._dtype is torch.float64:
+            return partial(_by_loops, loops, operation, direct)
         self._function = direct
         return lambda args, kwargs: direct(*args, **kwargs)
 
@@ -314,6 +318,12 @@ class Prepared:
                     f"for {self.node.outputs[position]}",
                 )
         return outputs
+
+
+def _by_loops(loops: Any, operation: Operation, library: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Compute an operator by compiled loops, or by the library where they do not take its arguments."""
+    result = loops(operation.named(args, kwargs))
+    return library(*args, **kwargs) if result is None else result
 
 
 class PreparedDraw(Prepared):

@@ -2,8 +2,8 @@
 
 A row, or a channel, is read from memory once and lies in the cache while its mean, its variance and its results are
 computed. Every element is computed by the operations of the form in their order; sums are added in an order of their
-own, in which a term passes through no more additions than in blocks (:func:`additions`), so that every bound holds. The
-order is the same on every machine and with every number of threads.
+own (:mod:`counterfoil.kernels.cpu.summing`), in which a term passes through no more additions than in blocks, so that
+every bound holds. The order is the same on every machine and with every number of threads.
 """
 
 from __future__ import annotations
@@ -14,31 +14,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from llvmlite import ir
 from torch import Tensor
 
 from counterfoil.kernels import buffers
-from counterfoil.kernels.cache import intrinsic, kernel, types
+from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.cpu.regions import Region, claimed, entered, floats_at, left, record_at
+from counterfoil.kernels.cpu.summing import ROOM, total
 
 Arguments = Mapping[str, Any]
 
-_CHUNK = 128
-"""Terms that are added at once, in pairs; so are then the sums of chunks."""
 _FEW = 4
 """Rows that are added one after another; their sums are added in pairs."""
 _PART = 1 << 14
 """Elements that a thread takes at a time, at the least one row or channel."""
 _SHORT_RUN = 256
 """Elements side by side below which a channel is first gathered."""
-_LEVELS = 64
-
-
-def additions(terms: int) -> int:
-    """Return through how many additions a term of a sum over a row or a channel passes at most."""
-    if terms <= _CHUNK:
-        return max(terms - 1, 0).bit_length()
-    return additions(_CHUNK) + (-(-terms // _CHUNK) - 1).bit_length()
 
 
 def additions_of_rows(rows: int) -> int:
@@ -196,60 +186,6 @@ def _run_channels(region: Region, x: Tensor, tensors: tuple[Tensor | None, ...],
 # Compiled.
 
 
-def _sum_of_chunk(typing_context: Any, address: Any) -> Any:
-    """Add the 128 numbers at an address, a uint64: vectors of 8 in pairs, then the lanes in pairs."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector, index = ir.VectorType(ir.DoubleType(), 8), ir.IntType(32)
-        pointer = builder.inttoptr(arguments[0], vector.as_pointer())
-        sums = [builder.load(builder.gep(pointer, [index(n)]), align=8) for n in range(_CHUNK // 8)]
-        while len(sums) > 1:
-            half = len(sums) // 2
-            sums = [builder.fadd(one, other) for one, other in zip(sums[:half], sums[half:], strict=True)]
-        lanes = [builder.extract_element(sums[0], index(n)) for n in range(8)]
-        while len(lanes) > 1:
-            half = len(lanes) // 2
-            lanes = [builder.fadd(one, other) for one, other in zip(lanes[:half], lanes[half:], strict=True)]
-        return lanes[0]
-
-    return types.float64(types.uint64), build
-
-
-_sum_chunk: Any = intrinsic(_sum_of_chunk)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _sum(x: Any, room: Any) -> Any:
-    """Sum of numbers: of chunks, whose sums are added in pairs. ``room`` ``[128 + 64]`` is overwritten."""
-    whole = x.size // _CHUNK
-    left = x[whole * _CHUNK :]
-    address = np.uint64(x.ctypes.data)
-    if left.size:
-        padded = room[:_CHUNK]
-        for i in range(left.size):
-            padded[i] = left[i]
-        padded[left.size :] = 0.0
-    if not whole:
-        return _sum_chunk(np.uint64(room.ctypes.data)) if left.size else 0.0
-    if whole == 1 and not left.size:
-        return _sum_chunk(address)
-    levels = room[_CHUNK:]
-    count = whole + (1 if left.size else 0)
-    for done in range(count):
-        value = _sum_chunk(address + np.uint64(8 * _CHUNK * done) if done < whole else np.uint64(room.ctypes.data))
-        level = 0
-        while (done >> level) & 1:
-            value = levels[level] + value
-            level += 1
-        levels[level] = value
-    total, begun = 0.0, False
-    for level in range(_LEVELS):
-        if (count >> level) & 1:
-            total = levels[level] + total if begun else levels[level]
-            begun = True
-    return total
-
-
 @kernel(nogil=True, error_model="numpy")
 def _take_row(levels: Any, row: Any, done: Any) -> None:
     """Add a row to the sum of the ``done`` rows before it.
@@ -354,16 +290,16 @@ def _layer_norm_rows(pointer: Any) -> None:
     has_weight, has_bias = job.weight != 0, job.bias != 0
     means, rstds = floats_at(job.means, rows), floats_at(job.rstds, rows)
     centred, squares = np.empty(length, np.float64), np.empty(length, np.float64)
-    room = np.empty(_CHUNK + _LEVELS, np.float64)
+    room = np.empty(ROOM, np.float64)
     while True:
         part = claimed(pointer)
         if part >= job.parts:
             break
         for row in range(part * of_part, min(rows, (part + 1) * of_part)):
             values, target = x[row * length : (row + 1) * length], out[row * length : (row + 1) * length]
-            mean = _sum(values, room) / np.float64(length)
+            mean = total(values, room) / np.float64(length)
             _squares(centred, squares, values, mean)
-            rstd = 1.0 / np.sqrt(_sum(squares, room) / np.float64(length) + eps)
+            rstd = 1.0 / np.sqrt(total(squares, room) / np.float64(length) + eps)
             _scaled(target, centred, rstd, has_weight, weight, has_bias, bias)
             means[row], rstds[row] = mean, rstd
 
@@ -384,7 +320,7 @@ def _layer_norm_gradients(pointer: Any) -> None:
     weights, biases = np.empty((levels, length), np.float64), np.empty((levels, length), np.float64)
     normalised, products = np.empty(length, np.float64), np.empty(length, np.float64)
     weighted, slopes = np.empty(length, np.float64), np.empty(length, np.float64)
-    room = np.empty(_CHUNK + _LEVELS, np.float64)
+    room = np.empty(ROOM, np.float64)
     while True:
         part = claimed(pointer)
         if part >= parts:
@@ -404,9 +340,9 @@ def _layer_norm_gradients(pointer: Any) -> None:
             if has_weight:
                 _multiply(weighted, gradient, weight)
                 _multiply(slopes, products, weight)
-            projected = _sum(slopes if has_weight else products, room) / np.float64(length)
+            projected = total(slopes if has_weight else products, room) / np.float64(length)
             given_on = weighted if has_weight else gradient
-            share = _sum(given_on, room) / np.float64(length)
+            share = total(given_on, room) / np.float64(length)
             target = to_input[row * length : (row + 1) * length]
             _row_gradient(target, given_on, normalised, share, projected, rstd)
         if wants_weight:
@@ -440,7 +376,7 @@ def _batch_norm_channels(pointer: Any) -> None:
     # Runs of a channel, or all of it gathered as one.
     runs, long = (1, count) if length < _SHORT_RUN else (batch, length)
     gathered, squares, sums = np.empty(long, np.float64), np.empty(long, np.float64), np.empty(runs, np.float64)
-    room = np.empty(_CHUNK + _LEVELS, np.float64)
+    room = np.empty(ROOM, np.float64)
     while True:
         channel = claimed(pointer)
         if channel >= channels:
@@ -449,13 +385,13 @@ def _batch_norm_channels(pointer: Any) -> None:
         if long != length:
             _gather(gathered, x, first, step, length)
         for n in range(runs):
-            sums[n] = _sum(gathered if long != length else x[first + n * step : first + n * step + length], room)
-        mean = _sum(sums, room) / np.float64(count)
+            sums[n] = total(gathered if long != length else x[first + n * step : first + n * step + length], room)
+        mean = total(sums, room) / np.float64(count)
         for n in range(runs):
             values = gathered if long != length else x[first + n * step : first + n * step + length]
             _squares(gathered, squares, values, mean)
-            sums[n] = _sum(squares, room)
-        variance = _sum(sums, room) / np.float64(count)
+            sums[n] = total(squares, room)
+        variance = total(sums, room) / np.float64(count)
         rstd = 1.0 / np.sqrt(variance + eps)
         w, b = weight[channel] if has_weight else 1.0, bias[channel] if has_bias else 0.0
         for n in range(batch):
@@ -491,7 +427,7 @@ def _batch_norm_gradients(pointer: Any) -> None:
     runs, long = (1, count) if length < _SHORT_RUN else (batch, length)
     gathered, products = np.empty(long, np.float64), np.empty(long, np.float64)
     sums, projections = np.empty(runs, np.float64), np.empty(runs, np.float64)
-    room = np.empty(_CHUNK + _LEVELS, np.float64)
+    room = np.empty(ROOM, np.float64)
     while True:
         channel = claimed(pointer)
         if channel >= channels:
@@ -505,8 +441,8 @@ def _batch_norm_gradients(pointer: Any) -> None:
             values = products if long != length else x[first + n * step : first + n * step + length]
             for i in range(long):
                 products[i] = gradient[i] * (values[i] - mean)
-            sums[n], projections[n] = _sum(gradient, room), _sum(products, room)
-        summed, projected = _sum(sums, room), _sum(projections, room)
+            sums[n], projections[n] = total(gradient, room), total(products, room)
+        summed, projected = total(sums, room), total(projections, room)
         if wants_weight:
             to_weight[channel] = projected * rstd
         if wants_bias:

@@ -10,8 +10,6 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.arithmetic.compute import buffered
-from counterfoil.arithmetic.compute.forms.convolutions import FORMS
-from counterfoil.arithmetic.compute.forms.pieces import natively
 from counterfoil.kernels import buffers
 from counterfoil.operators.signatures import overload
 from support.jobs import draw
@@ -104,58 +102,6 @@ def test_tensors_without_memory_stay_so(taken: list[Tensor]) -> None:
         fake = mode.from_tensor(A)
         assert type(call(fake, fake)) is type(fake)
     assert not taken
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("stride", "padding", "bias"), [(1, 1, True), (2, 0, False), (2, 3, True)])
-def test_a_convolution_some_samples_at_a_time(
-    stride: int, padding: int, bias: bool, threads: int, taken: list[Tensor], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(buffered, "_UNFOLDED", 1)
-    x = torch.from_numpy(draw((7, 3, 50, 52), 5)).double()
-    weight, shift = torch.from_numpy(draw((40, 3, 3, 5), 6)).double(), ROW[:40].clone()
-    settings = ([stride, stride], [padding, padding], [1, 1], False, [0, 0], 1)
-    arguments = (x, weight, shift if bias else None, *settings)
-    function = overload("aten.convolution.default")
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        expected = function(*arguments)
-        call = buffered.buffered("aten.convolution.default", function, expected.shape, expected.dtype)
-        assert call is not None
-        result = call(*arguments)
-    finally:
-        torch.set_num_threads(before)
-    assert len(taken) == 1
-    assert same_bits(result, expected)
-
-
-@pytest.mark.parametrize("change", [{"dilation": [2, 2]}, {"groups": 3}, {"transposed": True}])
-def test_other_convolutions_are_the_librarys(change: dict[str, Any], taken: list[Tensor]) -> None:
-    given = {"dilation": [1, 1], "transposed": False, "groups": 1} | change
-    x = torch.from_numpy(draw((7, 3, 50, 52), 5)).double()
-    shape = (3, 40, 3, 3) if given["transposed"] else (42, 3 // given["groups"], 3, 3)
-    weight = torch.from_numpy(draw(shape, 6)).double()
-    arguments = (x, weight, None, [1, 1], [0, 0], given["dilation"], given["transposed"], [0, 0], given["groups"])
-    function = overload("aten.convolution.default")
-    expected = function(*arguments)
-    call = buffered.buffered("aten.convolution.default", function, expected.shape, expected.dtype)
-    assert call is not None
-    assert torch.equal(call(*arguments), expected)
-    assert not taken
-
-
-def test_the_gradient_of_some_samples_at_a_time(taken: list[Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffered, "_UNFOLDED", 1)
-    x, weight = torch.from_numpy(draw((7, 8, 50, 52), 5)).double(), torch.from_numpy(draw((9, 8, 3, 3), 6)).double()
-    g = torch.from_numpy(draw((7, 9, 50, 52), 8)).double()
-    settings = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "transposed": False, "output_padding": [0, 0]}
-    given = {"grad_output": g, "input": x, "weight": weight, "bias_sizes": None, **settings, "groups": 1}
-    found = FORMS["convolution_backward"](natively, {**given, "output_mask": [True, False, False]})
-    library = torch.ops.aten.convolution_backward.default(*given.values(), [True, False, False])
-    assert [each is None for each in found] == [False, True, True]
-    assert found[0].data_ptr() == taken[0].data_ptr()
-    assert same_bits(found[0], library[0])
 
 
 def test_products_and_combinations(taken: list[Tensor]) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.forms.pieces import Run, natively
-from counterfoil.kernels.cpu import normalising
+from counterfoil.kernels.cpu import normalising, summing
 from counterfoil.operators import sums
 from support.error_bounds import allowances, worst
 from support.operator_calls import ATEN, Call, operation_of, t
@@ -211,11 +211,11 @@ def test_a_term_passes_no_more_additions_than_in_blocks() -> None:
     shapes = [(n,) for n in lengths] + [s for axes in (2, 3, 4) for s in itertools.product(short, repeat=axes)]
     for shape in shapes:
         n, most = math.prod(shape), sums.blocked_terms(shape)
-        assert normalising.additions(n) <= most
+        assert summing.additions(n) <= most
         assert normalising.additions_of_rows(n) <= most
     # Runs of a channel are summed first, and then their sums.
     for batch, run in itertools.product(lengths, lengths):
-        assert normalising.additions(batch) + normalising.additions(run) <= sums.blocked_terms([batch, run])
+        assert summing.additions(batch) + summing.additions(run) <= sums.blocked_terms([batch, run])
 
 
 def test_other_tensors_are_computed_by_pieces(looped: list[str]) -> None:

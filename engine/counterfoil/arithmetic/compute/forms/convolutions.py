@@ -1,46 +1,72 @@
-"""Gradients of convolutions in parts."""
+"""Convolutions in compiled loops, and gradients of convolutions in parts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.buffered import samples_at_once
 from counterfoil.arithmetic.compute.forms.pieces import Form, Run, natively, total
-from counterfoil.kernels import buffers
+from counterfoil.kernels.cpu import convolving
 from counterfoil.operators import sums
 from counterfoil.operators.sums import Arguments
 
 
-def _convolution_backward(run: Run, a: Arguments) -> Any:
-    """Gradients of convolutions: the weight's in parts of samples, or of rows of a sample; the bias's in blocks."""
+def looped(a: Arguments) -> Tensor | None:
+    """Compute a convolution in compiled loops; None where they do not take its arguments."""
+    convolution, given = convolving.convolution_of(a), (a["input"], a["weight"], a["bias"])
+    return convolution.output(*given) if convolution is not None and convolution.takes(*given) else None
+
+
+def looped_backward(a: Arguments) -> list[Any] | None:
+    """Compute the gradients of a convolution in compiled loops; None where they do not take its arguments."""
     g, x, weight, mask = a["grad_output"], a["input"], a["weight"], a["output_mask"]
-    settings = (a["stride"], a["padding"], a["dilation"], a["transposed"], a["output_padding"], a["groups"])
-
-    def library(g: Tensor, x: Tensor, settings: Sequence[Any], mask: Sequence[bool]) -> Any:
-        return run("aten.convolution_backward.default", g, x, weight, a["bias_sizes"], *settings, mask)
-
+    convolution = convolving.convolution_of(a)
+    if convolution is None or not convolution.takes_gradient(g, x, weight):
+        return None
+    parts = sums.WeightParts(a)
     results: list[Any] = [None, None, None]
     if mask[0]:
-        count = samples_at_once(x, weight, None, settings, math.prod(g.shape[2:])) if run is natively else None
-        if count is None or count >= len(x) or not g.is_contiguous():
-            results[0] = library(g, x, settings, [True, False, False])[0]
-        else:
-            results[0] = buffers.empty(x.shape, x.dtype)
-            for first in range(0, len(x), count):
-                some = slice(first, first + count)
-                results[0][some] = library(g[some], x[some], settings, [True, False, False])[0]
+        results[0] = convolution.by_input(g, weight)
     if mask[1]:
-        for part_g, part_x, part_settings in _weight_parts(a, settings):
-            part = library(part_g, part_x, part_settings, [False, True, False])[1]
-            results[1] = part if results[1] is None else results[1].add_(part)
+        whole = parts.rows >= g.shape[2]
+        results[1] = convolution.by_weight(g, x, parts.samples) if whole else _by_weight(natively, a)
+    if mask[2]:
+        results[2] = convolving.by_bias(g)
+    return results
+
+
+def _convolution_backward(run: Run, a: Arguments) -> Any:
+    """Gradients of convolutions: the weight's in parts of samples, or of rows of a sample; the bias's in blocks."""
+    if run is natively and (found := looped_backward(a)) is not None:
+        return found
+    g, mask = a["grad_output"], a["output_mask"]
+    results: list[Any] = [None, None, None]
+    if mask[0]:
+        results[0] = _library(run, a, g, a["input"], _settings(a), [True, False, False])[0]
+    if mask[1]:
+        results[1] = _by_weight(run, a)
     if mask[2]:
         results[2] = total(run, g, [axis for axis in range(g.dim()) if axis != 1])
     return results
+
+
+def _by_weight(run: Run, a: Arguments) -> Tensor | None:
+    summed: Tensor | None = None
+    for g, x, settings in _weight_parts(a, _settings(a)):
+        part = _library(run, a, g, x, settings, [False, True, False])[1]
+        summed = part if summed is None else summed.add_(part)
+    return summed
+
+
+def _settings(a: Arguments) -> tuple[Any, ...]:
+    return a["stride"], a["padding"], a["dilation"], a["transposed"], a["output_padding"], a["groups"]
+
+
+def _library(run: Run, a: Arguments, g: Tensor, x: Tensor, settings: Sequence[Any], mask: Sequence[bool]) -> Any:
+    return run("aten.convolution_backward.default", g, x, a["weight"], a["bias_sizes"], *settings, mask)
 
 
 def _weight_parts(a: Arguments, settings: Sequence[Any]) -> Any:
