@@ -78,6 +78,16 @@ def test_any_number_of_close_decisions_is_collected(share: float) -> None:
     assert values.tobytes() == in_torch.numpy().tobytes()
 
 
+@pytest.mark.parametrize("size", [1, 15, 16, 17, _CHUNK + 17])
+def test_where_every_decision_is_close_those_of_zeros_are_and_no_infinity_is(size: int) -> None:
+    rng = np.random.default_rng(size)
+    values = rng.standard_normal(size) * np.exp2(rng.integers(-150, 100, size))
+    places = rng.random(size) < 0.5
+    values[places] = rng.choice(np.array(STRANGE), np.count_nonzero(places))
+    _, result = both(values, GRID, 2.0**1000)
+    assert result.indices.tolist() == np.flatnonzero(np.isfinite(values)).tolist()
+
+
 @given(
     st.lists(st.floats(-1, 1), min_size=1, max_size=20),
     st.data(),

@@ -13,7 +13,7 @@ import numpy as np
 
 from counterfoil.kernels.cache import kernel
 from counterfoil.kernels.cpu.bitcasts import as_bits
-from counterfoil.kernels.cpu.rounding import CANONICAL_NAN, INFINITY, MAGNITUDE, _mix, rounded_element
+from counterfoil.kernels.cpu.rounding import MAGNITUDE, mixed_block, round_values, watched_block
 from counterfoil.program.chains import Code
 
 WIDEN, TRUTH, FILL = int(Code.WIDEN), int(Code.TRUTH), int(Code.FILL)
@@ -134,12 +134,7 @@ def watch(a: Any, base: Any, key: Any) -> Any:
         base: Index of its first element, uint64.
         key: The fingerprint key, uint64.
     """
-    infinity = np.uint64(INFINITY)
-    total = np.uint64(0)
-    for i in range(a.size):
-        bits: Any = as_bits(a[i])
-        strange = (bits & np.uint64(MAGNITUDE)) > infinity
-        total += _mix(np.uint64(CANONICAL_NAN) if strange else bits, base + np.uint64(i), key)
+    total, _ = watched_block(a, base, key)
     return total
 
 
@@ -156,14 +151,14 @@ def to_float32(target: Any, a: Any) -> Any:
 
 @kernel(nogil=True, error_model="numpy")
 def round_block(
-    target: Any, a: Any, flags: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
+    target: Any, a: Any, codes: Any, floor: Any, p: Any, tau: float, base: Any, key: Any
 ) -> tuple[Any, Any, Any]:
-    """Round a block as :func:`counterfoil.kernels.cpu.rounding._round_parts` rounds a chunk.
+    """Round a block as :func:`counterfoil.kernels.cpu.rounding.round_values`, and fingerprint it.
 
     Args:
         target: float64 ``[n]``; written.
         a: float64 ``[n]``: what to round.
-        flags: uint8 ``[n]`` or more; written: 0, or 1 for a close decision that went down and 3 for one that went up.
+        codes: uint64 ``[n]`` or more; written: where close decisions are.
         floor: The biased exponent below which the quantum no longer shrinks, uint64.
         p: Bits of the significand, uint64.
         tau: Largest distance from a midpoint, inclusive, of a close decision.
@@ -171,17 +166,8 @@ def round_block(
         key: The fingerprint key, uint64.
 
     Returns:
-        The number of close decisions; the sum of the fingerprint terms; the bits of the largest magnitude before
+        Whether a decision was close; the sum of the fingerprint terms; the bits of the largest magnitude before
         rounding.
     """
-    total = np.uint64(0)
-    largest = np.uint64(0)
-    near_count = np.uint64(0)
-    for i in range(target.size):
-        rounded, near, up, magnitude = rounded_element(a[i], floor, p, tau)
-        largest = max(largest, magnitude)
-        near_count += np.uint64(1) if near else np.uint64(0)
-        flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
-        target[i] = rounded
-        total += _mix(as_bits(rounded), base + np.uint64(i), key)
-    return near_count, total, largest
+    some, largest = round_values(target, a, codes, floor, p, tau)
+    return some, mixed_block(target, base, key), largest

@@ -43,7 +43,7 @@ from counterfoil.kernels.cpu.regions import Region, at_address, carray, claimed,
 from counterfoil.kernels.cpu.rounding import (
     INFINITY,
     PART,
-    _collect,
+    collect,
     directed_element,
 )
 from counterfoil.kernels.grid import ACCEPTANCE_FACTOR, FLOAT64_BIAS, Grid
@@ -337,7 +337,7 @@ def _listed(instructions: Sequence[ChainStep]) -> npt.NDArray[np.int64]:
 
 @kernel(nogil=True, error_model="numpy")
 def _run_block(
-    instructions: Any, at: Any, count: Any, start: Any, part: Any, scalars: Any, flags: Any, sites: Any, watching: Any
+    instructions: Any, at: Any, count: Any, start: Any, part: Any, scalars: Any, codes: Any, sites: Any, watching: Any
 ) -> bool:
     """Run all instructions on a block of ``count`` elements, of which ``start`` is the first; ``at`` holds addresses.
 
@@ -387,16 +387,14 @@ def _run_block(
         elif code == ROUND:
             floor = np.uint64(floors[second])
             p = np.uint64(significands[second])
-            near_count, total, top = round_block(target, a, flags, floor, p, taus[second], base, keys[second])
+            some, total, top = round_block(target, a, codes, floor, p, taus[second], base, keys[second])
             totals[part, second] += total
             largest[part, second] = max(largest[part, second], top)
-            if near_count:
-                if found[part] + np.int64(near_count) > entries.shape[1]:
+            if some:
+                if found[part] + count > entries.shape[1]:
                     return False
-                used = (count + 7) >> 3
-                flags[count : 8 * used] = 0
                 first = start + (second << _SITE_SHIFT)
-                found[part] = _collect(flags.view(np.uint64), used, first, entries[part], found[part])
+                found[part] = collect(codes, count, first, entries[part], found[part], floor, p, taus[second])
             entry = cursors[second]
             while entry < log_starts[second + 1] and log_indices[entry] < start + count:
                 i = log_indices[entry] - start
@@ -454,7 +452,7 @@ def _run_parts(pointer: Any) -> None:
         carray(at_address(tables.narrowed), (parts, whole), np.uint64),
     )
     block = np.empty((slots - whole + 1, BLOCK), np.float64)
-    flags = np.zeros(BLOCK, np.uint8)
+    codes = np.empty(BLOCK, np.uint64)
     at = np.empty(slots, np.int64)
     for n in range(whole, slots):
         at[n] = block[n - whole].ctypes.data
@@ -469,7 +467,7 @@ def _run_parts(pointer: Any) -> None:
             count = min(BLOCK, end - start)
             for n in range(whole):
                 at[n] = addresses[n] + start * widths[n]
-            if not _run_block(instructions, at, count, start, part, scalars, flags, rounding, watching):
+            if not _run_block(instructions, at, count, start, part, scalars, codes, rounding, watching):
                 found[part] = -1
                 break
             start += count

@@ -30,16 +30,6 @@ def as_float(typing_context: Any, value: Any = None) -> Any:
     return types.float64(types.uint64), build
 
 
-@intrinsic
-def trailing_zeros(typing_context: Any, value: Any = None) -> Any:
-    """Count the zero bits below the lowest one of a uint64 that is not zero, inside compiled code."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), build
-
-
 def float_of(bits: int) -> float:
     """Return the float64 with these bits, 0 to 2^64 - 1."""
     number: float = struct.unpack("<d", struct.pack("<Q", bits))[0]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from counterfoil.kernels.buffers import mapped
 from counterfoil.kernels.cache import inlined, kernel
-from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of, trailing_zeros
+from counterfoil.kernels.cpu.bitcasts import as_bits, as_float, float_of
 from counterfoil.kernels.cpu.regions import (
     Region,
     add_atomically,
@@ -46,6 +46,9 @@ INFINITY = 0x7FF0000000000000
 """The bits of infinity; those of what is not a number are greater, signs aside."""
 MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 """All bits but the sign."""
+_NOT_CLOSE = 0xFFFFFFFFFFFFFFFF
+"""Stands for an element whose decision was not close: the bits of none that was, since these are no number's."""
+_PLACE_FACTOR = 0x9E3779B97F4A7C15
 
 _ROUND = np.dtype(
     [
@@ -73,37 +76,87 @@ FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
 @inlined
-def _mix(bits: Any, index: Any, key: Any) -> Any:
+def place_term(index: Any) -> Any:
+    """What stands for the index of an element in its fingerprint term, uint64; the next one's is more by a factor."""
+    return (index + np.uint64(1)) * np.uint64(_PLACE_FACTOR)
+
+
+@inlined
+def _mixed(bits: Any, place: Any, key: Any) -> Any:
     # One round of the finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the
     # site's key. Each step is invertible, so a change of one element always changes the sum.
-    z = (bits ^ key) + (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (bits ^ key) + place
     z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
     return z ^ (z >> np.uint64(29))
 
 
-@kernel(nogil=True)
-def _collect(words: Any, used: int, first: Any, entries: Any, found: int) -> Any:
-    """Append the flagged elements of a chunk, eight flags to a word; a chunk seldom has more than one or two."""
-    for group in range(0, used, 8):
-        end = min(group + 8, used)
-        some = np.uint64(0)
-        for w in range(group, end):
-            some |= words[w]
-        if not some:
-            continue
-        for w in range(group, end):
-            word = words[w]
-            while word:
-                shift = trailing_zeros(word) & np.uint64(0x38)
-                index = first + 8 * w + np.int64(shift >> np.uint64(3))
-                entries[found] = 2 * index + np.int64((word >> (shift + np.uint64(1))) & np.uint64(1))
-                found += 1
-                word &= ~(np.uint64(0xFF) << shift)
-    return found
+@inlined
+def _mix(bits: Any, index: Any, key: Any) -> Any:
+    return _mixed(bits, place_term(index), key)
+
+
+@kernel(nogil=True, error_model="numpy")
+def mixed_block(values: Any, base: Any, key: Any) -> Any:
+    """Sum the fingerprint terms of values on the grid, mod 2^64.
+
+    Args:
+        values: float64 or float32 ``[n]``, all of them numbers or as the processor made them.
+        base: Index of the first, uint64.
+        key: Fingerprint key, uint64.
+    """
+    total = np.uint64(0)
+    # Added up in place of multiplied out: processors have no vector instruction for products of 64 bits.
+    place = place_term(base)
+    for i in range(values.size):
+        total += _mixed(as_bits(np.float64(values[i])), place, key)
+        place += np.uint64(_PLACE_FACTOR)
+    return total
+
+
+@kernel(nogil=True, error_model="numpy")
+def watched_block(values: Any, base: Any, key: Any) -> tuple[Any, Any]:
+    """Sum the fingerprint terms of values that are not rounded, mod 2^64, and find the bits of the largest magnitude.
+
+    Args:
+        values: float64 or float32 ``[n]``, of any value.
+        base: Index of the first, uint64.
+        key: Fingerprint key, uint64.
+    """
+    total = np.uint64(0)
+    largest = np.int64(0)
+    place = place_term(base)
+    for i in range(values.size):
+        # Widening is exact.
+        bits: Any = as_bits(np.float64(values[i]))
+        magnitude = np.int64(bits & np.uint64(MAGNITUDE))
+        largest = max(largest, magnitude)
+        # Sign and payload of what is not a number differ between processors.
+        total += _mixed(np.uint64(CANONICAL_NAN) if magnitude > np.int64(INFINITY) else bits, place, key)
+        place += np.uint64(_PLACE_FACTOR)
+    return total, np.uint64(largest)
 
 
 @inlined
-def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any, Any, Any]:
+def _of_grid(floor: Any, p: Any) -> tuple[Any, Any, Any]:
+    """What :func:`_on_grid` is told of a grid: the floor as a power of two, and what leads to magic number and half."""
+    one = np.uint64(52)
+    return as_float(floor << one), ((np.uint64(53) - p) << one) + (np.uint64(1) << np.uint64(51)), p << one
+
+
+@inlined
+def _on_grid(value: Any, lowest: Any, to_magic: Any, to_half: Any, tau: Any) -> tuple[Any, Any, Any]:
+    """Return a rounded element, what was taken off, and whether it was close to a midpoint; see rounded_element."""
+    # The power of two below the element, or the floor's. As numbers they are compared by one instruction.
+    power: Any = as_float(as_bits(value) & np.uint64(INFINITY))
+    quantum = as_bits(power if power > lowest else lowest)
+    magic = as_float(quantum + to_magic)
+    rounded = (value + magic) - magic
+    remainder = value - rounded
+    return rounded, remainder, abs(remainder) >= as_float(quantum - to_half) - tau
+
+
+@inlined
+def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any, Any]:
     """Round one element, float64.
 
     Args:
@@ -113,16 +166,78 @@ def rounded_element(value: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any,
         tau: The margin, float64.
 
     Returns:
-        The rounded value; whether it was close to a midpoint; whether it then went up; its magnitude's bits before.
+        The rounded value; whether it was close to a midpoint; whether it then went up.
     """
-    magnitude = as_bits(value) & np.uint64(MAGNITUDE)
-    exponent = max(magnitude >> np.uint64(52), floor)
-    magic = as_float(((exponent + (np.uint64(53) - p)) << np.uint64(52)) | (np.uint64(1) << np.uint64(51)))
-    half = as_float((exponent - p) << np.uint64(52))
-    rounded = (value + magic) - magic
-    remainder = value - rounded
-    near = abs(remainder) >= half - tau
-    return rounded, near, near & (remainder < 0.0), magnitude
+    lowest, to_magic, to_half = _of_grid(floor, p)
+    rounded, remainder, near = _on_grid(value, lowest, to_magic, to_half, tau)
+    return rounded, near, near & (remainder < 0.0)
+
+
+@inlined
+def round_values(target: Any, a: Any, codes: Any, floor: Any, p: Any, tau: Any) -> tuple[Any, Any]:
+    """Round a block of elements; part of the kernel that calls it.
+
+    Args:
+        target: float64 or float32 ``[n]``; written. The same as ``a`` or apart from it.
+        a: float64 or float32 ``[n]``: what to round.
+        codes: uint64 ``[n]`` or more; written: the bits of an element that was close to a midpoint, of others
+            :data:`_NOT_CLOSE`.
+        floor: The biased exponent below which the quantum no longer shrinks, uint64.
+        p: Bits of the significand, uint64.
+        tau: Largest distance from a midpoint, inclusive, of a close decision.
+
+    Returns:
+        Whether a decision was close; the bits of the largest magnitude before rounding.
+    """
+    lowest, to_magic, to_half = _of_grid(floor, p)
+    every = np.uint64(_NOT_CLOSE)
+    # Magnitudes have no sign bit; the order of numbers with a sign takes fewer instructions.
+    largest = np.int64(0)
+    for i in range(a.size):
+        # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
+        value = np.float64(a[i])
+        bits: Any = as_bits(value)
+        rounded, _, near = _on_grid(value, lowest, to_magic, to_half, tau)
+        code = bits if near else np.uint64(_NOT_CLOSE)
+        codes[i] = code
+        every &= code
+        largest = max(largest, np.int64(bits & np.uint64(MAGNITUDE)))
+        target[i] = rounded
+    return every != np.uint64(_NOT_CLOSE), np.uint64(largest)
+
+
+@kernel(nogil=True, error_model="numpy")
+def collect(codes: Any, count: Any, first: Any, entries: Any, found: Any, floor: Any, p: Any, tau: Any) -> Any:
+    """Append the close decisions of a block: few have more than one or two.
+
+    Args:
+        codes: uint64 ``[n]``, n a multiple of 16, of which the first ``count`` are those of :func:`round_values`.
+        count: Elements of the block.
+        first: What the index of the first counts as.
+        entries: int64, with room; written behind ``found``: twice the index, and 1 more where the decision went up.
+        found: How many there are.
+        floor: As the block was rounded.
+        p: The same.
+        tau: The same.
+
+    Returns:
+        How many there are then.
+    """
+    end = (count + 15) & ~15
+    codes[count:end] = np.uint64(_NOT_CLOSE)
+    for group in range(0, end, 16):
+        every = np.uint64(_NOT_CLOSE)
+        mine = codes[group : group + 16]
+        for i in range(mine.size):
+            every &= mine[i]
+        if every == np.uint64(_NOT_CLOSE):
+            continue
+        for i in range(mine.size):
+            if mine[i] != np.uint64(_NOT_CLOSE):
+                _, _, up = rounded_element(as_float(mine[i]), floor, p, tau)
+                entries[found] = 2 * (first + group + i) + np.int64(up)
+                found += 1
+    return found
 
 
 @inlined
@@ -172,10 +287,7 @@ def _round_parts(pointer: Any, y: Any) -> None:
     total = np.uint64(0)
     largest = np.uint64(0)
     collected = np.uint64(0)
-    # A byte for each element of a chunk: 0, or 1 for a close decision that went down and 3 for one that went up. Little
-    # to write beside the values, and eight of them can be skipped at once.
-    flags = np.zeros(_CHUNK, np.uint8)
-    words = flags.view(np.uint64)
+    codes = np.empty(_CHUNK, np.uint64)
     while True:
         part = claimed(pointer)
         if part >= parts:
@@ -186,23 +298,13 @@ def _round_parts(pointer: Any, y: Any) -> None:
         end = min(start + PART, y.size)
         while start < end and found + _CHUNK <= capacity:
             # A slice, so that indices count from zero: an index that numba must check for being negative is not
-            # vectorised.
+            # vectorised. Two loops over it: one alone has more numbers at hand than a processor has registers.
             chunk = y[start : min(start + _CHUNK, end)]
-            base = np.uint64(first + start)
-            near_count = np.uint64(0)
-            for i in range(chunk.size):
-                # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
-                value = np.float64(chunk[i])
-                rounded, near, up, magnitude = rounded_element(value, floor, p, tau)
-                largest = max(largest, magnitude)
-                near_count += np.uint64(1) if near else np.uint64(0)
-                flags[i] = np.uint8(near) + np.uint8(2) * np.uint8(up)
-                chunk[i] = rounded
-                total += _mix(as_bits(rounded), base + np.uint64(i), key)
-            if near_count:
-                used = (chunk.size + 7) >> 3
-                flags[chunk.size : 8 * used] = 0
-                found = _collect(words, used, first + start, mine, found)
+            some, top = round_values(chunk, chunk, codes, floor, p, tau)
+            largest = max(largest, top)
+            total += mixed_block(chunk, np.uint64(first + start), key)
+            if some:
+                found = collect(codes, chunk.size, first + start, mine, found, floor, p, tau)
             start += chunk.size
         ends[2 * part] = start
         ends[2 * part + 1] = found
@@ -257,10 +359,11 @@ def _mix_integers(pointer: Any) -> None:
         part = claimed(pointer)
         if part >= job.parts:
             break
-        base = np.uint64(part * PART)
+        place = place_term(np.uint64(part * PART))
         mine = values[part * PART : part * PART + PART]
         for i in range(mine.size):
-            total += _mix(mine[i], base + np.uint64(i), key)
+            total += _mixed(mine[i], place, key)
+            place += np.uint64(_PLACE_FACTOR)
     add_atomically(job, "total", total)
     left(pointer)
 
@@ -276,17 +379,9 @@ def _mix_parts(pointer: Any, values: Any) -> None:
         part = claimed(pointer)
         if part >= job.parts:
             break
-        base = np.uint64(part * PART)
-        mine = values[part * PART : part * PART + PART]
-        for i in range(mine.size):
-            # Widening is exact.
-            bits: Any = as_bits(np.float64(mine[i]))
-            magnitude = bits & np.uint64(MAGNITUDE)
-            largest = max(largest, magnitude)
-            # Sign and payload of what is not a number differ between processors.
-            total += _mix(
-                np.uint64(CANONICAL_NAN) if magnitude > np.uint64(INFINITY) else bits, base + np.uint64(i), key
-            )
+        found, top = watched_block(values[part * PART : part * PART + PART], np.uint64(part * PART), key)
+        total += found
+        largest = max(largest, top)
     add_atomically(job, "total", total)
     raise_atomically(job, "largest", largest)
 
