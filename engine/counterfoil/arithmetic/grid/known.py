@@ -14,7 +14,10 @@ from torch import Tensor
 
 from counterfoil.program.sameness import Same
 
-Shape = tuple[int, int, int]
+Matrices = tuple[int, int, int]
+"""A stack of matrices: their number, rows, columns."""
+Asked = tuple[int, int, int, int]
+"""The stack of matrices that a tensor was measured as; the kind of magnitudes that was asked for."""
 
 
 class Known:
@@ -27,7 +30,7 @@ class Known:
     def __init__(self, same: Sequence[Same]) -> None:
         self._same = same
         self._largest: dict[int, float] = {}
-        self._sizes: dict[tuple[int, Shape], Any] = {}
+        self._sizes: dict[tuple[int, Asked], Any] = {}
         self._members: dict[int, int] = {}
         self._orders: dict[tuple[int, int], int] = {}
         self._numbers: Mapping[str, int] = {}
@@ -95,19 +98,19 @@ class Known:
         if number is not None:
             self._largest[number] = largest
 
-    def sizes(self, value: Tensor, shape: Shape) -> Any:
+    def sizes(self, value: Tensor, asked: Asked) -> Any:
         """Return what was kept of the rows and columns of a contiguous form of an argument, or None."""
         number = self._order(value)
-        return None if number is None else self._sizes.get((number, shape))
+        return None if number is None else self._sizes.get((number, asked))
 
-    def keep_sizes(self, value: Tensor, shape: Shape, sizes: Any) -> None:
+    def keep_sizes(self, value: Tensor, asked: Asked, sizes: Any) -> None:
         """Keep what was measured of rows and columns of a contiguous form of an argument.
 
         Args:
             value: The argument, or a view that keeps its elements.
-            shape: The stack of matrices that it was measured as: their number, rows, columns.
+            asked: As what it was measured, and which magnitudes.
             sizes: What was found.
         """
         number = self._order(value)
         if number is not None:
-            self._sizes[number, shape] = sizes
+            self._sizes[number, asked] = sizes

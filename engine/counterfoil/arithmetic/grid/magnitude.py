@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.known import Known, Shape
+from counterfoil.arithmetic.grid.known import Known, Matrices
 from counterfoil.kernels import devices
 from counterfoil.kernels.cpu import formulas, measuring
-from counterfoil.kernels.cpu.measuring import PART, TOTAL, measure
+from counterfoil.kernels.cpu.measuring import ALL, PART, SQUARES, TOTAL, measure
 
 _BLOCKS = 16
 """Parts of one matrix at most; each has sums of its own for the columns."""
@@ -157,7 +157,7 @@ class Measured:
 
     __slots__ = ("_found", "_joined", "shape", "tops")
 
-    def __init__(self, shape: Shape, found: Tensor, tops: tuple[float, ...], joined: Vectors | None = None) -> None:
+    def __init__(self, shape: Matrices, found: Tensor, tops: tuple[float, ...], joined: Vectors | None = None) -> None:
         self.shape = shape
         self.tops = tops
         self._found = found
@@ -242,12 +242,13 @@ def _largest(value: Tensor, threads: int) -> Tensor | float:
     return float(top) if value.device.type == "cpu" else top
 
 
-def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
+def along(x: Tensor, axis: int, kind: int = ALL) -> Magnitudes | Vectors:
     """Return the magnitudes for each position of ``axis``, reduced over all other axes.
 
     Args:
         x: float64 or float32 tensor with at least one axis.
         axis: The axis that stays.
+        kind: TOTAL or SQUARES where these sums alone are asked for; the others may be no numbers then.
     """
     axis %= x.dim()
     if _fast(x) and x.numel():
@@ -255,10 +256,10 @@ def along(x: Tensor, axis: int) -> Magnitudes | Vectors:
             shape = x.shape
             outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
             if inner == 1:
-                return _sizes(x, (1, outer, shape[axis])).column_vectors()
-            return _sizes(x, (outer, shape[axis], inner), joins=True).row_vectors()
+                return _sizes(x, (1, outer, shape[axis]), kind).column_vectors()
+            return _sizes(x, (outer, shape[axis], inner), kind, joins=True).row_vectors()
         if x.dim() == 2 and x.t().is_contiguous():
-            return along(x.t(), 1 - axis)
+            return along(x.t(), 1 - axis, kind)
     others = [other for other in range(x.dim()) if other != axis]
     x = x.double()
     if x.numel() == 0:
@@ -282,9 +283,9 @@ def _summed(x: Tensor, axis: int) -> tuple[Measured, bool] | None:
         if axis == last:
             # Rows of the matrices of the two last axes, which may be asked for their columns as well.
             outer = math.prod(shape[: max(last - 1, 0)])
-            return _sizes(x, (outer, x.numel() // (outer * shape[last]), shape[last])), True
+            return _sizes(x, (outer, x.numel() // (outer * shape[last]), shape[last]), SQUARES), True
         outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-        return _sizes(x, (outer, shape[axis], inner)), False
+        return _sizes(x, (outer, shape[axis], inner), SQUARES), False
     if last and axis >= last - 1:
         turned = x.transpose(-1, -2)
         if turned.is_contiguous():
@@ -346,7 +347,7 @@ def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis], *, tra
         return None
     shape = x.shape
     samples, channels, space = shape[0], shape[1], math.prod(shape[2:])
-    found = _sizes(x, (samples * groups, channels // groups, space), joins=groups == 1)
+    found = _sizes(x, (samples * groups, channels // groups, space), SQUARES, joins=groups == 1)
     squares = found.address(found.columns_at + 2 * samples * groups * space)
     rows = axes[0] if len(axes) == 2 else _NO_AXIS
     tops = None if groups == 1 else torch.empty(groups, dtype=torch.float64)
@@ -383,7 +384,7 @@ def largest_row_total(x: Tensor, kept: int) -> float | None:
     if not _fast(x) or not x.numel() or not x.is_contiguous():
         return None
     shape = x.shape
-    return _sizes(x, (math.prod(shape[: kept - 1]), shape[kept - 1], math.prod(shape[kept:]))).tops[TOTAL]
+    return _sizes(x, (math.prod(shape[: kept - 1]), shape[kept - 1], math.prod(shape[kept:])), TOTAL).tops[TOTAL]
 
 
 def _fast(x: Tensor) -> bool:
@@ -402,16 +403,19 @@ def sizes(x: Tensor) -> Measured:
     return _sizes(x, (x.shape[0], x.shape[1], x.shape[2]))
 
 
-def _sizes(x: Tensor, shape: Shape, *, joins: bool = False) -> Measured:
+def _sizes(x: Tensor, shape: Matrices, kind: int = ALL, *, joins: bool = False) -> Measured:
     """Return what :func:`sizes` does, of a contiguous tensor of any shape that is taken as a stack of matrices.
 
-    With ``joins`` what :meth:`Measured.row_vectors` gives is asked for next.
+    With a ``kind``, TOTAL or SQUARES, these sums alone are right; where all are known, these are given. With ``joins``
+    what :meth:`Measured.row_vectors` gives is asked for next.
     """
     setting = _setting.get()
-    found = setting.known.sizes(x, shape)
+    found = setting.known.sizes(x, (*shape, ALL))
+    if found is None and kind != ALL:
+        found = setting.known.sizes(x, (*shape, kind))
     if found is None:
-        found = _measured(x, _ZERO, _ONE, shape, setting.threads, joins=joins)
-        setting.known.keep_sizes(x, shape, found)
+        found = _measured(x, _ZERO, _ONE, shape, setting.threads, kind, joins=joins)
+        setting.known.keep_sizes(x, (*shape, kind), found)
     assert isinstance(found, Measured)
     return found
 
@@ -476,7 +480,9 @@ def _ones(count: int) -> Tensor:
     return torch.ones(count, dtype=torch.float64)
 
 
-def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: int, *, joins: bool = False) -> Measured:
+def _measured(
+    x: Tensor, mean: Tensor, factor: Tensor, shape: Matrices, threads: int, kind: int = ALL, *, joins: bool = False
+) -> Measured:
     outer, rows, columns = shape
     joins = joins and outer > 1
     # Enough rows for a part, but no more parts than there is need for.
@@ -484,6 +490,9 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     blocks = -(-rows // height)
     together = outer * (2 + 3 * (rows + columns))
     found = torch.empty(together + 3 * rows if joins else together, dtype=torch.float64)
+    if kind != ALL:
+        # Whoever looks at what was not asked for finds no number.
+        found.fill_(math.nan)
     tops = found.data_ptr()
     along_rows = tops + 16 * outer
     along_columns = along_rows + 24 * outer * rows
@@ -495,12 +504,14 @@ def _measured(x: Tensor, mean: Tensor, factor: Tensor, shape: Shape, threads: in
     where = along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0
     ends = measure(
         x.data_ptr(), x.itemsize, mean.data_ptr(), factor.data_ptr(), mean.numel(),
-        (outer, rows, columns, height, blocks), where, threads,
+        (outer, rows, columns, height, blocks), where, threads, kind,
     )  # fmt: skip
+    if kind != ALL:
+        ends = tuple(end if place % ALL == kind else math.nan for place, end in enumerate(ends))
     return Measured(shape, found, ends[:6], Vectors(found, together, rows, ends[6:]) if joins else None)
 
 
-def _measured_rows(x: Tensor, mean: Tensor, shape: Shape, threads: int) -> Vectors:
+def _measured_rows(x: Tensor, mean: Tensor, shape: Matrices, threads: int) -> Vectors:
     """Return the magnitudes of ``x - mean`` for each row of all matrices together."""
     outer, rows, columns = shape
     ones = _ones(rows)

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.magnitude import along, energy, largest, largest_product, using
+from counterfoil.arithmetic.grid.magnitude import Vectors, along, energy, largest, largest_product, using
+from counterfoil.kernels.cpu.measuring import SQUARES, TOTAL
 
 LAYOUTS = {
     "contiguous": lambda x: x,
@@ -42,6 +43,28 @@ def test_equals_torch(shape: tuple[int, ...], layout: str, threads: int, dtype: 
             assert energy(given, axis).shape == torch.Size([x.shape[other] for other in others])
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_one_kind_of_sums_alone_is_what_all_together_give_and_the_others_are_no_numbers(
+    shape: tuple[int, ...], threads: int, dtype: torch.dtype
+) -> None:
+    x = numbers(*shape).to(dtype)
+    with using(threads):
+        for axis in range(x.dim()):
+            every = along(x, axis)
+            totals, squares = along(x, axis, TOTAL), along(x, axis, SQUARES)
+            assert isinstance(totals, Vectors)
+            assert isinstance(squares, Vectors)
+            assert torch.allclose(totals.total, every.total, rtol=1e-13)
+            assert torch.allclose(squares.squares, every.squares, rtol=1e-13)
+            assert totals.top(TOTAL) == float(totals.total.amax())
+            assert squares.top(SQUARES) == float(squares.squares.amax())
+            assert all(map(math.isnan, (totals.tops[0], totals.tops[2], *squares.tops[:2])))
+            for missing in (totals.largest, totals.squares, squares.largest, squares.total):
+                assert bool(missing.isnan().all())
+
+
 @pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
 @pytest.mark.parametrize("shape", [(6, 5), (400, 900), (2, 3, 4, 5)], ids=str)
 def test_a_value_that_is_not_finite_is_not_lost(shape: tuple[int, ...], bad: float) -> None:
@@ -51,6 +74,8 @@ def test_a_value_that_is_not_finite_is_not_lost(shape: tuple[int, ...], bad: flo
         for axis in range(x.dim()):
             assert not math.isfinite(float(along(x, axis).largest.amax()))
             assert not math.isfinite(float(energy(x, axis).amax()))
+            for kind in (TOTAL, SQUARES):
+                assert not math.isfinite(float(along(x, axis, kind).top(kind)))
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 4)], ids=str)

@@ -12,7 +12,7 @@ from torch import Tensor
 from counterfoil.arithmetic.grid.magnitude import along, energy, largest, largest_window, top_of
 from counterfoil.arithmetic.grid.scales.shared import Arguments, Outputs, Rule, Scale, add, root, vector_norm
 from counterfoil.kernels.cpu import formulas
-from counterfoil.kernels.cpu.measuring import SQUARES, TOTAL
+from counterfoil.kernels.cpu.measuring import ALL, SQUARES, TOTAL
 
 _MOST_TAPS = 1 << 16
 """Places that the tables of an axis hold at most; beyond them a library's convolution finds the sums."""
@@ -37,7 +37,8 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     """Gradients of convolutions, by the same inequality over the axes that each of them sums."""
     g, x, weight, groups = (arguments[n] for n in ("grad_output", "input", "weight", "groups"))
     scales: list[Scale] = [None, None, None]
-    g_sizes = along(g, 1)
+    # The sums of magnitudes are those of a bias alone.
+    g_sizes = along(g, 1, SQUARES if outputs[2] is None else ALL)
     if outputs[0] is not None:
         if arguments["transposed"]:
             squares = _window_energy(g, weight, arguments, groups)
@@ -47,7 +48,7 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
             norms = _input_channel_norms(weight, groups)
         scales[0] = _group_product(squares, norms)
     if outputs[1] is not None:
-        x_sizes = along(x, 1)
+        x_sizes = along(x, 1, SQUARES)
         if groups == 1:
             scales[1] = root(g_sizes.top(SQUARES) * x_sizes.top(SQUARES))
         else:
@@ -179,7 +180,7 @@ def _group_product(squares: Tensor | float, norms: Tensor | float) -> Tensor | f
 def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
     """Norms of all that is summed for one output channel, ``[groups, O / groups]``, or the largest of one group."""
     if groups == 1 and weight.numel():
-        return root(along(weight, 0).top(SQUARES))
+        return root(along(weight, 0, SQUARES).top(SQUARES))
     # weight is [O, C / groups, ...].
     return vector_norm(weight.reshape(groups, weight.shape[0] // groups, -1), 2)
 
@@ -187,7 +188,7 @@ def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
 def _input_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
     """The same for one input channel."""
     if groups == 1 and weight.numel():
-        return root(along(weight, 1).top(SQUARES))
+        return root(along(weight, 1, SQUARES).top(SQUARES))
     return vector_norm(weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1), (1, 3))
 
 

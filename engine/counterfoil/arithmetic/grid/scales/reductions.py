@@ -80,7 +80,7 @@ def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
         return x.abs().double()
     kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
     if len(kept) == 1:
-        return along(x, kept[0]).top(TOTAL)
+        return along(x, kept[0], TOTAL).top(TOTAL)
     if kept and kept == list(range(len(kept))):
         compiled = largest_row_total(x, len(kept))
         if compiled is not None:
