@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CounterfoilError, SegmentRequest
+from counterfoil import CounterfoilError, Device, SegmentRequest
 from counterfoil_app.looks import words
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -61,6 +61,19 @@ def test_devices_are_measured_side_by_side(
     ]
     dialog.bad.setValue(5.0)
     assert dialog.table.isHidden(), "samples of another bad fraction have another size"
+
+
+def test_a_card_with_little_float64_is_told_of_before_anything_is_measured(
+    dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    weak = Device("cuda:1", "NVIDIA GeForce RTX 4090", "little float64", 1 / 64)
+    opened.session.devices = (*opened.session.devices, weak)
+    assert "exact-20" not in dialog.note.text()
+    dialog.device.addItem("cuda:1", "cuda:1")
+    dialog.device.setCurrentIndex(2)
+    dialog.device.activated.emit(2)
+    assert "cuda:1 (NVIDIA GeForce RTX 4090) has little float64, 1/64" in dialog.note.text()
+    assert "exact-20 or exact-13" in dialog.note.text()
 
 
 def test_a_program_beyond_the_limits_is_allowed_in_the_plan(

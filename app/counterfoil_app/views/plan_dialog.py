@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRequest
+from counterfoil import CounterfoilError, Device, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.model.eventloop import follow
@@ -47,6 +47,7 @@ class PlanDialog(QDialog):
         self._plans: dict[str, Plan] = {}
         assert session.summary is not None
         order, run = session.summary.order, session.summary.run
+        self._compute = order.compute
         self._steps = order.steps if run is None else run.steps
         self._total = -(-self._steps // order.checkpoint_every)
         intro = label(
@@ -271,7 +272,7 @@ class PlanDialog(QDialog):
         session = self._session
         self.numbers.setEnabled(self.listed.isChecked())
         device = next((item for item in session.devices if item.name == self.device_name), None)
-        self.note.setText(translated(device.float64_note) if device is not None else "")
+        self.note.setText(self._said_of(device) if device is not None else "")
         self.note.setVisible(bool(self.note.text()))
         self.measure.setText(self.tr("Stop measuring") if session.planner.working else self.tr("&Measure the time"))
         self.measure.setEnabled(not session.running and not session.lacks_data)
@@ -288,6 +289,11 @@ class PlanDialog(QDialog):
         restyle(self.meaning, "tone", tone)
         self.ok.setEnabled(tone != "bad")
         self._mark_row()
+
+    def _said_of(self, device: Device) -> str:
+        """How well a device computes in float64, and what to order where that makes the replay of this order slow."""
+        advice = device.advice(self._compute)
+        return translated(advice or device.float64_note)
 
     def _mark_row(self) -> None:
         plan = next(iter(self._plans.values()), None)

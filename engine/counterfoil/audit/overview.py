@@ -188,6 +188,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
         without_bound=None if programs is None else arithmetic_of(manifest.precision).kinds_without_proof(programs),
+        compute=manifest.precision.compute,
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
         repeated_operators=inspection.repeated_operators,

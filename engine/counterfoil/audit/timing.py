@@ -10,6 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
+from counterfoil.arithmetic.compute.devices import device_advice
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection
@@ -19,6 +20,7 @@ from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError, RefusedError
 from counterfoil.base.generators import finish
+from counterfoil.base.precision import profile_name
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
@@ -97,11 +99,25 @@ def plan_audit(
             extent,
             device=device,
             bad_fraction=bad_fraction,
+            profile=profile_name(order.manifest.precision),
+            log_bits=_log_bits(order, inspection.reader, len(times)),
+            advice=next(iter(device_advice(order.manifest.precision.compute, device)), ""),
             step_seconds=fmean(steady[name] for name in turns.pattern),
             load_seconds=load_seconds,
             measured_steps=len(times),
             estimate=inspection.estimate,
         )
+
+
+def _log_bits(order: LoadedOrder, reader: BundleReader, steps: int) -> float:
+    """Size of the log for each rounded value of the first steps; of steps of shares, whose logs lie together, too."""
+    shares = 1 if order.manifest.shares is None else order.manifest.shares.count
+    values = 0
+    for step in range(1, steps + 1):
+        values += shares * sum(site.elements for site in order.programs.of(step).sites)
+        if order.updates is not None:
+            values += sum(site.elements for site in order.updates.of(step).sites)
+    return 8 * sum(reader.log_size(step) for step in range(1, steps + 1)) / values if values else 0.0
 
 
 def _logs(order: LoadedOrder, record: StepRecord, reader: BundleReader) -> AnyLogs:

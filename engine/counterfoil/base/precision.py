@@ -201,3 +201,8 @@ PROFILES: dict[str, AnyPrecision] = {
     **{f"exact-{bits}": ExactPrecision(bits) for bits in range(EXACT_BITS[1], EXACT_BITS[0] - 1, -1)},
 }
 """The precision profiles that an order can name; docs/numerics.md says how their numbers were chosen."""
+
+
+def profile_name(precision: AnyPrecision | None) -> str:
+    """Return the name of a precision profile; empty for none, and for one that has no name."""
+    return next((name for name, profile in PROFILES.items() if profile == precision), "")

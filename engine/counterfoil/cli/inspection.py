@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,20 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import ExitWith
+from counterfoil.cli.fleet import (
+    DEFAULT_GPU,
+    BatchTokensOption,
+    DevicesOption,
+    FleetOption,
+    GpuOption,
+    ParametersOption,
+    SampleConfidenceOption,
+    SegmentStepsOption,
+    TokensOption,
+    fleet_request,
+    gpu_named,
+    show_fleet,
+)
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -21,12 +36,19 @@ from counterfoil.cli.options import (
     DeviceOption,
     HeadsOption,
     JsonOption,
-    RunArgument,
     ThreadsOption,
     TrainerKeyOption,
 )
+from counterfoil.cli.places import READS
 from counterfoil.remote.address import Address, place_of
 from counterfoil.signing.keys import load_public_key
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.audit.values.fleet import Measured
+    from counterfoil.audit.values.plan import Plan
+    from counterfoil.audit.values.rates import Gpu
 
 
 def inspect(
@@ -90,7 +112,9 @@ def inspect(
 
 
 def plan(
-    run: RunArgument,
+    run: Annotated[
+        Path | None, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)
+    ] = None,
     data: DataOption = None,
     bad_fraction: BadFractionOption = 0.01,
     device: DeviceOption = "cpu",
@@ -103,13 +127,83 @@ def plan(
         ),
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="With --slurm: how many jobs.")] = 16,
+    fleet: FleetOption = False,
+    gpu: GpuOption = None,
+    parameters: ParametersOption = None,
+    tokens: TokensOption = None,
+    batch_tokens: BatchTokensOption = None,
+    devices: DevicesOption = None,
+    checkpoint_every: SegmentStepsOption = None,
+    confidence: SampleConfidenceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
 
+    With --fleet: what runs of billions of parameters take, by such a step or by a GPU's data sheet.
+
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
+
+    Example: counterfoil plan --fleet --gpu H100 --parameters 1,8,70 --devices 512
     """
+    given = {
+        "gpu": gpu, "parameters": parameters, "tokens": tokens, "batch-tokens": batch_tokens, "devices": devices,
+        "checkpoint-every": checkpoint_every, "confidence": confidence,
+    }  # fmt: skip
+    if not fleet and (said := [name for name, value in given.items() if value is not None]):
+        raise typer.BadParameter(f"--{' and --'.join(said)} belong to a plan with --fleet.")
+    if run is None and not fleet:
+        raise typer.BadParameter("Name a RUN, or give --fleet for a plan of larger ones.")
+    if fleet and (slurm or (run is not None and gpu is not None)):
+        raise typer.BadParameter("--fleet makes no batch script, and takes a RUN or --gpu, not both.")
     console = terminal.console(stderr=json or slurm)
+    from counterfoil.cli import jsonform, reports
+
+    if fleet:
+        from counterfoil.audit.values.fleet import measured_by, plan_fleet
+
+        asked = fleet_request(
+            parameters=parameters, tokens=tokens, batch_tokens=batch_tokens, devices=devices,
+            checkpoint_every=checkpoint_every, confidence=confidence, bad_fraction=bad_fraction,
+        )  # fmt: skip
+        source: Gpu | Measured
+        if run is None:
+            source = gpu_named(gpu or DEFAULT_GPU)
+        else:
+            source = measured_by(_measured(run, data, bad_fraction, device, threads, allow_large, console))
+        planned = plan_fleet(source, asked)
+        if json:
+            jsonform.print_json(planned)
+        else:
+            show_fleet(console, planned)
+        return
+    assert run is not None
+    found = _measured(run, data, bad_fraction, device, threads, allow_large, console)
+    if slurm:
+        from counterfoil.audit.parts.slurm import array_job
+
+        seconds = found.load_seconds + found.step_seconds * found.steps / found.segments
+        options = [*([] if data is None else ["--data", str(data.resolve())]), *(["--allow-large"] * allow_large)]
+        options += [] if device == "cpu" else ["--device", device]
+        script = array_job(
+            str(run.resolve()), found.segments, jobs, seconds, options=options, gpu=device.startswith("cuda")
+        )
+        print(script, end="")
+    elif json:
+        jsonform.print_json(found)
+    else:
+        reports.show_plan(console, found)
+
+
+def _measured(
+    run: Path,
+    data: Path | None,
+    bad_fraction: float,
+    device: str,
+    threads: int | None,
+    allow_large: bool,
+    console: Console,
+) -> Plan:
+    """Let a few steps of a run be replayed for their time, and return the plan that they make."""
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
@@ -137,20 +231,4 @@ def plan(
                     bar.update(event.done)
                 case Plan():
                     found = event
-    if slurm:
-        from counterfoil.audit.parts.slurm import array_job
-
-        seconds = found.load_seconds + found.step_seconds * found.steps / found.segments
-        options = [*([] if data is None else ["--data", str(data.resolve())]), *(["--allow-large"] * allow_large)]
-        options += [] if device == "cpu" else ["--device", device]
-        script = array_job(
-            str(run.resolve()), found.segments, jobs, seconds, options=options, gpu=device.startswith("cuda")
-        )
-        print(script, end="")
-        return
-    from counterfoil.cli import jsonform, reports
-
-    if json:
-        jsonform.print_json(found)
-    else:
-        reports.show_plan(console, found)
+    return found

@@ -418,6 +418,10 @@ def write_order(
     console.print(signed_by_client("" if signer is None else signer.public.key_id), soft_wrap=True)
     if draft.recomputation is not None:
         console.print(_recomputed(draft.recomputation))
+    from counterfoil.arithmetic.compute.devices import device_advice
+
+    for advice in device_advice(manifest.precision.compute):
+        console.print(f"[bold yellow]NOTE[/]  {shown(advice)}", soft_wrap=True)
     if external_data is None:
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
     else:

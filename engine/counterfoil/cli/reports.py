@@ -459,6 +459,8 @@ def show_plan(out: Console, plan: Plan) -> None:
             "--segments all" if whole else f"--confidence {row.confidence:g} --bad-fraction {plan.bad_fraction:g}",
         )
     out.print(table)
+    if plan.advice:
+        out.print(f"[bold yellow]NOTE[/]  {shown(plan.advice)}", soft_wrap=True)
 
 
 def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:

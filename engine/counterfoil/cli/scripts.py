@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.prompt import Prompt
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.precision import PROFILES, AnyPrecision
+from counterfoil.base.precision import PROFILES, AnyPrecision, profile_name
 from counterfoil.cli import terminal
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.terminal import shown
@@ -110,7 +110,7 @@ def look_again(
         segments: Segments of the forward pass whose activations are recomputed.
         shares: Into how many shares steps are divided; None where the function says.
     """
-    from counterfoil.training.secondlook import Source, begin, profile_name
+    from counterfoil.training.secondlook import Source, begin
 
     # A script may have asked for a profile; what was answered counts.
     profile = profile_name(draft.manifest.precision if script is not None else precision)

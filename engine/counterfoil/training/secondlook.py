@@ -19,7 +19,7 @@ from typing import Any
 
 from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.generators import finish
-from counterfoil.base.precision import PROFILES, AnyPrecision
+from counterfoil.base.precision import PROFILES
 from counterfoil.base.programs import hashing_otherwise, program_environment
 from counterfoil.base.raised import theirs, told
 from counterfoil.operators.node import Node
@@ -56,11 +56,6 @@ class Source:
     profile: str = ""
     segments: Segments | None = None
     shares: int | None = None
-
-
-def profile_name(precision: AnyPrecision | None) -> str:
-    """Return the name of a precision profile; empty for none, and for one that has no name."""
-    return next((name for name, profile in PROFILES.items() if profile == precision), "")
 
 
 class SecondLook:

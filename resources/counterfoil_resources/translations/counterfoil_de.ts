@@ -3626,6 +3626,10 @@ Lauf zu finden</translation>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
         </message>
         <message>
+            <source>An order under exact-20 or exact-13 does without float64.</source>
+            <translation>Ein Auftrag unter exact-20 oder exact-13 kommt ohne float64 aus.</translation>
+        </message>
+        <message>
             <source>An order with shares commits to the state after every step: commit_every is 1.</source>
             <translation>Ein Auftrag mit Anteilen legt den Zustand nach jedem Schritt fest: commit_every ist 1.</translation>
         </message>
@@ -7238,8 +7242,16 @@ Lauf zu finden</translation>
             <translation>Fingerabdrücke</translation>
         </message>
         <message>
+            <source>float64 at a rate that is not known: measure it</source>
+            <translation>float64 mit unbekannter Geschwindigkeit: messen Sie sie</translation>
+        </message>
+        <message>
             <source>float64 at half the rate of float32</source>
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
+        </message>
+        <message>
+            <source>float64 at the rate of float32</source>
+            <translation>float64 so schnell wie float32</translation>
         </message>
         <message>
             <source>followed by bits that are not zero</source>
@@ -7630,8 +7642,8 @@ Lauf zu finden</translation>
             <translation>liegt hinter Bytes, die zu keinem gehören</translation>
         </message>
         <message>
-            <source>little float64: expect a slow replay</source>
-            <translation>wenig float64: Das Nachrechnen wird langsam</translation>
+            <source>little float64, 1/{0} of the rate of float32: expect a slow replay</source>
+            <translation>wenig float64, 1/{0} der Geschwindigkeit von float32: Das Nachrechnen wird langsam</translation>
         </message>
         <message>
             <source>log</source>
@@ -7688,6 +7700,10 @@ Lauf zu finden</translation>
         <message>
             <source>no file</source>
             <translation>keine Datei</translation>
+        </message>
+        <message>
+            <source>no float64</source>
+            <translation>kein float64</translation>
         </message>
         <message>
             <source>no party answers for it, and it is signed</source>
@@ -8436,6 +8452,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} has its data outside the file.</source>
             <translation>{0} hat seine Daten außerhalb der Datei.</translation>
+        </message>
+        <message>
+            <source>{0} has little float64, 1/{1} of the rate of its float32, and this order computes in it: a step takes many times as long there. {2}</source>
+            <translation>{0} hat wenig float64, 1/{1} der Geschwindigkeit von float32, und dieser Auftrag rechnet damit: ein Schritt dauert dort ein Vielfaches. {2}</translation>
+        </message>
+        <message>
+            <source>{0} has no float64, in which this order computes. {1}</source>
+            <translation>{0} hat kein float64, mit dem dieser Auftrag rechnet. {1}</translation>
         </message>
         <message>
             <source>{0} has no object header of version 2.</source>

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+
+from counterfoil.base.cards import float64_advice
 
 
 @dataclass(frozen=True)
@@ -13,8 +16,19 @@ class Device:
         name: Name for torch: ``cpu`` or ``cuda:0``.
         title: Name for people, for instance ``NVIDIA H200``.
         float64_note: How well it computes in float64, in a few words.
+        float64_share: Rate of its float64 by that of its float32; None where it is not known.
     """
 
     name: str
     title: str
     float64_note: str
+    float64_share: float | None = None
+
+    def advice(self, compute: str) -> str:
+        """Say what to order in place of what this device computes slowly; empty where there is nothing to say.
+
+        Args:
+            compute: Dtype in which the profile of the order computes.
+        """
+        share = None if self.float64_share is None else Fraction(self.float64_share)
+        return float64_advice(f"{self.name} ({self.title})", share, compute)

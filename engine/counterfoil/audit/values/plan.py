@@ -54,6 +54,9 @@ class Plan:
         measured_steps: How many steps were measured.
         rows: One for each confidence, then the whole run.
         estimate: What a step takes.
+        profile: Name of the order's precision profile; empty where its numbers are others.
+        log_bits: Size of the log for each value that was rounded, over the steps that were measured; 0 without a log.
+        advice: What to order for a device that is slow in this profile; empty for another.
     """
 
     device: str
@@ -66,6 +69,9 @@ class Plan:
     measured_steps: int
     rows: tuple[PlanRow, ...]
     estimate: Estimate
+    profile: str = ""
+    log_bits: float = 0.0
+    advice: str = ""
 
 
 def make_plan(
@@ -77,6 +83,9 @@ def make_plan(
     load_seconds: float,
     measured_steps: int,
     estimate: Estimate,
+    profile: str = "",
+    log_bits: float = 0.0,
+    advice: str = "",
 ) -> Plan:
     """Return the plan that follows from measured times; pure."""
     total = segment_count(extent)
@@ -99,4 +108,7 @@ def make_plan(
         measured_steps,
         tuple(rows),
         estimate,
+        profile,
+        log_bits,
+        advice,
     )

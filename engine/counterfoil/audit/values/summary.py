@@ -78,6 +78,7 @@ class OrderSummary:
         batch_size: Rows per step.
         seed: Seed of every random draw.
         precision: The precision profile in words.
+        compute: Dtype in which it computes.
         optimizer: The optimizer in words.
         programs: Digest of each program with its name; an order's only one has none.
         pattern: The names in the order of the steps, where several programs take turns, the first of them where they
@@ -138,6 +139,7 @@ class OrderSummary:
     signed_at: str = ""
     may_stop_early: str = ""
     shares: int = 0
+    compute: str = "float64"
     shares_added: bool = False
     combining: CombiningBytes | None = None
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from counterfoil.arithmetic.compute.alerts import nondeterministic_functions
 from counterfoil.arithmetic.compute.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
+    device_advice,
     environment,
     environment_after,
     list_devices,
@@ -116,6 +118,32 @@ def test_a_device_that_is_not_there(name):
 def test_the_cpu_is_listed_and_opens():
     assert list_devices()[0].name == "cpu"
     assert open_device("cpu") == torch.device("cpu")
+
+
+def with_cards(monkeypatch: pytest.MonkeyPatch, *cards: tuple[str, int, int]) -> None:
+    """Let torch say that this machine has these CUDA devices."""
+    properties = [
+        SimpleNamespace(name=name, major=major, minor=minor, gcnArchName=name) for name, major, minor in cards
+    ]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(properties))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", properties.__getitem__)
+
+
+def test_a_card_with_little_float64_is_listed_as_such_and_another_profile_recommended(monkeypatch):
+    with_cards(monkeypatch, ("NVIDIA H100", 9, 0), ("NVIDIA GeForce RTX 4090", 8, 9), ("NVIDIA Next", 77, 0))
+    assert [device.float64_share for device in list_devices()] == [0.5, 0.5, 1 / 64, None]
+    advice = device_advice("float64")
+    assert len(advice) == 1, "of four devices one is slow"
+    assert advice[0].startswith("cuda:1 (NVIDIA GeForce RTX 4090) has little float64, 1/64 of")
+    assert device_advice("float32") == ()
+    assert device_advice("float64", "cuda:1") == advice
+    assert device_advice("float64", "cuda:0") == device_advice("float64", "cpu") == ()
+
+
+def test_cuda_alone_is_the_first_card(monkeypatch):
+    with_cards(monkeypatch, ("NVIDIA GeForce RTX 2080 Ti", 7, 5), ("NVIDIA H100", 9, 0))
+    assert "1/32" in device_advice("float64", "cuda")[0]
 
 
 def test_environment_is_sorted_text():

@@ -1,0 +1,170 @@
+"""What GPUs do in a second by their makers' data sheets, and how long a token takes under a profile by that. Pure.
+
+A model, not a measurement: no GPU ran any of it. Time is the sum of two parts, each at :data:`EFFICIENCY` of the
+published rate: the products, and the bytes that all operators read and write, as if nothing were fused or overlapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from counterfoil.audit.values.transformer import EXACT, GRID, Counts, Transformer
+from counterfoil.base.cards import float64_share
+
+EFFICIENCY = 0.5
+"""Share of a published rate that is reached, of products and of memory alike."""
+RECOMPUTED = 4 / 3
+"""Forward and backward with the forward pass a second time, since activations do not fit: 8 N in place of 6 N."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU by its data sheet: dense rates, without sparsity, in operations a second.
+
+    Attributes:
+        name: Its name.
+        float64: Of products in float64, on tensor cores where it has them for that.
+        float32: Of products in float32, without TensorFloat-32.
+        bfloat16: Of products in bfloat16 with sums in float32.
+        int8: Of products in int8 with sums in int32.
+        bandwidth: Bytes that its memory moves in a second.
+        memory: Bytes that it has.
+        source: Where the figures stand.
+        capability: Its compute capability.
+    """
+
+    name: str
+    float64: float
+    float32: float
+    bfloat16: float
+    int8: float
+    bandwidth: float
+    memory: float
+    source: str
+    capability: tuple[int, int]
+
+    @property
+    def float64_share(self) -> Fraction | None:
+        """Rate of its float64 by that of its float32, leaving out tensor cores."""
+        return float64_share(self.capability)
+
+
+GPUS: Mapping[str, Gpu] = {
+    gpu.name: gpu
+    for gpu in (
+        Gpu("A100", 19.5e12, 19.5e12, 312e12, 624e12, 2.039e12, 80e9, "NVIDIA A100 80GB SXM data sheet", (8, 0)),
+        Gpu("H100", 67e12, 67e12, 989e12, 1979e12, 3.35e12, 80e9, "NVIDIA H100 SXM data sheet", (9, 0)),
+        Gpu("H200", 67e12, 67e12, 989e12, 1979e12, 4.8e12, 141e9, "NVIDIA H200 SXM data sheet", (9, 0)),
+        Gpu("B200", 37e12, 75e12, 2250e12, 4500e12, 7.7e12, 180e9, "NVIDIA HGX B200 data sheet", (10, 0)),
+        Gpu("RTX 4090", 1.29e12, 82.6e12, 165.2e12, 660.6e12, 1.008e12, 24e9, "NVIDIA Ada paper", (8, 9)),
+        Gpu(
+            "RTX 5090",
+            1.64e12,
+            104.8e12,
+            209.5e12,
+            838e12,
+            1.792e12,
+            32e9,
+            "NVIDIA RTX Blackwell paper",
+            (12, 0),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a profile computes on a GPU.
+
+    Attributes:
+        name: The profile; ``bfloat16`` is ordinary training, which nobody can audit.
+        rate: Name of the rate of its products, an attribute of :class:`Gpu`.
+        products: How many products of that dtype make one.
+        read: Bytes that are moved for each element of an operand of a product.
+        made: The same for each element of its result.
+        item: Bytes of an element between operators.
+        counts: Elements that its operators take.
+        rounds: Bytes more for each value that is rounded to a grid.
+        log_bits: Size of the log for each such value; 0 where there is no log.
+        fused: Whether attention and what lies between products is one kernel each, so that it moves next to nothing.
+    """
+
+    name: str
+    rate: str
+    products: int
+    read: float
+    made: float
+    item: int
+    counts: Counts
+    rounds: float = 0.0
+    log_bits: float = 0.0
+    fused: bool = False
+
+    @property
+    def audited(self) -> bool:
+        """Whether what it trains can be audited: ordinary training cannot."""
+        return not self.fused
+
+
+def _int8(name: str, products: int) -> Way:
+    """Return an exact profile's.
+
+    An operand is read for its exponent and to be cut, its pieces are written and read; each int32 product is written
+    and read, and all of them make one float32.
+    """
+    return Way(name, "int8", products, 8.0 + 2 * products, 8.0 * products + 4, 4, EXACT)
+
+
+LOG_BITS = 0.01
+"""Bits of the log for each value that float64-24 rounds: 0.003 to 0.03 were measured (docs/benchmarks.md). Logs of
+float32-bfloat16 were 12 and 105 times as long (docs/numerics.md)."""
+_ROUNDED = 3.0
+"""A value that is rounded is read for its scale, read again and written."""
+WAYS: Mapping[str, Way] = {
+    way.name: way
+    for way in (
+        Way("bfloat16", "bfloat16", 1, 2, 2, 2, GRID, fused=True),
+        Way("float64-24", "float64", 1, 8, 8, 8, GRID, rounds=_ROUNDED * 8, log_bits=LOG_BITS),
+        _int8("exact-20", 6),
+        _int8("exact-13", 3),
+        Way("float32-bfloat16", "float32", 1, 4, 4, 4, GRID, rounds=_ROUNDED * 4, log_bits=100 * LOG_BITS),
+    )
+}
+"""By profile. The three digits of exact-20 take six int8 products, the two of exact-13 three (Karatsuba)."""
+
+
+def with_products(way: Way, products: int) -> Way:
+    """Return an exact way with another number of int8 products: two, say, were one operand a single digit."""
+    return _int8(way.name, products)
+
+
+def product_seconds(gpu: Gpu, way: Way, model: Transformer) -> float:
+    """Return how long the products of a token take."""
+    rate: float = getattr(gpu, way.rate)
+    return model.flops * way.products / (EFFICIENCY * rate)
+
+
+def sweep_seconds(gpu: Gpu, way: Way, model: Transformer) -> float:
+    """Return how long the bytes of a token take that operators read and write."""
+    if way.fused:
+        return 0.0
+    counts = way.counts
+    moved = (
+        way.read * model.elements(counts.products_read)
+        + way.made * model.elements(counts.products_made)
+        + way.item * (model.elements(counts.others_read) + model.elements(counts.others_made))
+        + way.rounds * model.elements(counts.rounded)
+    )
+    return moved / (EFFICIENCY * gpu.bandwidth)
+
+
+def token_seconds(gpu: Gpu, way: Way, model: Transformer) -> float:
+    """Return how long a GPU takes for a token: products and sweeps, the forward pass twice."""
+    return RECOMPUTED * (product_seconds(gpu, way, model) + sweep_seconds(gpu, way, model))
+
+
+def useful_rate(gpu: Gpu, way: Way, model: Transformer) -> float:
+    """Return the useful operations a second, as others state them: without those that are done a second time."""
+    return model.flops / token_seconds(gpu, way, model)
