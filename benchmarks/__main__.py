@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "aggregation": ("aggregation.command", "what a network learns when some of a step's shares lie"),
     "redundancy": ("redundancy", "which shares colluding parties can distort where several compute each"),
     "scale": ("scale", "steps of many shares, recorded by one process and by several"),
+    "fleet": ("fleet", "what larger runs take, and the price of bfloat16, by a model"),
     "paper": ("paper.command", "the paper's experiments"),
     "whole": ("whole.command", "whole trainings of the paper's size, audited on another instruction set"),
     "gpu": ("gpu.command", "all that is to be known of a GPU"),

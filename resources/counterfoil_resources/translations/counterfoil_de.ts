@@ -3474,6 +3474,10 @@ Lauf zu finden</translation>
             <translation>Ein Datensatz des Programms hat fehlende oder unbekannte Felder.</translation>
         </message>
         <message>
+            <source>A replayed step takes {0} times a recorded one, on one device; an auditor gets states at {1:.3g} GB/s.</source>
+            <translation>Ein nachgerechneter Schritt dauert {0}-mal so lange wie ein aufgezeichneter, auf einem Gerät; ein Prüfer bekommt Zustände mit {1:.3g} GB/s.</translation>
+        </message>
+        <message>
             <source>A rounding log has {0} bytes too many.</source>
             <translation>Ein Rundungsprotokoll hat {0} Bytes zu viel.</translation>
         </message>
@@ -3514,6 +3518,14 @@ Lauf zu finden</translation>
             <translation>Eine Quelle des Auftrags kann nicht {0} heißen.</translation>
         </message>
         <message>
+            <source>A state is {0} bytes a parameter: weights and AdamW's moments in float32. It is digested after every step and stored after every {1:,}, and every device holds all of it.</source>
+            <translation>Ein Zustand hat {0} Bytes je Parameter: Gewichte und die Momente von AdamW in float32. Sein Digest wird nach jedem Schritt gebildet, gespeichert wird er nach je {1:,}, und jedes Gerät hält ihn ganz.</translation>
+        </message>
+        <message>
+            <source>A step has {0:,} tokens in {1:,} shares, one for each device; their sums travel as 8 bytes a parameter over a ring of {2:.3g} GB/s, after the backward pass.</source>
+            <translation>Ein Schritt hat {0:,} Token in {1:,} Anteilen, einen je Gerät; ihre Summen laufen mit 8 Bytes je Parameter über einen Ring von {2:.3g} GB/s, nach dem Rückwärtslauf.</translation>
+        </message>
+        <message>
             <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
             <translation>Ein Schritt des Programms braucht etwa {0:,.1f} GiB Speicher; die Grenze ist {1:,.0f} GiB.</translation>
         </message>
@@ -3542,6 +3554,10 @@ Lauf zu finden</translation>
             <translation>Ein Text enthält ein Zeichen, das keine UTF-8-Form hat.</translation>
         </message>
         <message>
+            <source>A token takes 6 N operations, and 12 d T a layer for attention, T = {0:,}; the width d is {1} times the layers, 12 d^2 parameters in each.</source>
+            <translation>Ein Token braucht 6 N Operationen, und 12 d T je Schicht für Attention, T = {0:,}; die Breite d ist das {1}-fache der Schichten, mit je 12 d^2 Parametern.</translation>
+        </message>
+        <message>
             <source>A tree head, which the trainer dated {0}, is of another order, {1}.</source>
             <translation>Ein Baumkopf, den der Trainer auf {0} datiert hat, gehört zu einem anderen Auftrag, {1}.</translation>
         </message>
@@ -3564,6 +3580,10 @@ Lauf zu finden</translation>
         <message>
             <source>A verdict takes the run: audit it when it is made.</source>
             <translation>Ein Urteil braucht den Lauf: Prüfen Sie ihn, wenn er fertig ist.</translation>
+        </message>
+        <message>
+            <source>Activations do not fit, so that forward passes run twice: {0:.3g} times the time.</source>
+            <translation>Aktivierungen passen nicht in den Speicher, daher laufen Vorwärtsläufe zweimal: das {0:.3g}-fache der Zeit.</translation>
         </message>
         <message>
             <source>Adding them once more in another way gave this machine's result again.</source>
@@ -3854,6 +3874,10 @@ Lauf zu finden</translation>
             <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und aufbewahrt hat.</translation>
         </message>
         <message>
+            <source>Choose, say, 0.99 and 0.01.</source>
+            <translation>Wählen Sie etwa 0.99 und 0.01.</translation>
+        </message>
+        <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
             <translation>Das Stück {0} des Tensors {1} hat die falsche Länge.</translation>
         </message>
@@ -3868,6 +3892,10 @@ Lauf zu finden</translation>
         <message>
             <source>Comparing {0}</source>
             <translation>{0} wird verglichen</translation>
+        </message>
+        <message>
+            <source>Confidence and bad fraction are shares between 0 and 1.</source>
+            <translation>Sicherheit und schlechter Anteil liegen zwischen 0 und 1.</translation>
         </message>
         <message>
             <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
@@ -3946,6 +3974,10 @@ Lauf zu finden</translation>
             <translation>Verfolgen Sie sie erneut, wenn der Trainer sie fortsetzt.</translation>
         </message>
         <message>
+            <source>From {0:.3g} billion parameters on, weights, moments and gradients are more than the {1:.0f} GB of one {2}. Every device that records or replays holds all of them: dividing a state is not built.</source>
+            <translation>Ab {0:.3g} Milliarden Parametern sind Gewichte, Momente und Gradienten mehr als die {1:.0f} GB einer {2}. Jedes Gerät, das aufzeichnet oder nachrechnet, hält sie ganz: einen Zustand zu teilen ist nicht gebaut.</translation>
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -3984,6 +4016,14 @@ Lauf zu finden</translation>
         <message>
             <source>Give it.</source>
             <translation>Geben Sie es an.</translation>
+        </message>
+        <message>
+            <source>Give more tokens, such as 1e12.</source>
+            <translation>Geben Sie mehr Token an, etwa 1e12.</translation>
+        </message>
+        <message>
+            <source>Give sizes such as 1,8,70.</source>
+            <translation>Geben Sie Größen wie 1,8,70 an.</translation>
         </message>
         <message>
             <source>Give the folder of a recording that goes on, .NAME.recording beside its run.</source>
@@ -4196,6 +4236,10 @@ Lauf zu finden</translation>
         <message>
             <source>It says what it is twice, or out of order.</source>
             <translation>Er sagt zweimal oder in falscher Reihenfolge, was er ist.</translation>
+        </message>
+        <message>
+            <source>Its log has {0:.2g} bits for each rounded value, and those of larger ones too.</source>
+            <translation>Sein Log hat {0:.2g} Bit je gerundetem Wert, und die von größeren ebenso.</translation>
         </message>
         <message>
             <source>Its signature binds it to that, so the dispute can be settled by anybody who repeats this one share.</source>
@@ -4422,6 +4466,10 @@ Lauf zu finden</translation>
             <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
         </message>
         <message>
+            <source>Of each rounded value {0} bits are logged under float64-24, as was measured on processors, and a hundred times that under float32-bfloat16.</source>
+            <translation>Von jedem gerundeten Wert stehen unter float64-24 {0} Bit im Log, wie auf Prozessoren gemessen, und unter float32-bfloat16 das Hundertfache.</translation>
+        </message>
+        <message>
             <source>Of the order nothing but its manifest is needed: what shares give is added.</source>
             <translation>Vom Auftrag wird nur das Manifest gebraucht: Was Anteile ergeben, wird addiert.</translation>
         </message>
@@ -4436,6 +4484,10 @@ Lauf zu finden</translation>
         <message>
             <source>Of {0} judged steps {1} differ; the first is {2}.</source>
             <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
+        </message>
+        <message>
+            <source>One step was measured on {0}, at {1:.3g} operations a second; larger ones are taken to run at that rate. Small ones run at less.</source>
+            <translation>Ein Schritt wurde auf {0} gemessen, mit {1:.3g} Operationen je Sekunde; für größere gilt dieselbe Rate. Kleine erreichen weniger.</translation>
         </message>
         <message>
             <source>One tree head that the trainer signed agrees with it</source>
@@ -4496,6 +4548,10 @@ Lauf zu finden</translation>
         <message>
             <source>Proven margins follow from the program; none may be set for single operators.</source>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
+        </message>
+        <message>
+            <source>Rates are those of the {0}, dense; {1:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
+            <translation>Die Raten sind die des Datenblatts ({0}), dicht; erreicht werden davon {1:.0f} %, bei Produkten wie beim Speicher. Keine GPU hat das gemessen.</translation>
         </message>
         <message>
             <source>Ray is not installed.</source>
@@ -4562,6 +4618,10 @@ Lauf zu finden</translation>
             <translation>Die Rundungsstelle {0} eines Protokolls ist abgeschnitten oder hat keinen richtigen Rice-Parameter.</translation>
         </message>
         <message>
+            <source>SHA-256 takes {0:.3g} GB/s, eight threads of a processor; digests are made beside the next step.</source>
+            <translation>SHA-256 schafft {0:.3g} GB/s, auf acht Threads eines Prozessors; Digests entstehen neben dem nächsten Schritt.</translation>
+        </message>
+        <message>
             <source>Save the model again into an empty folder.</source>
             <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
@@ -4594,6 +4654,10 @@ Lauf zu finden</translation>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
         </message>
         <message>
+            <source>Segments are drawn after the run was signed. A run with fewer bad ones than {0:.3g} % may pass: a single one is found with the probability that it is in the sample.</source>
+            <translation>Segmente werden gezogen, nachdem der Lauf signiert ist. Ein Lauf mit weniger als {0:.3g} % schlechten kann durchkommen: ein einzelnes wird so wahrscheinlich gefunden, wie es in der Stichprobe liegt.</translation>
+        </message>
+        <message>
             <source>Set TMPDIR to a folder that can be written and has room.</source>
             <translation>Setzen Sie TMPDIR auf einen Ordner, in den geschrieben werden kann und der Platz hat.</translation>
         </message>
@@ -4620,6 +4684,10 @@ Lauf zu finden</translation>
         <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
+        </message>
+        <message>
+            <source>Sizes and counts of a plan are more than 0.</source>
+            <translation>Größen und Anzahlen eines Plans sind größer als 0.</translation>
         </message>
         <message>
             <source>Some values lie close enough to a midpoint for hardware to round them differently, but rounding them to the other side does not lead to what the trainer signed.</source>
@@ -5838,6 +5906,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf hat ein Rundungsprotokoll von {0} Bytes unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
+            <source>The run has fewer tokens than one of its steps, {0:,}.</source>
+            <translation>Der Lauf hat weniger Token als einer seiner Schritte, {0:,}.</translation>
+        </message>
+        <message>
             <source>The run has no step {0}; its steps are {1} to {2}.</source>
             <translation>Der Lauf hat keinen Schritt {0}; seine Schritte sind {1} bis {2}.</translation>
         </message>
@@ -6762,6 +6834,10 @@ Lauf zu finden</translation>
             <translation>Zwei Skalare der Schritte haben denselben Namen.</translation>
         </message>
         <message>
+            <source>Under a profile nothing is fused: every operator reads and writes its tensors, attention's matrices too. Ordinary bfloat16 moves nothing beside its products.</source>
+            <translation>Unter einem Profil ist nichts verschmolzen: jeder Operator liest und schreibt seine Tensoren, auch die Matrizen der Attention. Gewöhnliches bfloat16 bewegt neben seinen Produkten nichts.</translation>
+        </message>
+        <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
             <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist das Element {1}, in ganzen Zahlen berechnet, {2}, wie dieser Rechner es hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
         </message>
@@ -6908,6 +6984,10 @@ Lauf zu finden</translation>
         <message>
             <source>What {0} holds is too long for a passphrase.</source>
             <translation>Was in {0} steht, ist zu lang für ein Passwort.</translation>
+        </message>
+        <message>
+            <source>Where hashing is marked, a step waits for the digest of its state: fewer devices, or larger batches, take as long.</source>
+            <translation>Wo Hashing steht, wartet ein Schritt auf den Digest seines Zustands: weniger Geräte oder größere Batches brauchen ebenso lang.</translation>
         </message>
         <message>
             <source>Where masks are large negative numbers, use minus infinity in their place. {0}</source>

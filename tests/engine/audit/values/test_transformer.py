@@ -86,7 +86,7 @@ def test_the_operations_of_a_layer_are_those_of_its_program() -> None:
 
 
 def test_the_places_and_tensors_of_a_layer_are_those_of_its_program() -> None:
-    assert PLACES == {False: layer("float64-24")["places"], True: layer("exact-13")["places"]}
+    assert {False: layer("float64-24")["places"], True: layer("exact-13")["places"]} == PLACES
     assert layer("float64-24")["parameters"] == 12 * 128**2 + 13 * 128
     assert layer("float64-24")["tensors"] == TENSORS
 
