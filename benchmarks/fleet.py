@@ -24,6 +24,7 @@ GPU = GPUS["H100"]
 SIZES = (1e9, 2e9, 4e9, 8e9, 16e9, 32e9, 70e9)
 """Of the picture."""
 CONTEXTS = (1024, 4096)
+_ACROSS = "billions of parameters"
 SAMPLES = ((0.9, 100), (0.99, 100), (0.99, 10), (0.999, 10))
 """Confidence, and steps of a segment."""
 
@@ -227,9 +228,9 @@ def draw(path: Path) -> None:
     profiles = [name for name, way in WAYS.items() if way.audited]
     names = [*profiles, *(name for name in WAYS if name not in profiles)]
     panels = [
-        Panel("billions of parameters", "device-hours to record", _curves(fleet, "record_device_hours", names)),
-        Panel("billions of parameters", "device-hours to audit the sample", _curves(fleet, "sample_device_hours", profiles)),
-    ]  # fmt: skip
+        Panel(_ACROSS, "device-hours to record", _curves(fleet, "record_device_hours", names)),
+        Panel(_ACROSS, "device-hours to audit the sample", _curves(fleet, "sample_device_hours", profiles)),
+    ]
     draw_panels(panels, path)
 
 

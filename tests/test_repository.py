@@ -74,14 +74,19 @@ ExactPrecision
 FileUse
 Finding
 FineTuning
+Fleet
+FleetRequest
+FleetRow
 FollowEnded
 FollowEvent
 FollowRequest
 FollowStarted
 FollowState
 Followed
+GPUS
 GivenFileError
 Gpt2Size
+Gpu
 HeadsChecked
 Kept
 LabelFlip
@@ -93,6 +98,7 @@ Loop
 LoopStep
 Lora
 MachineTrust
+MeasuredStep
 MerkleComparison
 NAdam
 NeighbourOperator
@@ -183,6 +189,7 @@ load_private_key
 load_public_key
 loop
 meaning_of
+measured_by
 needs_passphrase
 one_line
 order_custom
@@ -195,6 +202,7 @@ order_turns
 order_vgg
 pem_of
 plan_audit
+plan_fleet
 preview_adjudication
 preview_verdict
 ranges

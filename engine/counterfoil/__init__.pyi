@@ -97,6 +97,14 @@ from .audit.values.events import (
     StepReplayed as StepReplayed,
     WorkersReported as WorkersReported,
 )
+from .audit.values.fleet import (
+    Fleet as Fleet,
+    FleetRequest as FleetRequest,
+    FleetRow as FleetRow,
+    MeasuredStep as MeasuredStep,
+    measured_by as measured_by,
+    plan_fleet as plan_fleet,
+)
 from .audit.values.following import (
     FollowEnded as FollowEnded,
     FollowEvent as FollowEvent,
@@ -125,6 +133,7 @@ from .audit.values.plan import (
     PlanProgress as PlanProgress,
     PlanRow as PlanRow,
 )
+from .audit.values.rates import GPUS as GPUS, Gpu as Gpu
 from .audit.values.recognised import (
     FileUse as FileUse,
     Recognised as Recognised,

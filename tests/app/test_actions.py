@@ -16,7 +16,7 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 ALWAYS = {
-    "about", "add_to_queue", "copy_log", "help", "keys",
+    "about", "add_to_queue", "copy_log", "fleet", "help", "keys",
     "layout", "open", "preferences", "quit", "read_verdict", "shortcuts",
 }  # fmt: skip
 SAMPLES = {"honest_sample", "tampered_sample"}

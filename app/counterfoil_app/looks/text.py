@@ -10,6 +10,8 @@ from PySide6.QtCore import QLocale
 from counterfoil_app.looks.language import texts
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+LARGEST_SIZE = 9e18
+"""From here on sizes are more than Qt's integers hold."""
 
 _tr = texts("text")
 
@@ -41,6 +43,13 @@ def loss(value: float) -> str:
 def size(value: int) -> str:
     """A number of bytes in binary units."""
     return QLocale().formattedDataSize(value, 1, QLocale.DataSizeFormat.DataSizeIecFormat)
+
+
+def amount(value: float) -> str:
+    """A number of bytes in units of 1000, which may be more than the largest integer of Qt."""
+    if value < LARGEST_SIZE:
+        return QLocale().formattedDataSize(round(value), 1, QLocale.DataSizeFormat.DataSizeSIFormat)
+    return f"{QLocale().toString(value / 1e18, 'f', 1)} EB"
 
 
 def step(memory: int, operations: int) -> str:

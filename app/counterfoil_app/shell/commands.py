@@ -25,6 +25,7 @@ class Commands(QObject):
         files: Asks for files.
         verdicts: Signs and reads verdicts.
         plan: Asks how much is replayed.
+        fleet: Shows what large runs take.
         results: Shows earlier results.
         keys: Shows the known keys.
     """
@@ -36,6 +37,7 @@ class Commands(QObject):
         files: Files,
         verdicts: VerdictDesk,
         plan: Callable[[], None],
+        fleet: Callable[[], None],
         results: Callable[[], None],
         keys: Callable[[], object],
     ) -> None:
@@ -45,6 +47,7 @@ class Commands(QObject):
         self._files = files
         self._verdicts = verdicts
         self._plan = plan
+        self._fleet = fleet
         self._results = results
         self._keys = keys
 
@@ -69,6 +72,7 @@ class Commands(QObject):
             "go_on": (self._resume, "F7"),
             "stop": (session.stop, "Shift+F5"),
             "plan": (self._plan, "Ctrl+L"),
+            "fleet": (self._fleet, ""),
             "add_to_queue": (files.choose_for_queue, "Ctrl+Shift+A"),
             "start_queue": (queue.start, "Ctrl+F5"),
             "stop_queue": (queue.stop, "Ctrl+Shift+F5"),
@@ -126,6 +130,11 @@ class Commands(QObject):
                 self.tr("P&lan\u2026"),
                 "plan",
                 self.tr("Choose how much of the run is replayed, and see what that costs and proves"),
+            ),
+            "fleet": Face(
+                self.tr("Plan a lar&ge run\u2026"),
+                "plan",
+                self.tr("See what recording, storing and auditing a run of billions of parameters would take"),
             ),
             "add_to_queue": Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
             "start_queue": Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),

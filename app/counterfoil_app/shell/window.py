@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
-from counterfoil import AuditReport
+from counterfoil import AuditReport, Plan
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
@@ -40,6 +40,7 @@ from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.dropped import DropHint, dropped_files
+from counterfoil_app.views.fleet_dialog import FleetDialog
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
@@ -104,8 +105,9 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
-            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results, self.keys.show
-        )
+            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
+            self.keys.show,
+        )  # fmt: skip
         rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -301,9 +303,19 @@ class MainWindow(QMainWindow):
         if self.session.summary is None or not self.session.can_replay:
             return
         dialog = PlanDialog(self.session, self)
+        dialog.fleet_wanted.connect(lambda: self.plan_fleet(dialog.plans, dialog))
         dialog.accepted.connect(self._device_chosen)
         dialog.accepted.connect(self.header.show_devices)
         open_dialog(dialog)
+
+    def plan_fleet(self, plans: Mapping[str, Plan] | None = None, over: QWidget | None = None) -> None:
+        """Show what runs past the machines at hand take.
+
+        Args:
+            plans: What was measured of the open run, by device; nothing unless given.
+            over: The dialog that it was asked from; the window unless given.
+        """
+        open_dialog(FleetDialog(self.theme, plans, over or self))
 
     def show_results(self) -> None:
         """Show all results, those of earlier days too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -38,13 +39,19 @@ class PlanDialog(QDialog):
 
     Args:
         session: The session with the open run.
+
+    Attributes:
+        plans: What was measured, by device.
     """
+
+    fleet_wanted = Signal()
+    """What larger runs take is asked for."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Plan the replay"))
         self._session = session
-        self._plans: dict[str, Plan] = {}
+        self.plans: dict[str, Plan] = {}
         assert session.summary is not None
         order, run = session.summary.order, session.summary.run
         self._compute = order.compute
@@ -95,6 +102,8 @@ class PlanDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Use this plan"))
         self.ok.setProperty("primary", True)
+        self.larger = self.buttons.addButton(self.tr("Plan a lar&ge run\u2026"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.larger.clicked.connect(self.fleet_wanted)
         self._column = Body(self, self.meaning, self.buttons)
         parts = (intro, self._choices(), self._devices(), self.invitation, (self._prepared_table(), 1))
         layouts.fill(self._column, *parts, spacing=12)
@@ -197,14 +206,14 @@ class PlanDialog(QDialog):
     def _bad_changed(self, _value: float) -> None:
         # The sizes of samples depend on it, so that what was measured no longer answers the question.
         self._session.planner.stop()
-        self._plans.clear()
+        self.plans.clear()
         self.sample.setChecked(True)
         self._show_plan()
         self._refresh()
 
     def _row_chosen(self) -> None:
         selected = self.table.selectionModel().selectedRows()
-        plan = next(iter(self._plans.values()), None)
+        plan = next(iter(self.plans.values()), None)
         if not selected or plan is None:
             return
         row = plan.rows[selected[0].row()]
@@ -224,8 +233,8 @@ class PlanDialog(QDialog):
     def _plan_changed(self) -> None:
         plan = self._session.planner.plan
         if isinstance(plan, Plan) and plan.bad_fraction == self._bad_fraction():
-            first = not self._plans
-            self._plans[plan.device] = plan
+            first = not self.plans
+            self.plans[plan.device] = plan
             self._show_plan()
             if first:  # there is a table now
                 self._column.fit(self.width())
@@ -234,7 +243,7 @@ class PlanDialog(QDialog):
     # Showing
 
     def _show_plan(self) -> None:
-        plans = self._plans
+        plans = self.plans
         find, passes = self.tr("Chance to find\na bad run"), self.tr("Chance that\na bad run passes")
         heads = [find, self.tr("Segments"), self.tr("Steps"), passes]
         self.table.blockSignals(True)
@@ -296,7 +305,7 @@ class PlanDialog(QDialog):
         return translated(advice or device.float64_note)
 
     def _mark_row(self) -> None:
-        plan = next(iter(self._plans.values()), None)
+        plan = next(iter(self.plans.values()), None)
         wanted = 1.0 if self.whole.isChecked() else self.confidence.currentData() if self.sample.isChecked() else None
         place = next((n for n, row in enumerate(plan.rows) if row.confidence == wanted), -1) if plan else -1
         self.table.blockSignals(True)
@@ -307,7 +316,7 @@ class PlanDialog(QDialog):
         self.table.blockSignals(False)
 
     def _row(self) -> PlanRow | None:
-        plan = self._plans.get(self.device_name)
+        plan = self.plans.get(self.device_name)
         if plan is None or self.listed.isChecked():
             return None
         wanted = 1.0 if self.whole.isChecked() else self.confidence.currentData()
@@ -343,7 +352,7 @@ class PlanDialog(QDialog):
             "{0} of {1} segments are drawn at random when the replay starts. A run in which {2} or more of them are "
             "bad would pass with a probability of {3}."
         ).format(
-            text.count(row.segments), text.count(self._total), text.count(self._plans[self.device_name].bad),
+            text.count(row.segments), text.count(self._total), text.count(self.plans[self.device_name].bad),
             text.number(row.passing),
         ) + takes, "info"  # fmt: skip
 

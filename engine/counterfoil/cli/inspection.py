@@ -46,7 +46,7 @@ from counterfoil.signing.keys import load_public_key
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.values.fleet import Measured
+    from counterfoil.audit.values.fleet import MeasuredStep
     from counterfoil.audit.values.plan import Plan
     from counterfoil.audit.values.rates import Gpu
 
@@ -165,7 +165,7 @@ def plan(
             parameters=parameters, tokens=tokens, batch_tokens=batch_tokens, devices=devices,
             checkpoint_every=checkpoint_every, confidence=confidence, bad_fraction=bad_fraction,
         )  # fmt: skip
-        source: Gpu | Measured
+        source: Gpu | MeasuredStep
         if run is None:
             source = gpu_named(gpu or DEFAULT_GPU)
         else:

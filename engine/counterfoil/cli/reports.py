@@ -381,7 +381,7 @@ def show_calibration(out: Console, calibration: Calibration) -> None:
         margin = f"2^(E-{kind.margin_bits})"
         table.add_row(shown(kind.kind), str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
     out.print(table)
-    out.print(f"Measured over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
+    out.print(f"MeasuredStep over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
     if min((kind.headroom for kind in calibration.kinds), default=math.inf) < HEADROOM_BITS:
         out.print(f"Where the headroom is below {HEADROOM_BITS} bits, the profile's grid leaves no room for more.")
 

@@ -314,6 +314,10 @@
             <translation>P&amp;lanen…</translation>
         </message>
         <message>
+            <source>Plan a lar&amp;ge run…</source>
+            <translation>&amp;Einen großen Lauf planen…</translation>
+        </message>
+        <message>
             <source>R&amp;esume</source>
             <translation>F&amp;ortsetzen</translation>
         </message>
@@ -348,6 +352,10 @@
         <message>
             <source>Save the replayed steps as CSV</source>
             <translation>Die nachgerechneten Schritte als CSV speichern</translation>
+        </message>
+        <message>
+            <source>See what recording, storing and auditing a run of billions of parameters would take</source>
+            <translation>Zeigt, was Aufzeichnen, Speichern und Prüfen eines Laufs mit Milliarden von Parametern braucht</translation>
         </message>
         <message>
             <source>Sign what the replay found, and save it</source>
@@ -1116,6 +1124,157 @@
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
+        </message>
+    </context>
+    <context>
+        <name>FleetDialog</name>
+        <message>
+            <source>&amp;Assumptions</source>
+            <translation>&amp;Annahmen</translation>
+        </message>
+        <message>
+            <source>&amp;Plot</source>
+            <translation>&amp;Diagramm</translation>
+        </message>
+        <message>
+            <source>&amp;Table</source>
+            <translation>&amp;Tabelle</translation>
+        </message>
+        <message>
+            <source>A sample finds a run with</source>
+            <translation>Eine Stichprobe findet einen Lauf mit</translation>
+        </message>
+        <message>
+            <source>A step</source>
+            <translation>Ein Schritt</translation>
+        </message>
+        <message>
+            <source>Billions of
+parameters</source>
+            <translation>Milliarden
+Parameter</translation>
+        </message>
+        <message>
+            <source>Chance to find a bad run</source>
+            <translation>Chance, einen schlechten Lauf zu finden</translation>
+        </message>
+        <message>
+            <source>Days</source>
+            <translation>Tage</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>Gerät</translation>
+        </message>
+        <message>
+            <source>Device-hours
+to record</source>
+            <translation>Gerätestunden,
+Aufzeichnen</translation>
+        </message>
+        <message>
+            <source>Logs</source>
+            <translation>Logs</translation>
+        </message>
+        <message>
+            <source>Number of devices</source>
+            <translation>Anzahl der Geräte</translation>
+        </message>
+        <message>
+            <source>Plan a large run</source>
+            <translation>Einen großen Lauf planen</translation>
+        </message>
+        <message>
+            <source>Profile</source>
+            <translation>Profil</translation>
+        </message>
+        <message>
+            <source>Sample,
+device-hours</source>
+            <translation>Stichprobe,
+Gerätestunden</translation>
+        </message>
+        <message>
+            <source>Share of bad segments</source>
+            <translation>Anteil schlechter Segmente</translation>
+        </message>
+        <message>
+            <source>States</source>
+            <translation>Zustände</translation>
+        </message>
+        <message>
+            <source>Steps of a segment</source>
+            <translation>Schritte eines Segments</translation>
+        </message>
+        <message>
+            <source>TFLOP/s of
+a device</source>
+            <translation>TFLOP/s
+eines Geräts</translation>
+        </message>
+        <message>
+            <source>To fetch
+for the sample</source>
+            <translation>Zu holen für
+die Stichprobe</translation>
+        </message>
+        <message>
+            <source>Tokens of the run</source>
+            <translation>Token des Laufs</translation>
+        </message>
+        <message>
+            <source>What large runs take</source>
+            <translation>Was große Läufe brauchen</translation>
+        </message>
+        <message>
+            <source>What recording, storing and auditing the training of a language model would take. It is a model: no such run was made, and what it rests on stands under Assumptions.</source>
+            <translation>Was Aufzeichnen, Speichern und Prüfen des Trainings eines Sprachmodells brauchen würde. Das ist ein Modell: Es gab keinen solchen Lauf, und worauf es beruht, steht unter Annahmen.</translation>
+        </message>
+        <message>
+            <source>Whole audit,
+device-hours</source>
+            <translation>Ganze Prüfung,
+Gerätestunden</translation>
+        </message>
+        <message>
+            <source>cannot be audited</source>
+            <translation>nicht prüfbar</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>of bad segments, with a chance of</source>
+            <translation>schlechten Segmenten; Chance:</translation>
+        </message>
+        <message>
+            <source>{0} billion</source>
+            <translation>{0} Milliarden</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments are the sample: a run in which {2} or more of them are bad would pass with a probability of {3}.</source>
+            <translation>{0} von {1} Segmenten sind die Stichprobe: Ein Lauf, in dem {2} oder mehr davon schlecht sind, käme mit der Wahrscheinlichkeit {3} durch.</translation>
+        </message>
+        <message>
+            <source>{0} s</source>
+            <translation>{0} s</translation>
+        </message>
+        <message>
+            <source>{0} s, hashing</source>
+            <translation>{0} s, Hashing</translation>
+        </message>
+        <message>
+            <source>{0}, as measured</source>
+            <translation>{0}, wie gemessen</translation>
+        </message>
+        <message>
+            <source>{0}, by its data sheet</source>
+            <translation>{0}, nach Datenblatt</translation>
+        </message>
+        <message>
+            <source>{0}, ordinary</source>
+            <translation>{0}, gewöhnlich</translation>
         </message>
     </context>
     <context>
@@ -2106,6 +2265,10 @@ Lauf zu finden</translation>
         <message>
             <source>Numbers of the segments</source>
             <translation>Nummern der Segmente</translation>
+        </message>
+        <message>
+            <source>Plan a lar&amp;ge run…</source>
+            <translation>&amp;Einen großen Lauf planen…</translation>
         </message>
         <message>
             <source>Plan the replay</source>
@@ -4550,8 +4713,8 @@ Lauf zu finden</translation>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
         </message>
         <message>
-            <source>Rates are those of the {0}, dense; {1:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
-            <translation>Die Raten sind die des Datenblatts ({0}), dicht; erreicht werden davon {1:.0f} %, bei Produkten wie beim Speicher. Keine GPU hat das gemessen.</translation>
+            <source>Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
+            <translation>Die Raten sind die, die {0} für die {1} veröffentlicht, dicht; erreicht werden davon {2:.0f} %, bei Produkten wie beim Speicher. Keine GPU hat das gemessen.</translation>
         </message>
         <message>
             <source>Ray is not installed.</source>
@@ -8824,6 +8987,25 @@ Lauf zu finden</translation>
         <message>
             <source>{0}, proven margins</source>
             <translation>{0}, bewiesene Toleranzen</translation>
+        </message>
+    </context>
+    <context>
+        <name>fleet</name>
+        <message>
+            <source>Billions of parameters</source>
+            <translation>Milliarden Parameter</translation>
+        </message>
+        <message>
+            <source>Device-hours by billions of parameters</source>
+            <translation>Gerätestunden nach Milliarden von Parametern</translation>
+        </message>
+        <message>
+            <source>Device-hours to audit the sample</source>
+            <translation>Gerätestunden zum Prüfen der Stichprobe</translation>
+        </message>
+        <message>
+            <source>Device-hours to record</source>
+            <translation>Gerätestunden zum Aufzeichnen</translation>
         </message>
     </context>
     <context>

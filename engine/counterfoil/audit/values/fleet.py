@@ -39,7 +39,7 @@ HASH_RATE = 8 * 1.716e9
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredStep:
     """A device by one step that was measured on it.
 
     Attributes:
@@ -186,12 +186,12 @@ class Fleet:
     notes: tuple[str, ...]
 
 
-def measured_by(plan: Plan) -> Measured:
+def measured_by(plan: Plan) -> MeasuredStep:
     """Return the device of a plan, by the steps of its run that it measured."""
-    return Measured(plan.device, plan.profile, plan.estimate.flops / plan.step_seconds, plan.log_bits)
+    return MeasuredStep(plan.device, plan.profile, plan.estimate.flops / plan.step_seconds, plan.log_bits)
 
 
-def plan_fleet(source: Gpu | Measured, request: FleetRequest | None = None) -> Fleet:
+def plan_fleet(source: Gpu | MeasuredStep, request: FleetRequest | None = None) -> Fleet:
     """Return what runs take: by a GPU's data sheet under every profile, or by a measured step under its own.
 
     Args:
@@ -219,7 +219,7 @@ def plan_fleet(source: Gpu | Measured, request: FleetRequest | None = None) -> F
     )
 
 
-def _ways(source: Gpu | Measured) -> tuple[Way, ...]:
+def _ways(source: Gpu | MeasuredStep) -> tuple[Way, ...]:
     """The profiles of the rows; of a measured step its own, or one that is like it where it has no name."""
     if isinstance(source, Gpu):
         return tuple(WAYS.values())
@@ -229,14 +229,14 @@ def _ways(source: Gpu | Measured) -> tuple[Way, ...]:
                 way.rounds, source.log_bits),)  # fmt: skip
 
 
-def _seconds(source: Gpu | Measured, way: Way, model: Transformer) -> float:
+def _seconds(source: Gpu | MeasuredStep, way: Way, model: Transformer) -> float:
     """How long a device computes for a token."""
     if isinstance(source, Gpu):
         return token_seconds(source, way, model)
     return model.flops / source.rate
 
 
-def _row(source: Gpu | Measured, way: Way, model: Transformer, asked: FleetRequest, count: int) -> FleetRow:
+def _row(source: Gpu | MeasuredStep, way: Way, model: Transformer, asked: FleetRequest, count: int) -> FleetRow:
     extent, memory = asked.extent, source.memory if isinstance(source, Gpu) else None
     gradients = GRADIENT_BYTES * model.parameters
     alone = asked.batch_tokens * _seconds(source, way, model)
@@ -288,7 +288,7 @@ def _audited(row: FleetRow, way: Way, model: Transformer, asked: FleetRequest, c
     )
 
 
-def assumptions(source: Gpu | Measured, asked: FleetRequest) -> tuple[str, ...]:
+def assumptions(source: Gpu | MeasuredStep, asked: FleetRequest) -> tuple[str, ...]:
     """Return what a plan rests on, a sentence for each assumption."""
     return (
         *(_by_data_sheet(source) if isinstance(source, Gpu) else _by_a_step(source)),
@@ -331,9 +331,10 @@ def assumptions(source: Gpu | Measured, asked: FleetRequest) -> tuple[str, ...]:
 def _by_data_sheet(gpu: Gpu) -> tuple[str, ...]:
     return (
         say(
-            "Rates are those of the {0}, dense; {1:.0f} % of them is reached, of products and of memory alike. No GPU "
-            "measured it.",
-            gpu.source,
+            "Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of "
+            "memory alike. No GPU measured it.",
+            gpu.maker,
+            gpu.name,
             100 * EFFICIENCY,
         ),
         say(
@@ -349,7 +350,7 @@ def _by_data_sheet(gpu: Gpu) -> tuple[str, ...]:
     )
 
 
-def _by_a_step(measured: Measured) -> tuple[str, ...]:
+def _by_a_step(measured: MeasuredStep) -> tuple[str, ...]:
     return (
         say(
             "One step was measured on {0}, at {1:.3g} operations a second; larger ones are taken to run at that rate. "
@@ -361,7 +362,7 @@ def _by_a_step(measured: Measured) -> tuple[str, ...]:
     )
 
 
-def _notes(source: Gpu | Measured, rows: tuple[FleetRow, ...]) -> tuple[str, ...]:
+def _notes(source: Gpu | MeasuredStep, rows: tuple[FleetRow, ...]) -> tuple[str, ...]:
     """What stands in the way of rows."""
     found: list[str] = []
     large = [row.parameters for row in rows if row.fits is False]

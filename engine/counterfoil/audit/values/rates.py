@@ -31,7 +31,7 @@ class Gpu:
         int8: Of products in int8 with sums in int32.
         bandwidth: Bytes that its memory moves in a second.
         memory: Bytes that it has.
-        source: Where the figures stand.
+        maker: Who publishes these figures.
         capability: Its compute capability.
     """
 
@@ -42,7 +42,7 @@ class Gpu:
     int8: float
     bandwidth: float
     memory: float
-    source: str
+    maker: str
     capability: tuple[int, int]
 
     @property
@@ -51,25 +51,17 @@ class Gpu:
         return float64_share(self.capability)
 
 
+# NVIDIA's data sheets of A100 80GB SXM, H100 SXM, H200 SXM and HGX B200, and its papers on the architectures Ada and
+# RTX Blackwell.
 GPUS: Mapping[str, Gpu] = {
     gpu.name: gpu
     for gpu in (
-        Gpu("A100", 19.5e12, 19.5e12, 312e12, 624e12, 2.039e12, 80e9, "NVIDIA A100 80GB SXM data sheet", (8, 0)),
-        Gpu("H100", 67e12, 67e12, 989e12, 1979e12, 3.35e12, 80e9, "NVIDIA H100 SXM data sheet", (9, 0)),
-        Gpu("H200", 67e12, 67e12, 989e12, 1979e12, 4.8e12, 141e9, "NVIDIA H200 SXM data sheet", (9, 0)),
-        Gpu("B200", 37e12, 75e12, 2250e12, 4500e12, 7.7e12, 180e9, "NVIDIA HGX B200 data sheet", (10, 0)),
-        Gpu("RTX 4090", 1.29e12, 82.6e12, 165.2e12, 660.6e12, 1.008e12, 24e9, "NVIDIA Ada paper", (8, 9)),
-        Gpu(
-            "RTX 5090",
-            1.64e12,
-            104.8e12,
-            209.5e12,
-            838e12,
-            1.792e12,
-            32e9,
-            "NVIDIA RTX Blackwell paper",
-            (12, 0),
-        ),
+        Gpu("A100", 19.5e12, 19.5e12, 312e12, 624e12, 2.039e12, 80e9, "NVIDIA", (8, 0)),
+        Gpu("H100", 67e12, 67e12, 989e12, 1979e12, 3.35e12, 80e9, "NVIDIA", (9, 0)),
+        Gpu("H200", 67e12, 67e12, 989e12, 1979e12, 4.8e12, 141e9, "NVIDIA", (9, 0)),
+        Gpu("B200", 37e12, 75e12, 2250e12, 4500e12, 7.7e12, 180e9, "NVIDIA", (10, 0)),
+        Gpu("RTX 4090", 1.29e12, 82.6e12, 165.2e12, 660.6e12, 1.008e12, 24e9, "NVIDIA", (8, 9)),
+        Gpu("RTX 5090", 1.64e12, 104.8e12, 209.5e12, 838e12, 1.792e12, 32e9, "NVIDIA", (12, 0)),
     )
 }
 

@@ -10,7 +10,7 @@ from counterfoil.audit.values.fleet import (
     REPLAYED,
     FleetRequest,
     FleetRow,
-    Measured,
+    MeasuredStep,
     measured_by,
     plan_fleet,
 )
@@ -111,18 +111,19 @@ def test_a_measured_step_gives_rows_of_its_own_profile_at_its_own_rate() -> None
         estimate=estimate, profile="float64-24", log_bits=0.02,
     )  # fmt: skip
     measured = measured_by(plan)
-    assert measured == Measured("cuda:0", "float64-24", 3e12, 0.02)
+    assert measured == MeasuredStep("cuda:0", "float64-24", 3e12, 0.02)
     fleet = plan_fleet(measured, ONE)
     assert [found.profile for found in fleet.rows] == ["float64-24"]
     assert fleet.rows[0].rate == pytest.approx(3e12)
     assert fleet.rows[0].log_bytes == pytest.approx(2 * row("float64-24").log_bytes)
     assert fleet.rows[0].fits is None
     assert "measured on cuda:0" in fleet.assumptions[0]
-    assert not any("data sheet" in line for line in fleet.assumptions)
+    assert not any("publishes" in line for line in fleet.assumptions)
+    assert any("publishes" in line for line in plan_fleet(H100, ONE).assumptions)  # control
 
 
 def test_every_assumption_can_be_translated() -> None:
-    for source in (H100, Measured("cpu", "", 1e9, 0.0)):
+    for source in (H100, MeasuredStep("cpu", "", 1e9, 0.0)):
         fleet = plan_fleet(source, ONE)
         assert all(isinstance(line, Sentence) for line in (*fleet.assumptions, *fleet.notes))
 
