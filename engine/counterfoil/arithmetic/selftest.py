@@ -26,7 +26,7 @@ from counterfoil.base.sentence import say
 from counterfoil.commit.statedigest import root_of
 from counterfoil.kernels.cpu.philox import philox4x32, uniform
 from counterfoil.kernels.cpu.rounding import mix_values
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import is_sound
 from counterfoil.kernels.exact.products import Form
 from counterfoil.kernels.grid import Grid
 from counterfoil.operators.draws.judge import drawn_element
@@ -308,7 +308,7 @@ def _decodes(encoded: bytes) -> bool:
 def _test_exact_step(machine: Machine, precision: ExactPrecision, right_root: str, right_total: int) -> None:
     """Compute a step in the forms of products that this machine uses; what they give does not depend on S alone."""
     program = exact_program()
-    if Form.FLOAT64 not in sound_forms(str(machine.device)):
+    if not is_sound(str(machine.device), Form.FLOAT64):
         raise _failed(say("exact products"))
     with machine.kernels() as kernels:
         rounder = arithmetic_of(precision).recorder(program, kernels)

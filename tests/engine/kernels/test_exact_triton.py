@@ -21,7 +21,7 @@ from counterfoil.kernels.exact import cuts, device_products, elementwise, forms,
 from counterfoil.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.kernels.exact.digits import digit_count, split
-from counterfoil.kernels.exact.forms import sound_forms
+from counterfoil.kernels.exact.forms import is_sound, sound_forms
 from counterfoil.kernels.exact.functions import evaluate
 from counterfoil.kernels.exact.geometry import Geometry, runs
 from counterfoil.kernels.exact.limits import sum_bits
@@ -362,7 +362,7 @@ def test_a_sum_is_that_of_fractions(device: str, values: list[float]) -> None:
 def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, length in (("_ROWS", 5), ("_INNER", 70), ("_COLUMNS", 3)):
         monkeypatch.setattr(forms, name, length)
-    sound_forms.cache_clear()
+    is_sound.cache_clear()
     assert Form.KARATSUBA in sound_forms(device)
     right = exact.join
 
@@ -372,7 +372,7 @@ def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyP
         return found
 
     monkeypatch.setattr(exact, "join", wrong)
-    sound_forms.cache_clear()
+    is_sound.cache_clear()
     assert sound_forms(device) >= {Form.FLOAT64, Form.INT8}
     assert Form.KARATSUBA not in sound_forms(device)
-    sound_forms.cache_clear()
+    is_sound.cache_clear()

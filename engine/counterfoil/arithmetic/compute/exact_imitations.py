@@ -23,7 +23,7 @@ from counterfoil.arithmetic.compute.operation import Compute, Operation
 from counterfoil.arithmetic.compute.reordering import Order, reordered
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact import functions
-from counterfoil.kernels.exact.forms import Profile, sound_forms
+from counterfoil.kernels.exact.forms import Profile, is_sound
 from counterfoil.kernels.exact.limits import float64_block
 from counterfoil.kernels.exact.products import Form
 from counterfoil.kernels.exact.single import from_float64
@@ -118,10 +118,9 @@ class ExactImitation:
 
     def _other_form(self, arguments: Mapping[str, Any]) -> Profile:
         device = next(value.device for value in arguments.values() if isinstance(value, Tensor))
-        sound = sound_forms(str(device))
 
         def other(own: Form) -> Form:
-            forms = (form for form in _FORMS[self._variant or 0] if form in sound and form is not own)
+            forms = (form for form in _FORMS[self._variant or 0] if form is not own and is_sound(str(device), form))
             return next(forms, own)
 
         own = self._profile

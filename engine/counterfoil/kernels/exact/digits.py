@@ -18,6 +18,9 @@ INT8_DIGIT_BITS = 6
 INT8_BLOCK = 1 << 17
 """Products of such digits that int32 adds: 2^17 * 64 * (64 + 128) < 2^31, where an operand is shifted to unsigned."""
 
+INT16_DIGIT_BITS = 10
+"""Bits of a digit for loops over int16, which add in int64 what is too long for int32."""
+
 KARATSUBA_BLOCK = 1 << 15
 """The same where operands are sums of two digits, -128 to 127: 2^15 * 128 * (128 + 128) < 2^31."""
 

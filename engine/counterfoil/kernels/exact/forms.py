@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.exact import device_products, fused
-from counterfoil.kernels.exact.products import Form, exact_sums, operands
+from counterfoil.kernels.exact.int8 import is_quick
+from counterfoil.kernels.exact.int16_matrices import MOST_BITS
+from counterfoil.kernels.exact.products import Form, exact_sums, matmul, operands
 from counterfoil.kernels.exact.quantise import Quantised
 from counterfoil.kernels.exact.single import from_int64
 
@@ -21,18 +23,34 @@ _MOST_POSITIVE = 63 + 63 * 128 + 63 * 128**2
 """Integers of 20 bits whose three digits are as large as they can be, so that what saturates does."""
 
 
-@cache
 def sound_forms(device: str) -> frozenset[Form]:
     """Return the forms that give the known answers on a device.
-
-    An operator that this version of torch or the device lacks, or that computes wrongly, is left out: also float64,
-    without which nothing can be computed. Known answers are added in int64 by operators that multiply no matrices.
 
     Args:
         device: Its name, for instance ``cpu``.
     """
+    return frozenset(form for form in Form if is_sound(device, form))
+
+
+@cache
+def is_sound(device: str, form: Form) -> bool:
+    """Return whether a form gives the known answers on a device.
+
+    It does not if this version of torch or the device lacks an operator, or computes wrongly. Known answers are added
+    in int64 by operators that multiply no matrices. A form that nobody asks for takes no time.
+
+    Args:
+        device: Its name, for instance ``cpu``.
+        form: The form; without float64 nothing can be computed.
+    """
     cases = [(a, b, _answer(a, b)) for a, b in _cases(torch.device(device))]
-    return frozenset(form for form in Form if _is_sound(form, cases))
+    try:
+        return all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases) and (
+            form not in _BITS_OF_KERNELS or all(_kernels_agree(form, a, b) for a, b, _ in cases)
+        )
+    except (RuntimeError, AttributeError):
+        # No kernel for this device or processor; no such operator in this version of torch.
+        return False
 
 
 @dataclass(frozen=True)
@@ -53,39 +71,36 @@ class Profile:
 
     @classmethod
     def on(cls, device: torch.device, bits: int) -> Profile:
-        """Choose forms that give the known answers on a device; the results do not depend on the choice."""
-        sound = sound_forms(str(device))
-        fast = Form.KARATSUBA if Form.KARATSUBA in sound else Form.FLOAT64
-        return cls(bits, matrices=fast, batches=Form.FLOAT64, kernels=fast)
+        """Choose quick forms that give the known answers on a device; the results do not depend on the choice.
+
+        Which are quick follows from what the device has and from S: nothing is measured.
+        """
+        name = str(device)
+        if is_quick(device) and is_sound(name, Form.KARATSUBA):
+            return cls(bits, matrices=Form.KARATSUBA, kernels=Form.KARATSUBA)
+        if device.type == "cpu" and bits <= MOST_BITS and is_sound(name, Form.INT16):
+            return cls(bits, matrices=Form.INT16, batches=Form.INT16)
+        return cls(bits)
 
 
-def _is_sound(form: Form, cases: list[tuple[Tensor, Tensor, Tensor]]) -> bool:
-    try:
-        return all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases) and (
-            form is not Form.KARATSUBA or all(_kernels_agree(a, b) for a, b, _ in cases)
-        )
-    except (RuntimeError, AttributeError):
-        # No kernel for this device or processor; no such operator in this version of torch.
-        return False
+_BITS_OF_KERNELS: Mapping[Form, tuple[int, ...]] = {Form.KARATSUBA: (_BITS,), Form.INT16: (13, MOST_BITS)}
+"""Forms that have kernels of their own, and the S that these are asked for."""
 
 
-def _kernels_agree(a: Tensor, b: Tensor) -> bool:
-    """Whether the kernels for this device give them too, with transposed operands as well, if there are any."""
+def _kernels_agree(form: Form, a: Tensor, b: Tensor) -> bool:
+    """Whether the kernels for this device give the answers too, with transposed operands as well."""
     left, right = a.to(torch.float32), b.to(torch.float32)
-    if fused.takes(left, right, _BITS):
-        matmul = fused.matmul
-    elif device_products.takes(left, right):
-        matmul = device_products.matmul
-    else:
-        return True
-    ours = operands(left, right, _BITS)
-    expected = from_int64(_answer(*(q.integers.to(torch.int64) for q in ours)), ours[0].unit + ours[1].unit)
     turned = right.t().contiguous().t()
-    return all(torch.equal(matmul(left, other, _BITS), expected) for other in (right, turned))
+    for bits in _BITS_OF_KERNELS[form]:
+        ours = operands(left, right, bits)
+        expected = from_int64(_answer(*(q.integers.to(torch.int64) for q in ours)), ours[0].unit + ours[1].unit)
+        if not all(torch.equal(matmul(left, other, bits, form), expected) for other in (right, turned)):
+            return False
+    return True
 
 
 def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:
-    """Pairs of int64 matrices: pseudo-random ones, the largest digits of equal and of opposite sign, and a single row.
+    """Pairs of int64 matrices: pseudo-random ones, the largest digits and the largest integers, and a single row.
 
     The row is a transposed column, whose strides are 1 and 1: a library may take the first for the length of a row.
     """
@@ -94,10 +109,11 @@ def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:
     # The high bits of a linear congruential generator's numbers (Knuth's MMIX), wrapped to int64.
     drawn = ((count * 6364136223846793005 + 1442695040888963407) >> 40) % (2 << _BITS) - (1 << _BITS)
     a, b = drawn[:left].view(_ROWS, _INNER), drawn[left:].view(_INNER, _COLUMNS)
+    most_a, most_b = (torch.full_like(x, (1 << _BITS) - 1) for x in (a, b))
     low_a, low_b = (torch.full_like(x, _MOST_NEGATIVE) for x in (a, b))
     high_a, high_b = (torch.full_like(x, _MOST_POSITIVE) for x in (a, b))
     column = torch.empty_strided((_INNER, 1), (1, 1), dtype=torch.int64, device=device).copy_(a[:1].t())
-    return [(a, b), (low_a, low_b), (high_a, high_b), (low_a, high_b), (column.t(), b)]
+    return [(a, b), (low_a, low_b), (high_a, high_b), (low_a, high_b), (most_a, most_b), (column.t(), b)]
 
 
 def _whole(integers: Tensor) -> Quantised:

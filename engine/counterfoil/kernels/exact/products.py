@@ -13,10 +13,11 @@ from enum import Enum
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.exact import device_products, fused
+from counterfoil.kernels.exact import device_products, fused, int16_matrices
 from counterfoil.kernels.exact.digits import (
     INT8_BLOCK,
     INT8_DIGIT_BITS,
+    INT16_DIGIT_BITS,
     KARATSUBA_BLOCK,
     digit_count,
     float32_block,
@@ -37,6 +38,8 @@ class Form(Enum):
     KARATSUBA = "karatsuba"
     """int8 as well, with sums of two digits for operands: for two digits three products in place of four, for three six
     in place of nine. Processors without an 8-bit dot product saturate there."""
+    INT16 = "int16"
+    """In loops of our own, on the CPU: up to 14 bits as they are, beyond in digits. Every vector unit has them."""
     FLOAT32 = "float32"
 
 
@@ -89,6 +92,8 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
         NonFiniteError: An element is infinite or not a number.
         ProgramError: k is more than 2^(62 - 2 S).
     """
+    if form is Form.INT16 and scope is Scope.MATRIX and int16_matrices.takes(left, right, bits):
+        return int16_matrices.matmul(left, right, bits)
     if form is Form.KARATSUBA and scope is Scope.MATRIX and fused.takes(left, right, bits):
         return fused.matmul(left, right, bits)
     if form is Form.KARATSUBA and scope is Scope.MATRIX and device_products.takes(left, right):
@@ -251,9 +256,29 @@ def by_float32(left: Quantised, right: Quantised, digit_bits: int = INT8_DIGIT_B
     return _by_digits(left, right, digit_bits, block, lambda a, b: a.to(torch.float32) @ b.to(torch.float32))
 
 
+def by_int16(left: Quantised, right: Quantised) -> Tensor:
+    """Return the exact sum of integer products by digits of 10 bits, in the loops that :mod:`int16_matrices` has.
+
+    Args:
+        left: ``[m, k]`` or ``[batch, m, k]``.
+        right: ``[k, n]`` or ``[batch, k, n]``.
+
+    Returns:
+        int64 ``[m, n]`` or ``[batch, m, n]``.
+    """
+
+    def multiplied(a: Tensor, b: Tensor) -> Tensor:
+        if a.dim() == 3:
+            return torch.stack([multiplied(one, other) for one, other in zip(a, b, strict=True)])
+        return int16_matrices.int16_product(a, b, 1 << (2 * INT16_DIGIT_BITS))
+
+    return _by_digits(left, right, INT16_DIGIT_BITS, left.values.shape[-1] * 3, multiplied)
+
+
 _EXACT: Mapping[Form, Callable[[Quantised, Quantised], Tensor]] = {
     Form.FLOAT64: _by_float64,
     Form.INT8: by_int8,
     Form.KARATSUBA: by_karatsuba,
+    Form.INT16: by_int16,
     Form.FLOAT32: by_float32,
 }
