@@ -1,7 +1,7 @@
 """Convolutions and their two gradients: products as in :mod:`counterfoil.kernels.exact.products`, an exponent each.
 
-In float64 the library's direct convolution adds the same products in an order of its own, which changes nothing as
-long as float64 holds every partial sum. The other forms, and longer sums, are unfolded to products of matrices. Float32
+In float64 compiled loops, or the library's direct convolution, add the same products in an order of their own, which
+changes nothing as long as float64 holds every partial sum. The other forms, and longer sums, are unfolded to products of matrices. Float32
 is always unfolded: libraries have fast algorithms there (Winograd) that form other products.
 
 A transposed convolution is the gradient of an ordinary one by its input: its result is :func:`input_gradient` of x,
@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from counterfoil.kernels import devices
+from counterfoil.kernels.cpu.convolving import Convolution, convolution_of
 from counterfoil.kernels.exact import device_products, fused_convolutions
 from counterfoil.kernels.exact.device_products import Laid
 from counterfoil.kernels.exact.geometry import Geometry, both_sides, spread, windows
@@ -52,6 +53,9 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
     form = _unfused(form, x, geometry)
     if _direct(form, x, count, bits):
         left, right = quantise(weight, bits), quantise(x, bits)
+        looped = _looped(right.values, left.values, geometry)
+        if looped is not None and looped.takes(right.values, left.values, None):
+            return from_float64(looped.output(right.values, left.values, None))
         return from_float64(torch.ops.aten.convolution(right.values, left.values, None, *geometry.library_arguments()))
     positions = [
         (length + 2 * p - d * (taps - 1) - 1) // s + 1
@@ -97,6 +101,9 @@ def input_gradient(
     if _direct(form, g, count, bits):
         left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
         shaped = right.values.new_empty((g.shape[0], weight.shape[1] * groups, *size))
+        looped = _looped(shaped, left.values, geometry)
+        if looped is not None and looped.takes_gradient(right.values, shaped, left.values):
+            return from_float64(looped.by_input(right.values, left.values))
         mask = [True, False, False]
         found = torch.ops.aten.convolution_backward(
             right.values, shaped, left.values, None, *geometry.library_arguments(), mask
@@ -142,6 +149,9 @@ def weight_gradient(
     if _direct(form, g, count, bits):
         left, right = quantise(g, bits), quantise(x, bits)
         shaped = right.values.new_empty((outputs, inputs, *kernel))
+        looped = _looped(right.values, shaped, geometry)
+        if looped is not None and looped.takes_gradient(left.values, right.values, shaped):
+            return from_float64(looped.by_weight(left.values, right.values, samples=g.shape[0]))
         found = torch.ops.aten.convolution_backward(
             left.values, right.values, shaped, None, *geometry.library_arguments(), [False, True, False]
         )
@@ -175,6 +185,13 @@ def _unfused(form: Form, x: Tensor, geometry: Geometry) -> Form:
 def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:
     """Whether the library's float64 convolution is exact: on CUDA its algorithm is the library's choice."""
     return form is Form.FLOAT64 and x.device.type == "cpu" and 0 < count <= float64_block(2 * bits) and x.numel() > 0
+
+
+def _looped(x: Tensor, weight: Tensor, geometry: Geometry) -> Convolution | None:
+    """Return the loops for tensors of these shapes, which add as the profiles with a log do: here any order is right."""
+    stride, padding, dilation, transposed, _, groups = geometry.library_arguments()
+    settings = {"stride": stride, "padding": padding, "dilation": dilation, "transposed": transposed, "groups": groups}
+    return convolution_of({"input": x, "weight": weight, **settings})
 
 
 def _columns(seen: Tensor, groups: int) -> Tensor:
