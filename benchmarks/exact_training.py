@@ -2,8 +2,8 @@
 
 In each round ordinary eager float32 training of a model and its recorded step under each profile run once, one after
 the other; processor time counts, so that other work on the machine shows less. The factor is that of the least times
-of all rounds. ``ONEDNN_MAX_CPU_ISA=AVX512_CORE`` before the command keeps oneDNN from 8-bit dot products: then the
-float64 form of the products is what is sound. Fingerprints are in it, hashing and writing are not.
+of all rounds. ``ONEDNN_MAX_CPU_ISA=AVX512_CORE`` before the command keeps oneDNN from 8-bit dot products: then int16
+and float64 are what is sound. Fingerprints are in it, hashing and writing are not.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def measure(key: str, rounds: int, threads: int) -> Costs:
 
 def table(found: list[Costs], threads: int) -> str:
     """Return the results as Markdown."""
-    form = Profile.on(torch.device("cpu"), 20).matrices.value
+    forms = ", ".join(f"{Profile.on(torch.device('cpu'), bits).matrices.value} (exact-{bits})" for bits in (20, 13))
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA")
     held = f", oneDNN held to {limit}" if limit else ""
 
@@ -79,7 +79,7 @@ def table(found: list[Costs], threads: int) -> str:
         ORDINARY: lambda costs: f"{1e3 * costs.seconds[ORDINARY]:.1f} ms",
         **{f"{name} / {ORDINARY}": factor(name) for name in RECORDED},
     }
-    return f"Products by {form}{held}. {origin(threads)}\n\n{tabulated(found, columns)}\n"
+    return f"Products by {forms}{held}. {origin(threads)}\n\n{tabulated(found, columns)}\n"
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -53,5 +53,6 @@ def test_products_and_functions(bits: int, monkeypatch: pytest.MonkeyPatch) -> N
     for number in (1, 2, 3):
         torch.set_num_threads(number)
         cuts.forget()
-        assert same_bits(matmul(a, b, bits, Form.KARATSUBA), expected[0])
+        for form in (Form.KARATSUBA, Form.INT16):
+            assert same_bits(matmul(a, b, bits, form), expected[0])
         assert same_bits(functions.evaluate("exp", x), expected[1])
