@@ -1,8 +1,8 @@
 """Convolutions and their two gradients: products as in :mod:`counterfoil.kernels.exact.products`, an exponent each.
 
 In float64 compiled loops, or the library's direct convolution, add the same products in an order of their own, which
-changes nothing as long as float64 holds every partial sum. The other forms, and longer sums, are unfolded to products of matrices. Float32
-is always unfolded: libraries have fast algorithms there (Winograd) that form other products.
+changes nothing as long as float64 holds every partial sum. The other forms, and longer sums, are unfolded to products
+of matrices. Float32 is always unfolded: libraries have fast algorithms there (Winograd) that form other products.
 
 A transposed convolution is the gradient of an ordinary one by its input: its result is :func:`input_gradient` of x,
 the gradient by its input :func:`convolution` of g, and the one by its weight :func:`weight_gradient` with x in the
@@ -188,7 +188,7 @@ def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:
 
 
 def _looped(x: Tensor, weight: Tensor, geometry: Geometry) -> Convolution | None:
-    """Return the loops for tensors of these shapes, which add as the profiles with a log do: here any order is right."""
+    """Return the loops for tensors of these shapes: those of the profiles with a log, for any order is right here."""
     stride, padding, dilation, transposed, _, groups = geometry.library_arguments()
     settings = {"stride": stride, "padding": padding, "dilation": dilation, "transposed": transposed, "groups": groups}
     return convolution_of({"input": x, "weight": weight, **settings})
