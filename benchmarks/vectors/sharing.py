@@ -28,7 +28,8 @@ from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.kernels.exact.combine import quantised
 from counterfoil.program.graph import Program
-from counterfoil.training.loaded import LoadedOrder, places_of
+from counterfoil.training.admitted import places_of
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.sharing import Alone, PartDone, SharedStep, execute_shared
 
@@ -81,7 +82,7 @@ def _sum(shares: Sequence[float]) -> dict[str, Any]:
 
 def record_shared(draft: OrderDraft) -> list[SharedStep]:
     """Execute the steps of an order with shares, on one thread."""
-    initial = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
+    initial = {name: np.array(array) for name, array in draft.initial.items()}
     order = LoadedOrder(
         draft.manifest, draft.programs, initial, draft.schedule, draft.scalars, draft.data, draft.updates
     )
@@ -100,7 +101,7 @@ def record_shared(draft: OrderDraft) -> list[SharedStep]:
         yield
         return PartDone(result, arithmetic.encode_log(rounder.logs), entries, rounder.fingerprints)
 
-    state: Mapping[str, Tensor] = initial
+    state: Mapping[str, Tensor] = order.initial
     done = []
     try:
         for step in range(1, draft.manifest.steps + 1):

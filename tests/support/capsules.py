@@ -24,6 +24,7 @@ from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.stepparts import AddedTensor
 from counterfoil.signing.keys import SigningKey
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import opened_for_change
@@ -50,8 +51,8 @@ def evidence_of(run: Path, order: Path | None = None, **settings: Any) -> Capsul
 def crafted(run: Path, step: int) -> CapsuleContents:
     """What an accuser would gather about a step that nobody disputes, from the run's own states."""
     with open_inspection(run) as inspection:
-        order = inspection.order
-        assert order is not None
+        assert inspection.order is not None
+        order = LoadedOrder.of(inspection.order)
         state: State = order.initial
         first = order.manifest.extent.committed_before(step)
         with step_replayer(order, open_machine("cpu", 1)) as steps:
@@ -65,8 +66,8 @@ def crafted(run: Path, step: int) -> CapsuleContents:
 def crafted_part(run: Path, step: int, about: int | str) -> CapsuleContents:
     """What an accuser would gather about a part of a step that nobody disputes: a share, a tensor, or the update."""
     with open_inspection(run) as inspection:
-        order, reader = inspection.order, inspection.reader
-        assert order is not None
+        assert inspection.order is not None
+        order, reader = LoadedOrder.of(inspection.order), inspection.reader
         state: State = order.initial
         with step_replayer(order, open_machine("cpu", 1)) as steps:
             assert isinstance(steps, SharedReplayer)

@@ -76,7 +76,7 @@ def node_of(name: str, outputs: list[Tensor | None]) -> Node:
 def called(name: str, args: list[Any], bits: int) -> tuple[Node, dict[str, Any], list[Tensor | None]]:
     """The operator, its arguments by name, and what the tensor operation gives."""
     operation = make_operation(node_of(name, [torch.empty(())]))
-    rule = SINGLES[operation.node.entry.kind].compute
+    rule = SINGLES[operation.node.entry.kind]
     arguments = operation.named(args, {})
     found = rule(arguments, Profile(bits))
     outputs = list(found) if isinstance(found, (tuple, list)) else [found]

@@ -56,9 +56,8 @@ def unrounded(program: Program, inputs: StepInputs) -> Unrounded:
 
 def loaded(draft: OrderDraft) -> LoadedOrder:
     """The order of a draft, ready to be executed."""
-    initial = {name: torch.from_numpy(array) for name, array in draft.initial.items()}
     return LoadedOrder(
-        draft.manifest, draft.programs, initial, draft.schedule, draft.scalars, draft.data, draft.updates
+        draft.manifest, draft.programs, draft.initial, draft.schedule, draft.scalars, draft.data, draft.updates
     )
 
 

@@ -59,12 +59,12 @@ class Singles(fx.Interpreter):
         entry = classify(name, alpha=kwargs.get("alpha", 1), floating=floating)
         if entry.operator_class is not OperatorClass.ROUNDED:
             return super().call_function(target, args, dict(kwargs))
-        single = SINGLES.get(entry.kind)
-        if single is None:
+        rule = SINGLES.get(entry.kind)
+        if rule is None:
             self.composite.add(name)
             return super().call_function(target, args, dict(kwargs))
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        found = single.compute(operation.named(list(args), dict(kwargs)), self._profile)
+        found = rule(operation.named(list(args), dict(kwargs)), self._profile)
         for result in listed(found):
             # A step ends at what is no number, and at infinity out of finite numbers.
             if result is not None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from contextlib import nullcontext
 from weakref import WeakValueDictionary
 
-import torch
-
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.arithmetic.beforehand import beforehand
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.base.precision import AnyPrecision, is_exact
+from counterfoil.program.declared import undecided
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits, check_estimate
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.unguarded import check_guarded
 
 # The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
@@ -52,11 +50,31 @@ def read_program(
     # Tables over all operators take a second each, and the first fake tensor an import of three.
     with cancel.at_once() if cancel is not None else nullcontext():
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
-        dtype = TORCH_DTYPES[precision.compute]
-        check_estimate(estimate(program, dtype.itemsize, cancel), limits)
-        Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
+        check_estimate(estimate(program, ITEM_BYTES[precision.compute], cancel), limits)
+        check_types(program, precision.compute, cancel)
         # Shapes that do not fit were found by now, so lengths can be read off them.
         check_guarded(program)
-        arithmetic_of(precision).check_program(program, cancel)
+        beforehand(precision).check_program(program, cancel)
     _admitted[key] = program
     return program
+
+
+def check_types(program: Program, compute: str, cancel: CancelToken | None = None) -> None:
+    """Check that every operator takes its arguments and gives what the program declares, from shapes and dtypes alone.
+
+    The rules of the operators answer for what an honest program has; the library is asked about the rest.
+
+    Args:
+        program: The program; its arguments were checked against the signatures.
+        compute: The compute dtype that takes the place of ``float32``.
+        cancel: Looked at between operators.
+
+    Raises:
+        ProgramError: The message names the operator and its module.
+        CancelledError: ``cancel`` was set.
+    """
+    remaining = undecided(program, compute, cancel)
+    if remaining:
+        from counterfoil.arithmetic.compute.declared import check_by_library  # with the library
+
+        check_by_library(program, compute, remaining, cancel)

@@ -2,24 +2,23 @@
 
 There are two (ADR 14). :class:`Rounded` is the paper's: results of a wide dtype are rounded to a grid, and a log says
 which way close decisions went. :class:`Defined` is exact: every result is what mathematics says, and there is no log.
-Nobody else asks which of both a profile is in order to choose between them.
+Nobody else asks which of both a profile is in order to choose between them, but
+:mod:`counterfoil.arithmetic.beforehand`, which has what is known of a program before it is computed.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from counterfoil.arithmetic.exact.admission import check_exact
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil.arithmetic.grid.margin import Margin, kinds_without_bound, own_log_margins, site_margins
+from counterfoil.arithmetic.grid.margin import Margin, own_log_margins
 from counterfoil.arithmetic.grid.replaying import ReplayingRounder
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.grid.unrounded import Unrounded
-from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import LogError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.base.sentence import say
@@ -47,22 +46,6 @@ class Arithmetic(ABC):
     @abstractmethod
     def product_dtypes(self) -> tuple[str, ...]:
         """In which dtypes products may be computed."""
-
-    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:  # noqa: B027
-        """Check that a program whose types were checked has a result under the profile: on the grid each has one.
-
-        Raises:
-            ProgramError: An operator has none.
-            CancelledError: ``cancel`` was set.
-        """
-
-    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:  # noqa: B027
-        """Check that the margins of a program's rounding sites can be told, and remember them; exact ones have none.
-
-        Raises:
-            ProgramError: An operator does not take its arguments.
-            CancelledError: ``cancel`` was set.
-        """
 
     def recorder(self, program: Program, kernels: Kernels) -> Recorder:
         """Return the trainer's side of a step; on a CUDA device it runs ahead of that (ADR 12)."""
@@ -111,10 +94,6 @@ class Arithmetic(ABC):
     def own_margins(self, program: Program) -> tuple[Margin, ...] | None:
         """Return the margins of a log that a machine writes for itself; None where there is no log."""
 
-    @abstractmethod
-    def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
-        """Return the operator kinds whose margin is not proven, sorted."""
-
 
 @dataclass(frozen=True)
 class Rounded(Arithmetic):
@@ -126,10 +105,6 @@ class Rounded(Arithmetic):
     def product_dtypes(self) -> tuple[str, ...]:
         """The compute dtype."""
         return (self.precision.compute,)
-
-    def check_margins(self, program: Program, cancel: CancelToken | None = None) -> None:
-        """See :meth:`Arithmetic.check_margins`."""
-        site_margins(program, self.precision, cancel)
 
     # Not every machine has Triton, which running ahead needs, so that is imported where it is asked for.
     def _recorder(self, program: Program, kernels: Kernels, *, ahead: bool) -> Recorder:
@@ -158,10 +133,6 @@ class Rounded(Arithmetic):
         """See :func:`counterfoil.arithmetic.grid.margin.own_log_margins`."""
         return own_log_margins(program, self.precision)
 
-    def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
-        """Kinds whose bound nobody has proven, or whose margin was calibrated."""
-        return tuple(sorted({kind for program in programs for kind in kinds_without_bound(program, self.precision)}))
-
 
 @dataclass(frozen=True)
 class Defined(Arithmetic):
@@ -173,10 +144,6 @@ class Defined(Arithmetic):
     def product_dtypes(self) -> tuple[str, ...]:
         """Products are computed in float64, or in float32 digits."""
         return ("float64", "float32")
-
-    def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
-        """Every operator has an exact result; raises ProgramError and CancelledError."""
-        check_exact(program, self.precision.bits, cancel)
 
     def _recorder(self, program: Program, kernels: Kernels, *, ahead: bool) -> Recorder:
         return self._replayer(program, kernels, CloserLook(), ahead=ahead)
@@ -205,10 +172,6 @@ class Defined(Arithmetic):
     def own_margins(self, program: Program) -> None:
         """There are none."""
         return None
-
-    def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
-        """No margin, nothing to prove."""
-        return ()
 
 
 def arithmetic_of(precision: AnyPrecision) -> Arithmetic:

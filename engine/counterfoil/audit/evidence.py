@@ -30,15 +30,8 @@ from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.signing.parties import SignedShares
-from counterfoil.training.loaded import (
-    LoadedOrder,
-    combined_types,
-    read_programs,
-    share_inputs,
-    share_rows,
-    step_inputs,
-    update_inputs,
-)
+from counterfoil.training.admitted import combined_types, read_programs, share_rows
+from counterfoil.training.loaded import LoadedOrder, share_inputs, step_inputs, update_inputs
 
 
 def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) -> CapsuleContents:

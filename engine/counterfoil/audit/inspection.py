@@ -17,6 +17,7 @@ from counterfoil.audit.signatures import Keys, Parties, own_contents, read_clien
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.base.cancel import CancelToken
+from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.base.errors import (
     CommitmentError,
     LimitError,
@@ -34,11 +35,10 @@ from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits, largest_estimate
 from counterfoil.program.recompute import computed_again
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.remote.ranges import Fetched
 from counterfoil.signing.keys import PublicKey
 from counterfoil.signing.parties import SignedShares
-from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
+from counterfoil.training.admitted import AdmittedOrder, admit_order, places_of
 
 _NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 
@@ -63,7 +63,7 @@ class Inspection(Parties):
 
     reader: BundleReader
     checks: dict[CheckNumber, Check] = field(default_factory=dict)
-    order: LoadedOrder | None = None
+    order: AdmittedOrder | None = None
     records: tuple[StepRecord, ...] = ()
     tree: MerkleTree | None = None
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
@@ -254,8 +254,8 @@ def _check_contents(
 def _check_program(
     inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
 ) -> tuple[CheckState, str]:
-    order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
-    item_bytes = TORCH_DTYPES[order.manifest.precision.compute].itemsize
+    order = inspection.order = admit_order(inspection.reader.manifest, contents, limits, cancel)
+    item_bytes = ITEM_BYTES[order.manifest.precision.compute]
     inspection.estimate = _of_a_step(order, [estimate(program, item_bytes, cancel) for program in order.all_programs])
     inspection.repeated_operators = sum(map(computed_again, order.all_programs))
     nodes = [node for program in order.all_programs for node in program.nodes]
@@ -267,7 +267,7 @@ def _check_program(
     return CheckState.PASSED, say("All {0} operators are on the allow-list; {1} are rounded.", len(nodes), rounded)
 
 
-def _of_a_step(order: LoadedOrder, programs: Sequence[Estimate]) -> Estimate:
+def _of_a_step(order: AdmittedOrder, programs: Sequence[Estimate]) -> Estimate:
     """Return what a step takes at the most, from what each program of the order does."""
     largest, shares = largest_estimate(programs), order.manifest.shares
     if shares is None:

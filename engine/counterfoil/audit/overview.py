@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Generator
 
-from counterfoil.arithmetic.profiles import arithmetic_of
+from counterfoil.arithmetic.beforehand import beforehand
 from counterfoil.audit.inspection import Inspection, recorded, stages
 from counterfoil.audit.signatures import Keys
 from counterfoil.audit.values.outcome import CheckState
@@ -187,7 +187,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         initial_root=manifest.initial_root,
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
-        without_bound=None if programs is None else arithmetic_of(manifest.precision).kinds_without_proof(programs),
+        without_bound=None if programs is None else beforehand(manifest.precision).kinds_without_proof(programs),
         compute=manifest.precision.compute,
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,

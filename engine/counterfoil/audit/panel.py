@@ -136,7 +136,7 @@ class _Table:
             if inspection.order is None or inspection.claim is None:
                 raise RefusedError("The file is an order that nobody has run.")
             if self._order is None:
-                self._order = inspection.order
+                self._order = LoadedOrder.of(inspection.order)
             elif inspection.order.manifest.digest != self._order.manifest.digest:
                 raise OrderMismatchError("The run was made for another order than the first run.")
         except RefusedError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from counterfoil.arithmetic.beforehand import beforehand
 from counterfoil.arithmetic.compute.devices import environment_after
-from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.known import Known
@@ -146,7 +146,7 @@ def _exact_bits(inspection: Inspection | None) -> int | None:
 
 def _without_bound(inspection: Inspection | None) -> tuple[str, ...] | None:
     order = inspection.order if inspection else None
-    return None if order is None else arithmetic_of(order.manifest.precision).kinds_without_proof(order.all_programs)
+    return None if order is None else beforehand(order.manifest.precision).kinds_without_proof(order.all_programs)
 
 
 def _steering(known: Known) -> Steering | None:

@@ -195,9 +195,9 @@ class _Audit:
                 say("The file is an order that nobody has run, so there is nothing to audit."),
                 remedy=say("Open the trainer's run of it."),
             )
-        order, claim = inspection.order, inspection.claim
-        assert order is not None
-        assert claim is not None
+        assert inspection.order is not None
+        assert inspection.claim is not None
+        order, claim = LoadedOrder.of(inspection.order), inspection.claim
         self._check_shares(order.manifest)
         machine = self._machines(self._request.device, self._request.threads)
         environment = machine.environment_of_a_judge

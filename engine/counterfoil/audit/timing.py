@@ -64,11 +64,12 @@ def plan_audit(
         inspection = stack.enter_context(open_inspection(run, cancel=cancel, limits=limits))
         if inspection.failure is not None:
             raise inspection.failure
-        order = inspection.order
-        if order is None or inspection.estimate is None or not inspection.reader.has_run:
+        admitted = inspection.order
+        if admitted is None or inspection.estimate is None or not inspection.reader.has_run:
             raise RefusedError(
                 say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
             )
+        order = LoadedOrder.of(admitted)
         machine = open_machine(device, threads)
         machine.check_memory(order.all_programs, order.manifest.precision, order.combining_bytes()[1])
         order = with_data_file(order, data, stack, cancel)

@@ -11,8 +11,6 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
-
 from counterfoil.base.errors import DeviceFailureError, ObstacleError, RefusedError
 from counterfoil.base.obstacles import memory_shortage
 from counterfoil.base.sentence import say
@@ -29,7 +27,7 @@ def obstacle(error: BaseException) -> ObstacleError | None:
     """Return the obstacle that an exception stands for; None when it is about the program, or a bug."""
     text = str(error).casefold()
     detail = f"{type(error).__name__}: {error}"
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+    if isinstance(error, MemoryError) or _is_torchs(error, "OutOfMemoryError"):
         return memory_shortage(detail)
     if isinstance(error, OSError):
         return memory_shortage(detail) if error.errno == errno.ENOMEM else None
@@ -39,13 +37,18 @@ def obstacle(error: BaseException) -> ObstacleError | None:
         return None
     if any(words in text for words in _SHORTAGE):
         return memory_shortage(detail)
-    if isinstance(error, torch.AcceleratorError) or any(words in text for words in _FAILURE):
+    if _is_torchs(error, "AcceleratorError") or any(words in text for words in _FAILURE):
         return DeviceFailureError(
             say("The device failed in the middle of a computation."),
             remedy=say("Start again on another device, for instance cpu; if it fails there too, restart the machine."),
             detail=detail,
         )
     return None
+
+
+def _is_torchs(error: BaseException, name: str) -> bool:
+    """Whether an exception is one of torch's of this name: torch need not be loaded, and then none is."""
+    return any(kind.__module__.partition(".")[0] == "torch" and kind.__name__ == name for kind in type(error).__mro__)
 
 
 def obstacle_behind(error: BaseException) -> ObstacleError | None:

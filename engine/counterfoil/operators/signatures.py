@@ -8,7 +8,9 @@ library may divide by a stride of zero, which ends the process, or count in 64 b
 
 from __future__ import annotations
 
+import ast
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +22,7 @@ from counterfoil.base.sentence import say
 from counterfoil.operators.catalogue import FILLS, kinds_with
 from counterfoil.operators.facts import DRAWS, Trait
 from counterfoil.operators.node import Argument, Node, TensorType, Value
+from counterfoil.operators.schemas import SCHEMAS
 from counterfoil.operators.uses import COMPARISONS
 
 REMEDY = say("Ask the client for an order captured by this version of Counterfoil.")
@@ -85,33 +88,64 @@ def overload(name: str) -> Any:
 
 
 @cache
+def _declared(name: str) -> tuple[tuple[Parameter, Any], ...]:
+    """The parameters of an operator, each with its default; raises ProgramError where nobody has its schema."""
+    arguments = _schema_of(name).partition("(")[2].rpartition(" -> ")[0].rpartition(")")[0]
+    found = []
+    by_name = False
+    for text in _AT_COMMAS.split(arguments):
+        if text == "*":
+            by_name = True
+        elif text:
+            found.append(_parameter(text, by_name=by_name))
+    return tuple(found)
+
+
+def _schema_of(name: str) -> str:
+    return SCHEMAS.get(name) or str(overload(name)._schema)
+
+
+_AT_COMMAS = re.compile(r", (?![^\[]*\])")
+"""Between two parameters; a default that is a list has commas of its own."""
+_PARAMETER = re.compile(r"(\w+)(?:\([^)]*\))?((?:\[\d*\]|\?)*) (\w+)(?:=(.*))?")
+"""The type, what may stand behind it, the name, the default."""
+_TYPES = {"SymInt": "int", "Scalar": "number"}
+"""Types that a schema calls otherwise than the library's own table of parameters."""
+
+
+def _parameter(text: str, *, by_name: bool) -> tuple[Parameter, Any]:
+    matched = _PARAMETER.fullmatch(text)
+    assert matched is not None, text
+    written, behind, name, default = matched.groups()
+    kind, length, optional = _TYPES.get(written, written), None, False
+    for suffix in re.findall(r"\[\d*\]|\?", behind):
+        if suffix == "?":
+            optional = True
+            continue
+        # What was optional until here are the items of the list.
+        kind, optional = f"List[Optional[{kind}]]" if optional else f"List[{kind}]", False
+        length = int(suffix[1:-1]) if suffix != "[]" else None
+    parameter = Parameter(name, kind, length, optional, default is None, by_name)
+    return parameter, None if default is None else _default(default, length)
+
+
+def _default(text: str, length: int | None) -> Any:
+    value = ast.literal_eval(text)
+    return [value] * length if length is not None and isinstance(value, int) else value
+
+
+@cache
 def defaults_of(name: str) -> Mapping[str, Any]:
     """Return the default values of an operator's parameters that have one, by name."""
-    return MappingProxyType(
-        {a.name: a.default_value for a in overload(name)._schema.arguments if a.has_default_value()}
-    )
+    return MappingProxyType({p.name: default for p, default in _declared(name) if not p.required})
 
 
 @cache
 def signature_of(name: str) -> Signature:
-    """Return the signature of an operator of the allow-list; raises ProgramError where torch lacks it."""
-    schema = overload(name)._schema
-    parameters = []
-    for argument in schema.arguments:
-        kind = str(argument.real_type)
-        optional = kind.startswith("Optional[")
-        parameters.append(
-            Parameter(
-                argument.name,
-                kind.removeprefix("Optional[").removesuffix("]") if optional else kind,
-                argument.N,
-                optional,
-                not argument.has_default_value(),
-                argument.kwarg_only,
-            )
-        )
-    results = None if any(str(result.type) == "List[Tensor]" for result in schema.returns) else len(schema.returns)
-    return Signature(tuple(parameters), results)
+    """Return the signature of an operator of the allow-list."""
+    results = _schema_of(name).rpartition(" -> ")[2]
+    count = None if results.endswith("[]") else len(results.split(", "))
+    return Signature(tuple(parameter for parameter, _ in _declared(name)), count)
 
 
 def check_arguments(node: Node) -> None:

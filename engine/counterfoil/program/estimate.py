@@ -1,6 +1,6 @@
 """Estimates what a step of a program takes from its declared shapes, without running anything.
 
-The shapes may be lies: :meth:`counterfoil.arithmetic.compute.interpreter.Interpreter.check_types` finds those
+The shapes may be lies: :func:`counterfoil.arithmetic.admission.check_types` finds those
 afterwards. So nothing here fails on a shape that does not fit.
 """
 

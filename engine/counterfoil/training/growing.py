@@ -38,7 +38,8 @@ from counterfoil.commit.state import state_root
 from counterfoil.signing.consent import Acceptance, open_acceptance
 from counterfoil.signing.keys import PublicKey
 from counterfoil.signing.parties import SignedShares
-from counterfoil.training.loaded import LoadedOrder, places_of
+from counterfoil.training.admitted import places_of
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recording import encode_header
 from counterfoil.training.recordingfolder import ACCEPTANCE, HEADER, check_files, reading_recording
 from counterfoil.training.statefile import read_state, state_name

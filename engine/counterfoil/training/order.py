@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.exact.admission import check_exact
@@ -36,7 +35,8 @@ from counterfoil.program.update import UpdateRule
 from counterfoil.signing.consent import sign_order
 from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.parties import Party, public_keys
-from counterfoil.training.loaded import LoadedOrder, check_inputs
+from counterfoil.training.admitted import check_inputs
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.training.united import united
@@ -205,8 +205,9 @@ class OrderDraft:
             TrialError: The step fails, or nobody could read the program; the sentence says where, and what to do.
             CancelledError: ``cancel`` was set.
         """
-        state = {name: torch.from_numpy(array) for name, array in self.initial.items()}
-        order = LoadedOrder(self.manifest, self.programs, state, self.schedule, self.scalars, self.data, self.updates)
+        order = LoadedOrder(
+            self.manifest, self.programs, self.initial, self.schedule, self.scalars, self.data, self.updates
+        )
         return try_steps(order, sorted(map(self.programs.first, self.programs.parts)), cancel)
 
     def write(

@@ -51,9 +51,10 @@ from counterfoil.program.limits import Limits
 from counterfoil.signing.consent import accept_order, check_same_client, open_acceptance, open_signed_order
 from counterfoil.signing.envelope import sign_claim
 from counterfoil.signing.keys import SigningKey
+from counterfoil.training.admitted import places_of
 from counterfoil.training.assisting import assist, record_started
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
-from counterfoil.training.loaded import LoadedOrder, places_of, prepare_order
+from counterfoil.training.loaded import LoadedOrder, prepare_order
 from counterfoil.training.peers import NoPeers, Peers, peers_of
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import (

@@ -20,6 +20,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.base.errors import NonFiniteError
 from counterfoil.base.generators import finish
+from counterfoil.training.loaded import LoadedOrder
 from support.jobs import Job, audited
 
 STEP = 3
@@ -29,7 +30,7 @@ STEP = 3
 def huge_step(digits_job: Job):
     """The trainer's record of a step of an honest run, what replays it, and a state from which it has no result."""
     with open_inspection(digits_job.run) as inspection:
-        order = inspection.order
+        order = LoadedOrder.of(inspection.order)
         assert order is not None
         state = {
             name: torch.full_like(tensor, 3e38) if tensor.dim() > 1 and ":" not in name else tensor

@@ -26,8 +26,8 @@ from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.graph import Program
 from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.training.admitted import check_inputs
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.loaded import check_inputs
 from independent.bundle import Bundle, RefusedError, Share, SiteLog, leaf
 from independent.replay import Part
 from independent.shares import SharedStep, SharedSteps, State

@@ -120,7 +120,7 @@ def calls() -> Iterator[tuple[str, Callable[[], list[Any]]]]:
     """For each use of an operator, what computes a few elements of its first output by the judge."""
     for name, args in CALLS:
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        rule = SINGLES[operation.node.entry.kind].compute
+        rule = SINGLES[operation.node.entry.kind]
         arguments = operation.named(args, {})
         results = rule(arguments, Profile(20))
         found = results if isinstance(results, (tuple, list)) else [results]

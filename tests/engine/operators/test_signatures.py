@@ -9,7 +9,8 @@ from counterfoil.operators import signatures
 from counterfoil.operators.catalogue import allowed_names
 from counterfoil.operators.facts import UNIFORM
 from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.operators.signatures import check_arguments, defaults_of, overload, signature_of
+from counterfoil.operators.schemas import SCHEMAS
+from counterfoil.operators.signatures import Parameter, check_arguments, defaults_of, overload, signature_of
 
 X = TensorType("float32", (4,))
 
@@ -44,3 +45,44 @@ def test_a_truth_value_is_a_number_only_where_it_is_written_or_compared() -> Non
         check_arguments(
             Node("aten.addcmul.default", (Value(0), Value(0), Value(0)), (("value", True),), (X,), 1, "", "forward")
         )
+
+
+@pytest.mark.parametrize("name", allowed_names())
+def test_what_is_read_from_the_table_of_schemas_is_what_the_library_declares(name: str) -> None:
+    schema = overload(name)._schema
+    assert name in SCHEMAS
+    signature = signature_of(name)
+    lists = any(str(result.type) == "List[Tensor]" for result in schema.returns)
+    assert signature.results == (None if lists else len(schema.returns))
+    for parameter, own in zip(signature.parameters, schema.arguments, strict=True):
+        kind = str(own.real_type)
+        optional = kind.startswith("Optional[")
+        assert parameter == Parameter(
+            own.name,
+            kind.removeprefix("Optional[").removesuffix("]") if optional else kind,
+            own.N,
+            optional,
+            not own.has_default_value(),
+            own.kwarg_only,
+        )
+    defaults = {own.name: own.default_value for own in schema.arguments if own.has_default_value()}
+    # 1, 1.0 and True are not the same here.
+    assert [(key, repr(value)) for key, value in defaults_of(name).items()] == [
+        (key, repr(value)) for key, value in defaults.items()
+    ]
+
+
+def test_the_table_holds_the_allow_list_and_nothing_else() -> None:
+    assert SCHEMAS.keys() == set(allowed_names())
+
+
+def test_control_another_schema_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCHEMAS, "aten.mm.default", "aten::mm(Tensor self, Tensor? mat2) -> Tensor")
+    for read in (signatures._declared, signature_of, defaults_of):
+        read.cache_clear()
+    try:
+        with pytest.raises(AssertionError):
+            test_what_is_read_from_the_table_of_schemas_is_what_the_library_declares("aten.mm.default")
+    finally:
+        for read in (signatures._declared, signature_of, defaults_of):
+            read.cache_clear()

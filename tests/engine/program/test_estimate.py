@@ -10,8 +10,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.admission import check_types, read_program
 from counterfoil.arithmetic.selftest import tiny_program
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, LimitError, ProgramError
@@ -208,5 +207,5 @@ def test_reading_and_checking_can_be_stopped() -> None:
     with pytest.raises(CancelledError):
         estimate(tiny, cancel=token)
     with pytest.raises(CancelledError):
-        Interpreter(tiny, torch.device("cpu")).check_types(token)
+        check_types(tiny, "float64", token)
     assert read_program(tiny.to_bytes(), Precision(), cancel=CancelToken()) == tiny

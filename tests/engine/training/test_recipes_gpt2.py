@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.admission import check_types
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import DataError
 from counterfoil.operators.node import TensorType
@@ -298,7 +298,7 @@ def test_the_public_size_has_124_million_parameters_and_is_captured():
             model = Gpt2(replace(size, layers=layers))
         model.to_empty(device="cpu")  # memory that nothing touches
         program = capture(model, gpt2.objective, AdamW(clip_norm=1.0), {"tokens": TensorType("int32", (8, 65))}).program
-        Interpreter(program, torch.device("cpu")).check_types()
+        check_types(program, "float64")
         draws = [node for node in program.nodes if node.operator == "counterfoil.uniform"]
         assert len(draws) == 1 + 3 * layers  # embeddings; attention, its output and the feed-forward's in each block
         operators.append(len(program.nodes))

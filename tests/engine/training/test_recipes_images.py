@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
+from counterfoil.arithmetic.admission import check_types
 from counterfoil.audit.values.events import DisputeLocated
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import DataError
@@ -174,7 +174,7 @@ def test_a_full_size_network_is_captured(make):
     model = on_meta(make).to_empty(device="cpu")  # memory that nothing touches
     objective = ImageObjective(Normalisation.of(pixels), 4, True)
     program = capture(model, objective, Sgd(0.9, 5e-4), image_batch(pixels, 64)).program
-    Interpreter(program, torch.device("cpu")).check_types()
+    check_types(program, "float64")
     assert {node.module for node in program.nodes} >= {name for name, _ in model.named_parameters()}
 
 

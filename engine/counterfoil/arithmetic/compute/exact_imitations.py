@@ -131,7 +131,7 @@ class _Form:
     """An operator in another form of its products, to be called like torch's."""
 
     def __init__(self, operation: Operation, profile: Profile) -> None:
-        self._rule = SINGLES[operation.node.entry.kind].compute
+        self._rule = SINGLES[operation.node.entry.kind]
         self._operation = operation
         self._profile = profile
         self._schema = operation.function._schema

@@ -23,17 +23,17 @@ def exactly(profile: Profile) -> Compute:
     def compute(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         node = operation.node
         if node.entry.operator_class is not OperatorClass.ROUNDED:
-            rule = OF_NUMBERS.get(node.entry.kind)
+            of_numbers = OF_NUMBERS.get(node.entry.kind)
             output = node.outputs[0]
-            if rule is None or output is None or not output.floating:
+            if of_numbers is None or output is None or not output.floating:
                 return native(operation, args, kwargs)
-            return rule(operation.named(args, kwargs))
-        single = SINGLES.get(node.entry.kind)
-        if single is None:
+            return of_numbers(operation.named(args, kwargs))
+        rule = SINGLES.get(node.entry.kind)
+        if rule is None:
             # Such a program is refused where it is read.
             raise ProgramError(say("The operator {0} has no exact result.", node.where))
         try:
-            return single.compute(operation.named(args, kwargs), profile)
+            return rule(operation.named(args, kwargs), profile)
         except NonFiniteError as error:
             raise NonFiniteError(say("{0} ({1})", error.sentence, node.where), remedy=error.remedy) from error
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.dlpack import from_dlpack
 
 from counterfoil.arithmetic.compute.chained import RunChain, chained
@@ -28,7 +26,7 @@ from counterfoil.kernels.exact import cuts
 from counterfoil.kernels.exact.refusals import Noted, noting
 from counterfoil.kernels.exact.single import number_on
 from counterfoil.operators.node import TensorType, Value
-from counterfoil.program.graph import Program, node_values
+from counterfoil.program.graph import Program
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 
@@ -91,7 +89,7 @@ class Interpreter:
     """Runs a program on a device.
 
     Args:
-        program: The program; from a stranger it must pass :meth:`check_types` first.
+        program: The program; a stranger's must have been admitted (:mod:`counterfoil.arithmetic.admission`).
         device: Where to compute.
         dtype: The compute dtype that takes the place of ``float32``.
         compute: Runs one operator, unless a step is told otherwise.
@@ -198,37 +196,6 @@ class Interpreter:
             if late:
                 yield units[done - 1].end
         return frame.result()
-
-    def check_types(self, cancel: CancelToken | None = None) -> None:
-        """Run the program's operators on fake tensors, which have shapes and dtypes but no memory.
-
-        An operator that rejects its arguments, or a result of another size than declared, is found before anything
-        large is allocated. Each runs on tensors of the types that the program declares, so that one run stands for
-        all uses of an operator with the same arguments: a layer's for those of the layers like it.
-
-        Args:
-            cancel: Looked at between operators.
-
-        Raises:
-            ProgramError: The message names the operator and its module.
-            CancelledError: ``cancel`` was set.
-        """
-        types = self.program.types
-        passed: set[Any] = set()
-        with FakeTensorMode(), _quietly():
-            for prepared in self._prepared:
-                if cancel is not None:
-                    cancel.check()
-                node = prepared.node
-                use = (node.operator, _typed(node.args, types), _typed(node.kwargs, types), node.outputs)
-                if use in passed:
-                    continue
-                prepared.check({value.number: self._empty(types[value.number]) for value in node_values(node)})
-                passed.add(use)
-
-    def _empty(self, described: TensorType | None) -> Tensor:
-        assert described is not None, "nothing refers to a value that is not computed"
-        return torch.empty(described.shape, dtype=dtype_of(described.dtype, self.dtype), device=self.device)
 
 
 def _advance(units: Sequence[Unit], done: int, frame: Frame, cancel: CancelToken | None) -> tuple[int, bool]:
@@ -409,23 +376,3 @@ def all_finite(tensor: Tensor) -> bool:
     """Return whether every element of a floating-point tensor is finite."""
     # Both ends are NaN where any element is: one pass, and no tensor of answers.
     return not tensor.numel() or all(math.isfinite(float(end)) for end in tensor.aminmax())
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Keep what the library writes on the error output about arguments that it rejects."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before, log.disabled = log.disabled, True
-    try:
-        yield
-    finally:
-        log.disabled = before
-
-
-def _typed(argument: Any, types: Sequence[TensorType | None]) -> Any:
-    """An argument with types in place of values, so that equal ones mean the same: 1, 1.0 and True do not."""
-    if isinstance(argument, Value):
-        return types[argument.number]
-    if isinstance(argument, tuple):
-        return tuple(_typed(item, types) for item in argument)
-    return type(argument), argument

@@ -364,6 +364,12 @@ class PreparedDraw(Prepared):
         return declared
 
 
+def prepared(program: Program, index: int, device: torch.device, dtype: torch.dtype) -> Prepared:
+    """Return one node of a program, ready to be executed by itself; as :func:`prepare`, whose arguments these are."""
+    kind = PreparedDraw if program.nodes[index].operator in DRAWS else Prepared
+    return kind(index, program, device, dtype)
+
+
 def prepare(program: Program, device: torch.device, dtype: torch.dtype) -> tuple[Prepared, ...]:
     """Return the nodes of a program, ready to be executed on a device.
 
@@ -375,10 +381,7 @@ def prepare(program: Program, device: torch.device, dtype: torch.dtype) -> tuple
     Raises:
         ProgramError: This version of torch lacks an operator.
     """
-    found = tuple(
-        (PreparedDraw if node.operator in DRAWS else Prepared)(index, program, device, dtype)
-        for index, node in enumerate(program.nodes)
-    )
+    found = tuple(prepared(program, index, device, dtype) for index in range(len(program.nodes)))
     updates = {value.number for value in program.results}
     first: dict[int, int] = {}
     last: dict[int, int] = {}

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from counterfoil.arithmetic.exact.operators import SINGLES
+from counterfoil.arithmetic.exact.limits import LIMITS
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.sentence import say
@@ -86,7 +86,7 @@ def check_single(node: Node, types: Sequence[TensorType | None], bits: int) -> N
     Raises:
         ProgramError: As :func:`check_exact` does.
     """
-    single = SINGLES.get(node.entry.kind)
+    single = LIMITS.get(node.entry.kind)
     if single is None:
         raise ProgramError(
             say("The operator {0} is composite, and has no exact result as a whole.", node.where), remedy=REMEDY

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from counterfoil.operators.convolutions import exact as convolutions
-from counterfoil.operators.exact import Single
+from counterfoil.operators.exact import Rule
 from counterfoil.operators.indexing import exact as indexing
 from counterfoil.operators.moves import exact as moves
 from counterfoil.operators.pointwise import exact as pointwise
@@ -18,5 +18,5 @@ from counterfoil.operators.products import exact as products
 from counterfoil.operators.reductions import exact as reductions
 
 _FAMILIES = (convolutions, indexing, moves, pointwise, pooling, products, reductions)
-SINGLES: Mapping[str, Single] = {kind: single for family in _FAMILIES for kind, single in family.SINGLES.items()}
+SINGLES: Mapping[str, Rule] = {kind: rule for family in _FAMILIES for kind, rule in family.SINGLES.items()}
 """By operator kind: the name without library and overload, for instance ``mm``."""

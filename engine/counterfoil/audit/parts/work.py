@@ -197,7 +197,7 @@ def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Wo
         machine = open_machine(task.device, task.threads)
         precision = inspection.order.manifest.precision
         machine.check_memory(inspection.order.all_programs, precision, inspection.order.combining_bytes()[1])
-        order = with_data_file(inspection.order, task.data, stack, cancel)
+        order = with_data_file(LoadedOrder.of(inspection.order), task.data, stack, cancel)
         run_selftest(machine, precision)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)

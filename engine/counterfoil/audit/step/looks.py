@@ -47,7 +47,7 @@ from counterfoil.bundle.shares import NO_EXPONENT, sum_bits
 from counterfoil.bundle.stepparts import AddedTensor
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.statedigest import digests_of
-from counterfoil.training.loaded import combined_types
+from counterfoil.training.admitted import combined_types
 
 _EXPONENTS = range(-148, 129)
 """What a tensor of float32 numbers that are not all zero can have; a trainer can sign others."""

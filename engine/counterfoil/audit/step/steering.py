@@ -40,7 +40,7 @@ from counterfoil.kernels.counts import NOTHING, Counts
 from counterfoil.operators.facts import Trait
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
-from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.admitted import AdmittedOrder
 
 Sums = npt.NDArray[np.int64]
 COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
@@ -101,7 +101,7 @@ def logged_sites(program: Program, times: int = 1) -> list[LoggedSite]:
     return [LoggedSite(site.kind, program.nodes[site.node], times * site.elements) for site in program.sites]
 
 
-def _sites(order: LoadedOrder) -> Turns[Sequence[LoggedSite]]:
+def _sites(order: AdmittedOrder) -> Turns[Sequence[LoggedSite]]:
     shares, updates = order.manifest.shares, order.updates
     if shares is None or updates is None:
         return order.programs.map(logged_sites)
@@ -112,7 +112,7 @@ def _sites(order: LoadedOrder) -> Turns[Sequence[LoggedSite]]:
     return Turns(found, order.programs.pattern)
 
 
-def rounded_values(order: LoadedOrder) -> Turns[int]:
+def rounded_values(order: AdmittedOrder) -> Turns[int]:
     """Return how many values a step of each program of an order rounds."""
     return _sites(order).map(lambda sites: sum(site.elements for site in sites))
 
@@ -139,7 +139,7 @@ class SteeringSites:
         self._sums_only = np.array(list(map(_only_sums, self._nodes)), np.bool_)
 
     @classmethod
-    def of(cls, order: LoadedOrder) -> Self | None:
+    def of(cls, order: AdmittedOrder) -> Self | None:
         """Return the sites of an order's programs; None under an exact profile, where nothing is rounded to a grid."""
         precision = order.manifest.precision
         return cls(_sites(order), precision.significand_bits) if isinstance(precision, Precision) else None

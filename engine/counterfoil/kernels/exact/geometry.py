@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,11 +59,6 @@ def windows(x: Tensor, kernel: Sequence[int], stride: Sequence[int], dilation: S
         ),
         x.storage_offset(),
     )
-
-
-def windows_over_one(kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> int:
-    """Return how many windows of :func:`windows` an element is in at most."""
-    return math.prod(-(-taps * math.gcd(s, d) // s) for taps, s, d in zip(kernel, stride, dilation, strict=True))
 
 
 def runs(shape: Sequence[int], summed: Sequence[int]) -> list[int]:

@@ -6,6 +6,9 @@ Every limit follows from shapes and the profile alone, so everybody who runs a p
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.precision import EXACT_BITS
 from counterfoil.base.sentence import say
@@ -82,3 +85,8 @@ def sum_bits(count: int) -> int:
             remedy=say("Sum over fewer elements at once, for instance over smaller batches."),
         )
     return min(bits, MOST_SUM_BITS)
+
+
+def windows_over_one(kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> int:
+    """Return how many windows an element is in at most."""
+    return math.prod(-(-taps * math.gcd(s, d) // s) for taps, s, d in zip(kernel, stride, dilation, strict=True))

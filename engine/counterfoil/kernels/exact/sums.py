@@ -14,8 +14,8 @@ from torch import Tensor
 
 from counterfoil.kernels import devices
 from counterfoil.kernels.exact import fused_sums
-from counterfoil.kernels.exact.geometry import runs, windows, windows_over_one
-from counterfoil.kernels.exact.limits import sum_bits
+from counterfoil.kernels.exact.geometry import runs, windows
+from counterfoil.kernels.exact.limits import sum_bits, windows_over_one
 from counterfoil.kernels.exact.quantise import quantise
 from counterfoil.kernels.exact.refusals import flagged, note
 from counterfoil.kernels.exact.single import from_float64

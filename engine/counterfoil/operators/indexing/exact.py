@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.base.sentence import say
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.sums import total_by_place
-from counterfoil.operators import sums
-from counterfoil.operators.exact import Arguments, Single
+from counterfoil.operators.exact import Arguments, Rule
 
 
 def _embedding_dense_backward(arguments: Arguments, profile: Profile) -> Tensor:
@@ -66,32 +64,10 @@ def _index_put(arguments: Arguments, profile: Profile) -> Tensor:
     return flat.view(base.shape)
 
 
-def _meeting(kind: str, base: int) -> Callable[[Arguments], tuple[int]]:
-    return lambda arguments: (sums.meeting(kind, arguments) + base,)
-
-
-def _by_frequency(arguments: Arguments) -> str | None:
-    if arguments["scale_grad_by_freq"]:
-        return say("divides by frequencies, which is an operation of its own")
-    return None
-
-
-def _with_factor(arguments: Arguments) -> str | None:
-    return say("has a factor, which is a multiplication of its own") if arguments["alpha"] != 1 else None
-
-
-def _by_mask(arguments: Arguments) -> str | None:
-    if any(index is not None and index.dtype in ("bool", "uint8") for index in arguments["indices"]):
-        return say("has a mask in the place of indices, so that values decide how many numbers are added")
-    return None
-
-
-SINGLES: Mapping[str, Single] = {
-    "embedding_dense_backward": Single(
-        _embedding_dense_backward, terms=_meeting("embedding_dense_backward", 0), several=_by_frequency, indexed=True
-    ),
-    # What the values are added to is one term more.
-    "index_add": Single(_index_add, terms=_meeting("index_add", 1), several=_with_factor, indexed=True),
-    "scatter_add": Single(_scatter_add, terms=_meeting("scatter_add", 1), indexed=True),
-    "index_put": Single(_index_put, terms=_meeting("index_put", 1), several=_by_mask, indexed=True),
+SINGLES: Mapping[str, Rule] = {
+    "embedding_dense_backward": _embedding_dense_backward,
+    "index_add": _index_add,
+    "scatter_add": _scatter_add,
+    "index_put": _index_put,
 }
+"""By operator kind."""

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.geometry import windows_over_one
 from counterfoil.kernels.exact.sums import total_of_overlaps
-from counterfoil.operators.exact import Arguments, Single
-from counterfoil.operators.sums import spatial
+from counterfoil.operators.exact import Arguments, Rule
 
 
 def _col2im(arguments: Arguments, profile: Profile) -> Tensor:
@@ -39,14 +37,5 @@ def _unfold_backward(arguments: Arguments, profile: Profile) -> Tensor:
     return found.movedim(-1, axis).contiguous()
 
 
-def _windows(arguments: Arguments) -> tuple[int]:
-    return (windows_over_one(*(spatial(arguments[name], 2) for name in ("kernel_size", "stride", "dilation"))),)
-
-
-SINGLES: Mapping[str, Single] = {
-    "col2im": Single(_col2im, terms=_windows),
-    "unfold_backward": Single(
-        _unfold_backward,
-        terms=lambda arguments: (windows_over_one([arguments["size"]], [arguments["step"]], [1]),),
-    ),
-}
+SINGLES: Mapping[str, Rule] = {"col2im": _col2im, "unfold_backward": _unfold_backward}
+"""By operator kind."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from counterfoil.kernels.exact import elementwise, functions
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.exact import Arguments, Rule, Single
+from counterfoil.operators.exact import Arguments, Rule
 
 
 def _divide(arguments: Arguments, profile: Profile) -> Tensor:
@@ -22,10 +22,11 @@ def _function(kind: str) -> Rule:
     return lambda arguments, profile: functions.evaluate(kind, *(arguments[name] for name in names))
 
 
-SINGLES: Mapping[str, Single] = {
-    "div": Single(_divide),
-    **{kind: Single(_function(kind)) for kind in functions.FUNCTIONS},
+SINGLES: Mapping[str, Rule] = {
+    "div": _divide,
+    **{kind: _function(kind) for kind in functions.FUNCTIONS},
 }
+"""By operator kind."""
 
 
 def _operands(first: Any, second: Any) -> tuple[Tensor, Tensor]:

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.sums import total_by_place
-from counterfoil.operators.exact import Arguments, Single
+from counterfoil.operators.exact import Arguments, Rule
 
 
-def _max_pool_backward(axes: int) -> Single:
+def _max_pool_backward(axes: int) -> Rule:
     """Each gradient goes to the place in its plane that the maximum was taken from."""
 
     def compute(arguments: Arguments, profile: Profile) -> Tensor:
@@ -24,11 +24,12 @@ def _max_pool_backward(axes: int) -> Single:
         places = indices.reshape(planes, met) + offsets
         return total_by_place(g.reshape(-1), places.reshape(-1), x.numel(), met).view(x.shape)
 
-    return Single(compute, terms=lambda arguments: (math.prod(arguments["grad_output"].shape[-axes:]),), indexed=True)
+    return compute
 
 
-SINGLES: Mapping[str, Single] = {
+SINGLES: Mapping[str, Rule] = {
     "max_pool2d_with_indices_backward": _max_pool_backward(2),
     "adaptive_max_pool2d_backward": _max_pool_backward(2),
     "max_pool3d_with_indices_backward": _max_pool_backward(3),
 }
+"""By operator kind."""

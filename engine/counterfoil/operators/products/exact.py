@@ -8,8 +8,7 @@ from torch import Tensor
 
 from counterfoil.kernels.exact import products
 from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators import sums
-from counterfoil.operators.exact import Arguments, Single
+from counterfoil.operators.exact import Arguments, Rule
 
 
 def _mm(arguments: Arguments, profile: Profile) -> Tensor:
@@ -29,10 +28,5 @@ def _dot(arguments: Arguments, profile: Profile) -> Tensor:
     return products.matmul(x[None], y[:, None], profile.bits, profile.matrices)[0, 0]
 
 
-def _inner(arguments: Arguments) -> tuple[int]:
-    return (sums.inner_length(arguments),)
-
-
-SINGLES: Mapping[str, Single] = {
-    kind: Single(compute, products=_inner) for kind, compute in {"mm": _mm, "bmm": _bmm, "mv": _mv, "dot": _dot}.items()
-}
+SINGLES: Mapping[str, Rule] = {"mm": _mm, "bmm": _bmm, "mv": _mv, "dot": _dot}
+"""By operator kind."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from torch import Tensor
 
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.sums import running_total, total
-from counterfoil.operators.exact import Arguments, Single
-from counterfoil.operators.sums import reduced_lengths
+from counterfoil.operators.exact import Arguments, Rule
 
 
 def _sum(arguments: Arguments, profile: Profile) -> Tensor:
@@ -25,11 +23,5 @@ def _cumsum(arguments: Arguments, profile: Profile) -> Tensor:
     return running_total(x, arguments["dim"]) if x.dim() else total(x)
 
 
-def _terms(arguments: Arguments) -> tuple[int]:
-    return (math.prod(reduced_lengths(arguments)),)
-
-
-SINGLES: Mapping[str, Single] = {
-    "sum": Single(_sum, terms=_terms),
-    "cumsum": Single(_cumsum, terms=_terms),
-}
+SINGLES: Mapping[str, Rule] = {"sum": _sum, "cumsum": _cumsum}
+"""By operator kind."""

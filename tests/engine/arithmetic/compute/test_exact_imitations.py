@@ -24,7 +24,6 @@ from counterfoil.base.precision import ExactPrecision
 from counterfoil.kernels.exact import functions
 from counterfoil.kernels.exact.forms import Profile, sound_forms
 from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.exact import Single
 from counterfoil.operators.node import Node, TensorType
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
@@ -100,7 +99,7 @@ def test_control_other_forms_of_products_are_used(monkeypatch: pytest.MonkeyPatc
         used.add(profile.matrices)
         return arguments["self"] @ arguments["mat2"]
 
-    monkeypatch.setattr(exact_imitations, "SINGLES", {"mm": Single(product)})
+    monkeypatch.setattr(exact_imitations, "SINGLES", {"mm": product})
     for imitation in ("rewritten-0", "rewritten-1"):
         imitated(imitation, "aten.mm.default", LONG)
     assert used <= sound - {OWN.matrices}

@@ -19,10 +19,10 @@ from counterfoil.arithmetic.selftest import tiny_inputs, tiny_program
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, NonFiniteError, ProgramError
 from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.operators.node import Node, TensorType, Value
+from counterfoil.operators.node import TensorType
 from counterfoil.operators.random import PhiloxDropout
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Input, Program, node_values
+from counterfoil.program.graph import node_values
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
@@ -165,75 +165,6 @@ def test_dropout_in_evaluation_mode_is_the_identity():
     x = torch.ones(5)
     with PhiloxDropout():
         assert functional.dropout(x, 0.5, training=False) is x
-
-
-# Types are checked before anything runs.
-
-
-def with_outputs(index: int, *types: TensorType | None) -> Program:
-    program = tiny_program()
-    nodes = list(program.nodes)
-    nodes[index] = replace(nodes[index], outputs=types)
-    return replace(program, nodes=tuple(nodes))
-
-
-def test_check_types_accepts_the_good_program():
-    Interpreter(tiny_program(), CPU).check_types()
-
-
-@pytest.mark.parametrize(
-    ("index", "wrong", "sentence"),
-    [
-        (0, (TensorType("float32", (16, 25)),), "aten.mm.default (forward of layer) gives another shape or dtype"),
-        (0, (TensorType("int64", (16, 24)),), "aten.mm.default (forward of layer) gives another shape or dtype"),
-        (1, (TensorType("float32", ()),), "aten.tanh.default (forward of activation) gives another shape"),
-    ],
-)
-def test_check_types_finds_wrong_declarations(index, wrong, sentence):
-    interpreter = Interpreter(with_outputs(index, *wrong), CPU)
-    with pytest.raises(ProgramError) as caught:
-        interpreter.check_types()
-    assert sentence in str(caught.value)
-    # The real run finds it too.
-    with pytest.raises(ProgramError):
-        interpreter.run(tiny_inputs())
-
-
-def test_check_types_finds_arguments_that_an_operator_rejects():
-    program = tiny_program()
-    nodes = (replace(program.nodes[0], args=(Value(0), Value(1))), *program.nodes[1:])
-    with pytest.raises(ProgramError, match=r"aten\.mm\.default \(forward of layer\) cannot be computed"):
-        Interpreter(replace(program, nodes=nodes), CPU).check_types()
-
-
-def test_check_types_finds_a_wrong_number_of_outputs():
-    two = TensorType("float32", (24, 16))
-    with pytest.raises(ProgramError, match="has 1 outputs, not 2"):
-        Interpreter(with_outputs(6, two, two), CPU).check_types()
-
-
-@pytest.mark.parametrize("kwargs", [(("surprise", 1),), (("out", Value(0)),)])
-def test_check_types_finds_unknown_keywords(kwargs):
-    program = tiny_program()
-    nodes = (replace(program.nodes[0], kwargs=kwargs), *program.nodes[1:])
-    with pytest.raises(ProgramError):
-        Interpreter(replace(program, nodes=nodes), CPU).check_types()
-
-
-def test_a_boolean_index_whose_shape_depends_on_values_is_refused():
-    x, mask, number = TensorType("float32", (4,)), TensorType("bool", (4,)), TensorType("float32", ())
-    program = Program(
-        (Input("x", "state", x),),
-        (
-            Node("aten.gt.Scalar", (Value(0), 0), (), (mask,), 1, "", "forward"),
-            Node("aten.index.Tensor", (Value(0), (Value(1),)), (), (x,), 2, "", "forward"),
-            Node("aten.sum.default", (Value(2),), (), (number,), 3, "", "forward"),
-        ),
-        {},
-        Value(3),
-    )
-    with pytest.raises(ProgramError, match=r"aten\.index\.Tensor"):
-        Interpreter(program, CPU).check_types()
 
 
 def test_an_operator_that_this_torch_lacks():

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.operation import make_operation
+from counterfoil.arithmetic.exact.limits import LIMITS
 from counterfoil.arithmetic.exact.operators import SINGLES
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
@@ -19,7 +20,7 @@ from support.definite_reference import same_bits
 
 def computed(name: str, args: list[Any], profile: Profile) -> list[Tensor]:
     operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-    rule = SINGLES[operation.node.entry.kind].compute
+    rule = SINGLES[operation.node.entry.kind]
     return listed(rule(operation.named(args, {}), profile))
 
 
@@ -80,9 +81,13 @@ def test_forms_are_chosen_among_the_sound_ones() -> None:
 def test_what_must_be_lowered_first_is_no_operation(name: str, args: list[Any], what: str) -> None:
     if not what:
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        rule = SINGLES["index_add"].compute
+        rule = SINGLES["index_add"]
         with pytest.raises(AssertionError, match="product"):
             rule(operation.named(args, {"alpha": 2}), Profile(20))
         return
     with pytest.raises(AssertionError, match=what):
         computed(name, args, Profile(20))
+
+
+def test_what_is_computed_is_what_has_limits() -> None:
+    assert SINGLES.keys() == LIMITS.keys()

@@ -15,8 +15,7 @@ from hypothesis import given, settings, strategies as st
 from counterfoil.base.errors import NonFiniteError, ProgramError
 from counterfoil.kernels import rules
 from counterfoil.kernels.exact import fused_sums
-from counterfoil.kernels.exact.geometry import windows_over_one
-from counterfoil.kernels.exact.limits import sum_bits
+from counterfoil.kernels.exact.limits import sum_bits, windows_over_one
 from counterfoil.kernels.exact.quantise import quantise
 from counterfoil.kernels.exact.sums import (
     running_total,
