@@ -388,7 +388,7 @@ def unknown_commands(text: str) -> list[str]:
 
 def commands_of(command: Any) -> dict[str, Any]:
     """The commands below one, by their names."""
-    return getattr(command, "commands", {})
+    return {name: getattr(each, "loaded", each) for name, each in getattr(command, "commands", {}).items()}
 
 
 def options_of(command: Any) -> set[str]:

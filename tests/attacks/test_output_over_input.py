@@ -12,12 +12,11 @@ from typing import Annotated
 
 import pytest
 import typer
-from typer.models import TyperInfo
 
 from counterfoil.base import wholefiles
 from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
-from counterfoil.cli.app import app
+from counterfoil.cli.commands import PLACES, declared
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, PathRole, guarded
 
 CONTENT = b"kept"
@@ -205,13 +204,10 @@ def test_a_folder_that_cannot_be_written_is_left_to_the_writing(tmp_path: Path) 
 
 
 def _commands(group: typer.Typer) -> Iterator[Callable[..., None]]:
+    assert not group.registered_groups
     for info in (*group.registered_commands, *filter(None, [group.registered_callback])):
         if info.callback is not None:
             yield info.callback
-    inner: TyperInfo
-    for inner in group.registered_groups:
-        assert inner.typer_instance is not None
-        yield from _commands(inner.typer_instance)
 
 
 def _without_role(command: Callable[..., None]) -> list[str]:
@@ -225,7 +221,8 @@ def _without_role(command: Callable[..., None]) -> list[str]:
 
 
 def test_every_path_of_every_command_has_a_role() -> None:
-    commands = list(_commands(app))
+    found = [declared(place) for place in PLACES.values()]
+    commands = [each for one in found for each in (_commands(one) if isinstance(one, typer.Typer) else [one])]
     assert len(commands) > 30
     assert {command.__name__: names for command in commands if (names := _without_role(command))} == {}
     # A command with a path and no guard would be one that was added past this.

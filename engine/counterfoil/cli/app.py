@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
-import typer.core
 import typer.main
 
 from counterfoil import __version__
@@ -20,21 +19,9 @@ from counterfoil.base.errors import CancelledError, CounterfoilError, RefusedErr
 from counterfoil.base.obstacles import memory_shortage
 from counterfoil.base.programs import is_program, run_program, settle_temporary_folder
 from counterfoil.base.raised import theirs, told
-from counterfoil.cli import terminal
-from counterfoil.cli.auditing import audit, merge
-from counterfoil.cli.delivery import verify_weights
-from counterfoil.cli.differences import diff
-from counterfoil.cli.disputes import adjudicate, panel, referee
+from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
-from counterfoil.cli.exporting import export_app
-from counterfoil.cli.following import follow
-from counterfoil.cli.inspection import inspect, plan
-from counterfoil.cli.notes import note, verify_note
-from counterfoil.cli.orders import order_app, sign_order
-from counterfoil.cli.places import guarded
-from counterfoil.cli.statements import keygen, reply, sign, verify, withdraw
-from counterfoil.cli.training import calibrate, train, writes_the_run
-from counterfoil.cli.window import demo, gui
+from counterfoil.cli.streams import outlive_readers
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 
 _LOG = logging.getLogger("counterfoil")
@@ -43,64 +30,15 @@ _TYPER_EXITS = {0: 0, 2: Outcome.ERROR.exit_code}
 _TYPER_STOPPED = (1, 130)
 """What typer exits with, next to silently, when somebody presses Ctrl-C; which one depends on its version."""
 
-# In the order in which people meet them; typer would list groups last.
-_COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
-    "order": order_app,
-    "sign-order": sign_order,
-    "note": note,
-    "calibrate": calibrate,
-    "train": train,
-    "inspect": inspect,
-    "plan": plan,
-    "audit": audit,
-    "merge": merge,
-    "follow": follow,
-    "adjudicate": adjudicate,
-    "referee": referee,
-    "panel": panel,
-    "diff": diff,
-    "verify": verify,
-    "withdraw": withdraw,
-    "reply": reply,
-    "export": export_app,
-    "verify-weights": verify_weights,
-    "verify-note": verify_note,
-    "sign": sign,
-    "keygen": keygen,
-    "gui": gui,
-    "demo": demo,
-}
-_WITH_KEY = (
-    "order", "sign-order", "note", "train", "audit", "merge", "follow", "adjudicate", "export", "withdraw", "reply",
-    "sign", "keygen",
-)  # fmt: skip
-"""Commands that may need a passphrase."""
-
-
-class _Commands(typer.core.TyperGroup):
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(_COMMANDS)
-
-
-app = typer.Typer(
+app = group_of_commands(
     name="counterfoil",
-    cls=_Commands,
+    cls=Commands,
     help="Find out whether the training you ordered is the training that happened.",
     epilog="Exit codes: 0 VERIFIED or done, 1 DISPUTED, 2 INCONCLUSIVE or stopped, 3 REFUSED, 4 ERROR, 5 a "
     "verdict that the trainer of its run signed.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    context_settings={"max_content_width": MOST_COLUMNS},
 )
-for _name, _command in _COMMANDS.items():
-    if isinstance(_command, typer.Typer):
-        for _part in _command.registered_commands:
-            _part.callback = guarded(_part.callback) if _part.callback else None
-        if (_first := _command.registered_callback) is not None and _first.callback is not None:
-            _first.callback = guarded(_first.callback)
-        app.add_typer(_command, name=_name)
-    else:
-        app.command(_name)(guarded(_command, writes_the_run) if _command is train else guarded(_command))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _main(arguments)
     if is_program(sys.argv):
         return run_program(sys.argv[2:])
-    terminal.outlive_readers()
+    outlive_readers()
     settle_temporary_folder()
     try:
         return _main(None)
@@ -213,11 +151,13 @@ def _options(
         raise typer.BadParameter("--verbose belongs to --version.")
     if context.invoked_subcommand is None:
         context.fail("Missing command.")
+    from counterfoil.cli.terminal import LogFormatter
+
     # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
     logging.captureWarnings(True)
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(terminal.LogFormatter())
+    handler.setFormatter(LogFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING if debug else logging.CRITICAL)
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
-    if context.invoked_subcommand not in _WITH_KEY:
+    if not PLACES[context.invoked_subcommand].with_key:
         drop_passphrase()

@@ -6,8 +6,6 @@ import logging
 
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
-from counterfoil.cli import terminal
-from counterfoil.cli.terminal import shown
 
 _LOG = logging.getLogger("counterfoil")
 
@@ -34,6 +32,10 @@ def outcome_of(error: CounterfoilError) -> Outcome:
 
 def show_error(error: CounterfoilError) -> int:
     """Say on standard error what happened and what to do next, and return the exit code of it."""
+    # What draws on a terminal takes longer to load than to say how a command is called.
+    from counterfoil.cli import terminal
+    from counterfoil.cli.terminal import shown
+
     outcome = outcome_of(error)
     out = terminal.console(stderr=True)
     out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)

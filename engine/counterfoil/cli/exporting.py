@@ -16,6 +16,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
+from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
@@ -69,9 +70,10 @@ class _Exports(typer.core.TyperGroup):
         return super().parse_args(ctx, args)
 
 
-export_app = typer.Typer(
+export_app = group_of_commands(
+    name="export",
     cls=_Exports,
-    help="Write a run's weights and curves, or a verdict, in formats that others read. "
+    help="Write a run's weights and curves, or a verdict, in formats that others read.\n\n"
     "'counterfoil export RUN --safetensors DIR' is short for 'counterfoil export weights RUN --safetensors DIR'.",
     no_args_is_help=True,
 )

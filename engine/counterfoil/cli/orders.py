@@ -14,6 +14,7 @@ from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.precision import PROFILES
 from counterfoil.cli import terminal
+from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
 from counterfoil.cli.order_options import (
@@ -48,7 +49,7 @@ MAX_TEXT_BYTES = 4 * 2**30
 """A text to learn from is held in memory."""
 
 
-order_app = typer.Typer(cls=OrderCommands, no_args_is_help=True)
+order_app = group_of_commands(name="order", cls=OrderCommands, no_args_is_help=True)
 
 StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
 BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]

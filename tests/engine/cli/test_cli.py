@@ -350,7 +350,7 @@ def test_help_shows_what_stands_in_brackets(capsys: pytest.CaptureFixture[str]) 
     def commands(group: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
         yield path, group
         for name, command in getattr(group, "commands", {}).items():
-            yield from commands(command, (*path, name))
+            yield from commands(getattr(command, "loaded", command), (*path, name))
 
     found = 0
     for path, command in commands(get_command(app), ()):
@@ -524,7 +524,7 @@ import sys
 
 class Interrupts:
     def find_spec(self, name, path, target=None):
-        if name == "counterfoil.cli.orders":
+        if name == "counterfoil.cli.commands":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupts())

@@ -1,7 +1,8 @@
 """Starts the process in the box, early: what a replay needs takes seconds to load.
 
 The process loads it before it closes its box: it reads nothing but the installation until then. So it can be started
-before anybody knows which files it is to read. This module loads nothing that takes time itself.
+before anybody knows which files it is to read. This module loads nothing that takes time itself, for every command
+loads it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Sequence
 from counterfoil.base.errors import ObstacleError
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say
-from counterfoil.sandbox import box
 
 INSIDE = "counterfoil.audit.boxed.inside"
 REPLAYING = ("audit", "follow", "merge", "adjudicate", "referee", "panel", "plan")
@@ -24,6 +24,8 @@ _early: list[subprocess.Popen[bytes]] = []
 
 def why_open(device: str) -> str:
     """Why work on a device is done in this process and in no box; empty where there is one."""
+    from counterfoil.sandbox import box
+
     if sys.platform != "linux":
         return "this system has neither Landlock nor seccomp"
     if os.environ.get(box.SWITCH) == "off":

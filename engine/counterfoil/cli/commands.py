@@ -1,0 +1,204 @@
+"""The commands, what each is for, and where it is: a module is loaded when its command is called.
+
+So ``counterfoil --help``, and a command that needs little, do not wait for what the others need. What is said here of a
+command is the first paragraph of what it says itself; a test compares them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+import typer.core
+import typer.main
+
+MOST_COLUMNS = 110
+"""No line of help is longer."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a command is.
+
+    Attributes:
+        where: Its module, below :mod:`counterfoil.cli`, and its name there: a function, or a group of commands.
+        about: What it is for.
+        with_key: Whether it may need a passphrase.
+        writes: The function of its module that says whether this process writes; empty where it always does.
+    """
+
+    where: str
+    about: str
+    with_key: bool = False
+    writes: str = ""
+
+
+# In the order in which people meet them.
+PLACES: Mapping[str, Place] = {
+    "order": Place(
+        "orders:order_app", "Client: write an order, the file that says exactly what is to be trained.", with_key=True
+    ),
+    "sign-order": Place(
+        "orders:sign_order", "Client: sign an order, so that a run of it shows who ordered it.", with_key=True
+    ),
+    "note": Place(
+        "notes:note",
+        "Whoever made an order's data: sign a note that says how, for instance which model sampled them.",
+        with_key=True,
+    ),
+    "calibrate": Place(
+        "training:calibrate",
+        "Client: measure how far other hardware would differ on an order, and set its margins by that.",
+    ),
+    "train": Place(
+        "training:train",
+        "Trainer: carry out an order, record every step, and sign the run.",
+        with_key=True,
+        writes="writes_the_run",
+    ),
+    "inspect": Place(
+        "inspection:inspect", "Anyone: say what is in a bundle, and check what can be checked without replaying it."
+    ),
+    "plan": Place(
+        "inspection:plan",
+        "Auditor: measure a few steps here, and show what each confidence costs in segments and in time.",
+    ),
+    "audit": Place(
+        "auditing:audit",
+        "Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.",
+        with_key=True,
+    ),
+    "merge": Place(
+        "auditing:merge",
+        "Auditor: give a verdict on a run that was replayed in parts on your own machines.",
+        with_key=True,
+    ),
+    "follow": Place(
+        "following:follow",
+        "Auditor: replay a run while it is recorded, stop at the first lie, and give the verdict when it is finished.",
+        with_key=True,
+    ),
+    "adjudicate": Place(
+        "disputes:adjudicate",
+        "Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.",
+        with_key=True,
+    ),
+    "referee": Place(
+        "disputes:referee",
+        "Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is "
+        "wrong.",
+    ),
+    "panel": Place(
+        "disputes:panel", "Client: compare the runs of several providers; one honest one among them exposes the others."
+    ),
+    "diff": Place(
+        "differences:diff",
+        "Anyone: say where two runs first differ: order, step, operator, element. Nobody is judged; no key is needed.",
+    ),
+    "verify": Place(
+        "statements:verify", "Anyone: check the signature of a verdict, or of an adjudication, and show what it says."
+    ),
+    "withdraw": Place(
+        "statements:withdraw", "Auditor: take back a verdict, for good or for another one.", with_key=True
+    ),
+    "reply": Place(
+        "statements:reply", "Trainer: answer a verdict on your run, with the key that signed the run.", with_key=True
+    ),
+    "export": Place(
+        "exporting:export_app",
+        "Write a run's weights and curves, or a verdict, in formats that others read.",
+        with_key=True,
+    ),
+    "verify-weights": Place(
+        "delivery:verify_weights",
+        "Client: compare delivered weights, tensor by tensor, with the final state of a verified run.",
+    ),
+    "verify-note": Place(
+        "notes:verify_note",
+        "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
+    ),
+    "sign": Place(
+        "statements:sign",
+        "Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.",
+        with_key=True,
+    ),
+    "keygen": Place("statements:keygen", "Trainer, auditor: make a key to sign with (Ed25519).", with_key=True),
+    "gui": Place("window:gui", "Auditor: open the window."),
+    "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes."),
+}
+
+
+def group_of_commands(**settings: Any) -> typer.Typer:
+    """Return a group of commands, whose help is plain text.
+
+    What draws frames around it takes longer to load than everything else that ``--help`` needs.
+
+    Args:
+        settings: Those of ``typer.Typer``.
+    """
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **settings)
+
+
+class Later(typer.core.TyperCommand):
+    """A command that is loaded when it is called.
+
+    Args:
+        name: What it is called by.
+        place: Where it is.
+    """
+
+    def __init__(self, name: str, place: Place) -> None:
+        super().__init__(name, help=place.about, rich_markup_mode=None)
+        self._place = place
+
+    @property
+    def loaded(self) -> Any:
+        """The command itself, or the group."""
+        return _read(self.name or "", self._place)
+
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        """Begin the command itself with its arguments."""
+        return self.loaded.make_context(*given, **named)
+
+
+class Commands(typer.core.TyperGroup):
+    """All commands, none of which is loaded before it is called."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "commands": {name: Later(name, place) for name, place in PLACES.items()}})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each is for, whole."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.about) for name, place in PLACES.items()])
+
+
+@functools.cache
+def declared(place: Place) -> Any:
+    """Load a command: the function, or the group of functions, each of which compares its paths before it begins."""
+    from counterfoil.cli.places import guarded
+
+    module, _, name = place.where.partition(":")
+    home = importlib.import_module(f"counterfoil.cli.{module}")
+    found = getattr(home, name)
+    if not isinstance(found, typer.Typer):
+        return guarded(found, *([getattr(home, place.writes)] if place.writes else []))
+    for part in (*found.registered_commands, found.registered_callback):
+        if part is not None and part.callback is not None:
+            part.callback = guarded(part.callback)
+    return found
+
+
+@functools.cache
+def _read(name: str, place: Place) -> Any:
+    """Load a command, and read its signature; typer would do it at each call."""
+    found = declared(place)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_command(found)
+    single = group_of_commands()
+    single.command(name)(found)
+    return typer.main.get_command(single)
