@@ -28,7 +28,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -59,6 +59,7 @@ __all__ = [
     "KEPT_BUILDS",
     "build_of",
     "callback",
+    "compile_ahead",
     "folder_of",
     "inlined",
     "intrinsic",
@@ -80,17 +81,22 @@ _CONFIG: Any = _config
 _PACKAGE = Path(__file__).parents[1]
 _declared: set[Path] = set()
 """Modules whose kernels were declared."""
+_ahead: list[tuple[Any, Any]] = []
+"""Functions, and signatures that are to be compiled ahead of their first use."""
 _DIGEST_DIGITS = 16
+_LOCK = ".lock"
 _FROM = re.compile(r"from counterfoil([\w.]*) import (\([^)]*\)|[^\n]*)")
 _WHOLE = re.compile(r"import counterfoil([\w.]*)")
 _NAME = re.compile(r"(\w+)(?:[ \t]+as[ \t]+\w+)?")
 
 
-def kernel(*signature: Any, **options: Any) -> Callable[[Function], Function]:
+def kernel(*signature: Any, ahead: Sequence[Any] = (), **options: Any) -> Callable[[Function], Function]:
     """Return the decorator of a function that is compiled, and kept for the next process.
 
     Args:
         *signature: One signature, for which the function is compiled at once; none: when it is first called.
+        ahead: Signatures with which it is called and that :func:`compile_ahead` compiles: of functions that neither a
+            region nor the self-test of a machine calls.
         **options: Those of ``numba.njit``.
     """
 
@@ -98,6 +104,7 @@ def kernel(*signature: Any, **options: Any) -> Callable[[Function], Function]:
         made: Any = numba.njit(**options)(function)
         if not _CONFIG.DISABLE_JIT:
             _keep(made, function)
+            _ahead.extend((made, each) for each in ahead)
             for each in signature:
                 made.compile(each)
                 made.disable_compile()
@@ -174,6 +181,12 @@ def build_of(module: Path, package: Path = _PACKAGE) -> str | None:
     for name, content in [*((each, b"") for each in versions), *files.items()]:
         summary.update(hashlib.sha256(name.encode("utf-8")).digest() + hashlib.sha256(content).digest())
     return summary.hexdigest()
+
+
+def compile_ahead() -> None:
+    """Compile what the modules that are loaded declare to be compiled ahead."""
+    for made, signature in _ahead:
+        made.compile(signature)
 
 
 def lacking() -> bool:
@@ -274,6 +287,13 @@ class _Kept(FunctionCache):
 
     _impl_class = _Files
 
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        # numba reads an index, adds to it, and writes it: of two processes that do so at once one is forgotten, or its
+        # code is filed under what the other compiled.
+        self._impl.locator.ensure_cache_path()
+        with _alone(Path(self.cache_path)):
+            super()._save_overload(sig, data)
+
     @contextmanager
     def _guard_against_spurious_io_errors(self) -> Iterator[None]:
         try:
@@ -282,6 +302,19 @@ class _Kept(FunctionCache):
             # What unpickling damaged files and LLVM's loader may raise is anybody's guess.
             _LOG.info("Compiled kernels are not kept in %s: %r", self.cache_path, error)
             shutil.rmtree(self.cache_path, ignore_errors=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process keeps something in a folder; where the system cannot tell, nobody waits."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with open(folder / _LOCK, "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _tidy(folder: Path) -> None:

@@ -8,7 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +224,48 @@ def test_damaged_files_are_no_trouble(package: Path, asked: Asked) -> None:
             path.write_bytes(damage)
         assert asked(package.parent) == [114, 1114, 0]
         assert asked(package.parent) == [114, 1114, 2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
+@pytest.mark.parametrize("alone", [kernelcache._alone, lambda folder: nullcontext()], ids=["", "control"])
+def test_two_that_keep_something_at_once_forget_nothing(
+    tmp_path: Path, alone: Callable[[Path], AbstractContextManager[None]]
+) -> None:
+    """As numba does it: read an index, add to it, and write it."""
+    index = tmp_path / "index"
+    index.write_text("")
+
+    def keep(name: str) -> None:
+        for number in range(20):
+            with alone(tmp_path):
+                known = index.read_text()
+                time.sleep(0.001)
+                index.write_text(f"{known}{name}{number}\n")
+
+    others = [threading.Thread(target=keep, args=(name,)) for name in "abc"]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert (len(index.read_text().splitlines()) == 60) is (alone is kernelcache._alone)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
+def test_whatever_is_kept_is_kept_alone(package: Path, asked: Asked) -> None:
+    asked(package.parent)
+    kept = builds(package) + builds(package, "inner")
+    assert len(kept) == 2
+    assert all((folder / ".lock").is_file() for folder in kept)
+
+
+def test_what_is_declared_is_compiled_ahead(package: Path, asked: Asked) -> None:
+    first = "compile_ahead()\nBEFORE = sum(asked.stats.cache_hits.values())\n"
+    change(package, "outer", "@kernel(nogil=True)", "@kernel(nogil=True, ahead=[types.int64(types.int64)])")
+    change(package, "outer", "cache import", "cache import compile_ahead,")
+    change(package, "outer", "_COMPILED = ", f"{first}_COMPILED = ")
+    change(package, "outer", "def hits():\n    return ", "def hits():\n    return 10 * BEFORE + ")
+    assert asked(package.parent) == [114, 1114, 0]
+    assert asked(package.parent) == [114, 1114, 12]
 
 
 def test_every_kernel_goes_through_one_door() -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from counterfoil.audit.boxed.compiling import compile_kernels
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
 from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
@@ -27,14 +27,12 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.calls import Port
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, FileWriteError, ProgressError
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.base.errors import CounterfoilError, FileWriteError, ObstacleError, ProgressError
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.remote.address import Address
 from counterfoil.remote.ranges import Ranges, Span
 
-COMPILER = "counterfoil.audit.boxed.kernels"
 MOST_FETCHED = 2**26
 """Bytes of a run that are fetched for one question."""
 LONGEST_WAIT = 1.0
@@ -119,7 +117,9 @@ class Answers:
 
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
-        compile_kernels()
+        with suppress(ObstacleError):  # what fails costs time alone
+            for _ in compile_kernels(cancel=self._cancel):
+                pass
 
     def fitting(self, basis: Basis, begin: bool) -> bytes | None:
         """Return the progress to go on from, without its seal, or None; its capsule comes into the shared folder."""
@@ -263,19 +263,6 @@ def take(scratch: Path, name: str, target: Path, what: str) -> None:
         _copy(scratch / name, target, what=what)
     except OSError as error:
         raise FileWriteError(say("{0:capital} was not made: {1}.", what, error.strerror or error)) from error
-
-
-def compile_kernels() -> None:
-    """Compile kernels in a process that reads nothing of a stranger's, and wait for it; what fails costs time alone."""
-    with suppress(OSError):
-        subprocess.run(
-            program_command(COMPILER),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            env=program_environment(),
-        )
 
 
 def _copy(source: Path, target: Path, digest: Digest | None = None, what: str = "") -> None:

@@ -1,27 +1,65 @@
-"""A process that compiles kernels for those in boxes, which may read what is kept and not write it.
+"""A process that compiles kernels ahead of their first use, also for processes in boxes, which cannot keep any.
 
-It reads nothing but the installation. What is compiled is what a replay calls, by its declaration where that says with
-which types, and by the self-test of a machine for the others.
+It reads nothing but the installation. It says what parts there are, compiles those that it is told, and says when each
+is done (:mod:`counterfoil.audit.boxed.compiling`). What is compiled is what a recording or a replay calls: by its
+declaration where that says with which types, and by the self-test of a machine for the others.
 """
 
 from __future__ import annotations
 
-import counterfoil.audit.session  # noqa: F401  declares whatever a replay calls
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.kernels.cache import keep_place
+from counterfoil.kernels.cache import compile_ahead, keep_place
 from counterfoil.kernels.cpu.regions import Region
+
+HOMES = (
+    "arithmetic.compute.rewriting.additions", "arithmetic.grid.following", "arithmetic.grid.instructions",
+    "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.compiled", "kernels.cpu.formulas",
+    "kernels.cpu.magnitudes", "kernels.cpu.measuring", "kernels.cpu.normalising", "kernels.cpu.philox",
+    "kernels.cpu.rounding", "kernels.exact.bracket", "kernels.exact.combine", "kernels.exact.fused",
+    "kernels.exact.fused_convolutions", "kernels.exact.fused_sums", "kernels.exact.quantise",
+)  # fmt: skip
+"""The modules that declare kernels."""
+LOOPS = "commit.sha256"
+"""The module whose loops call OpenSSL's functions: they are compiled when they are asked for."""
+TESTED = (Precision(), ExactPrecision(20), ExactPrecision(13))
+"""A profile of each kind: rounded, and exact with three digits and with two."""
 
 
 def main() -> int:
-    """Compile them; the exit code says whether all could be kept."""
-    machine = open_machine("cpu")
-    Region.compile_all()
-    for precision in (Precision(), ExactPrecision(20)):
+    """Compile what is asked for, a line each; the exit code says whether all could be kept."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    # What a library prints is no answer.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    every = parts()
+    print(json.dumps(list(every)), file=answers, flush=True)
+    for line in sys.stdin:
         try:
-            run_selftest(machine, precision)
-        except CounterfoilError:  # the replay will say so
+            every[line.rstrip("\n")]()
+        except CounterfoilError:  # whoever uses this machine will be told
             return 1
+        print(json.dumps(line.rstrip("\n")), file=answers, flush=True)
     return int(not keep_place())
+
+
+def parts() -> Mapping[str, Callable[[], object]]:
+    """Load all modules with kernels; return what compiles a part of them each, by its name."""
+    for home in HOMES:
+        importlib.import_module(f"counterfoil.{home}")
+    machine = open_machine("cpu", 1)
+    loops = importlib.import_module(f"counterfoil.{LOOPS}")
+    return {
+        **{region.name: region.compile for region in reversed(Region.declared())},
+        **{f"self-test {number}": partial(run_selftest, machine, tested) for number, tested in enumerate(TESTED, 1)},
+        LOOPS: loops.compiled,
+        "others": compile_ahead,
+    }

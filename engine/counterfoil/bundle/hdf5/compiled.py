@@ -16,7 +16,7 @@ def _turned(value: np.uint64, by: int) -> np.uint64:
     return (value << np.uint64(by)) | (value >> np.uint64(32 - by))
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, ahead=["(uint8[::1], int64[::1])"])
 def hash_all(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     """Return the lookup3 of byte strings that lie one behind the other; see :mod:`counterfoil.bundle.hdf5.checksum`.
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -173,10 +173,18 @@ class Region:
         self._declared.append(self)
 
     @classmethod
-    def compile_all(cls) -> None:
-        """Compile every region of the modules that are loaded."""
-        for region in cls._declared:
-            _ = region._compiled
+    def declared(cls) -> Sequence[Region]:
+        """Return every region of the modules that are loaded."""
+        return tuple(cls._declared)
+
+    @property
+    def name(self) -> str:
+        """What it is called: its module within the package, and its function."""
+        return f"{self._function.__module__}.{self._function.__name__}".removeprefix("counterfoil.")
+
+    def compile(self) -> None:
+        """Compile it before it is first run."""
+        _ = self._compiled
 
     @cached_property
     def _compiled(self) -> tuple[Any, ...]:

@@ -244,7 +244,7 @@ def _looped(loop: Any, total: Tensor, *numbers: float) -> Tensor:
     return result
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, ahead=["(int64[::1], float32[::1], float64, float64)"])
 def _add(total: Any, g: Any, scale: float, limit: float) -> Any:
     fitted = True
     for i in range(g.size):
@@ -263,13 +263,13 @@ def _odd(integer: Any) -> Any:
     return np.float64((integer - lost) | (np.int64(lost != 0) * np.int64(_LOST + 1)))
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, ahead=["(int64[::1], float32[::1], float64)"])
 def _round(total: Any, result: Any, unit: float) -> None:
     for i in range(total.size):
         result[i] = np.float32(_odd(total[i]) * unit) + np.float32(0)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, ahead=["(int64[::1], float32[::1], float64, float64)"])
 def _divide(total: Any, result: Any, unit: float, shares: float) -> None:
     """Divide with one rounding: a short quotient, which its remainder moves to the side where the true one lies.
 

@@ -96,7 +96,7 @@ def _add_row(row: Any, magics: Any, totals: Any) -> None:
         totals[i] += as_bits(np.float64(row[i]) + magics[i])
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, ahead=["(float32[:,:,::1], int32[:,:,::1], int64, float32[:,::1])"])
 def _sum_columns(x: Any, patterns: Any, bits: int, result: Any) -> bool:
     """Sum ``x[k0, r0, k1]`` over r0; says whether all is finite."""
     count, columns = x.shape[1], x.shape[2]

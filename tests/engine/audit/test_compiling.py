@@ -1,0 +1,126 @@
+"""Kernels are compiled ahead by several processes, and what was compiled ahead is all that a step needs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import counterfoil
+from counterfoil.audit.boxed import compiling
+from counterfoil.audit.boxed.compiling import Compiled, compile_kernels
+from counterfoil.audit.boxed.kernels import HOMES, LOOPS
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, ObstacleError
+
+PACKAGE = Path(counterfoil.__file__).parent
+PARTS = [f"part {number}" for number in range(9)]
+WORKER = f"""
+import json, sys, time
+print(json.dumps({PARTS}), flush=True)
+for line in sys.stdin:
+    FAULT
+    with open(sys.argv[1], "a") as told:
+        told.write(line)
+    print(json.dumps(line.strip()), flush=True)
+sys.exit(CODE)
+"""
+
+
+@pytest.fixture
+def imitated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which processes that compile nothing write what they are told."""
+    told = tmp_path / "told"
+    imitate(monkeypatch, told)
+    return told
+
+
+def imitate(monkeypatch: pytest.MonkeyPatch, told: Path, fault: str = "pass", code: int = 0) -> None:
+    script = WORKER.replace("FAULT", fault).replace("CODE", str(code))
+    command = [sys.executable, "-S", "-c", script, str(told)]
+    monkeypatch.setattr(compiling, "program_command", lambda module: command)
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_each_part_is_compiled_once_by_one_of_the_processes(imitated: Path, processes: int) -> None:
+    events = list(compile_kernels(processes))
+    assert [(event.done, event.total) for event in events] == [(number, 9) for number in range(1, 10)]
+    assert sorted(event.part for event in events) == PARTS
+    assert sorted(imitated.read_text().splitlines()) == PARTS
+    if processes == 1:
+        assert events[-1] == Compiled(9, 9, "part 8")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"), [("if '4' in line: sys.exit(1)", 0), ("pass", 1)], ids=["one ends", "it is not kept"]
+)
+def test_what_was_not_compiled_or_not_kept_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, code: int
+) -> None:
+    imitate(monkeypatch, tmp_path / "told", fault, code)
+    with pytest.raises(ObstacleError, match="not be kept"):
+        list(compile_kernels(2))
+
+
+def test_it_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imitate(monkeypatch, tmp_path / "told", "if '4' in line: time.sleep(600)")
+    cancel = CancelToken()
+    events = compile_kernels(2, cancel)
+    assert [next(events).done for _ in range(8)] == list(range(1, 9))
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        next(events)
+
+
+def test_every_module_with_kernels_is_loaded() -> None:
+    declares = re.compile(r"^@kernel\(|= Region\(", re.MULTILINE)
+    declaring = {
+        path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".")
+        for path in PACKAGE.rglob("*.py")
+        if declares.search(path.read_text(encoding="utf-8"))
+    }
+    # The loops for OpenSSL's functions are loaded where they are asked for.
+    assert declaring == {*HOMES, "kernels.cpu.sha256"}
+    assert LOOPS == "commit.sha256"
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jit", [True, False], ids=["", "control"])
+def test_a_step_compiles_nothing_that_was_compiled_ahead(tmp_path: Path, jit: bool) -> None:
+    """Under a profile of each kind. The control: without the command the first step compiles, and keeps it."""
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"}
+
+    def run(*words: str) -> None:
+        command = [sys.executable, "-m", "counterfoil", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1200)
+        assert done.returncode == 0, done.stderr
+
+    run("keygen", "key.pem", "--no-passphrase")
+    profiles = ("float64-24", "float32-bfloat16", "exact-20", "exact-13") if jit else ("float64-24",)
+    if jit:
+        run("compile-kernels")
+        ahead = digests(cache)
+        assert sum(name.endswith(".nbc") for name in ahead) > 90
+    for name in profiles:
+        run("order", "digits-cnn", "--out", f"{name}.job", "--steps", "2", "--width", "8", "--precision", name)
+        run("train", f"{name}.job", "--out", f"{name}.cfoil", "--key", "key.pem")
+        run("audit", f"{name}.cfoil", "--order", f"{name}.job")
+        found = digests(cache)
+        if jit:
+            assert sorted(each for each in found if found[each] != ahead.get(each)) == []
+        else:
+            assert sum(each.endswith(".nbc") for each in found) > 30
