@@ -292,7 +292,7 @@ class _Kept(FunctionCache):
         # code is filed under what the other compiled.
         self._impl.locator.ensure_cache_path()
         with _alone(Path(self.cache_path)):
-            super()._save_overload(sig, data)
+            super()._save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def _guard_against_spurious_io_errors(self) -> Iterator[None]:

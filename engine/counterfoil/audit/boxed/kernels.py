@@ -17,7 +17,7 @@ from functools import partial
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import ExactPrecision, Precision
+from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.kernels.cache import compile_ahead, keep_place
 from counterfoil.kernels.cpu.regions import Region
 
@@ -31,7 +31,7 @@ HOMES = (
 """The modules that declare kernels."""
 LOOPS = "commit.sha256"
 """The module whose loops call OpenSSL's functions: they are compiled when they are asked for."""
-TESTED = (Precision(), ExactPrecision(20), ExactPrecision(13))
+TESTED: tuple[AnyPrecision, ...] = (Precision(), ExactPrecision(20), ExactPrecision(13))
 """A profile of each kind: rounded, and exact with three digits and with two."""
 
 
