@@ -43,7 +43,7 @@ with warnings.catch_warnings():
     sys.modules["yaml"] = cast(Any, None)  # without which numba does not read it
     import numba
     from numba import types
-    from numba.core import config as _config
+    from numba.core import config as _config, sigutils
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.ccallback import CFunc
     from numba.extending import intrinsic
@@ -186,7 +186,9 @@ def build_of(module: Path, package: Path = _PACKAGE) -> str | None:
 def compile_ahead() -> None:
     """Compile what the modules that are loaded declare to be compiled ahead."""
     for made, signature in _ahead:
-        made.compile(signature)
+        # As a call would ask for it: what is kept is found by the very types.
+        types_given, _ = sigutils.normalize_signature(signature)
+        made.compile(types_given)
 
 
 def lacking() -> bool:

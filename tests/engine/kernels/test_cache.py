@@ -260,7 +260,7 @@ def test_whatever_is_kept_is_kept_alone(package: Path, asked: Asked) -> None:
 
 def test_what_is_declared_is_compiled_ahead(package: Path, asked: Asked) -> None:
     first = "compile_ahead()\nBEFORE = sum(asked.stats.cache_hits.values())\n"
-    change(package, "outer", "@kernel(nogil=True)", "@kernel(nogil=True, ahead=[types.int64(types.int64)])")
+    change(package, "outer", "@kernel(nogil=True)", "@kernel(nogil=True, ahead=['(int64,)'])")
     change(package, "outer", "cache import", "cache import compile_ahead,")
     change(package, "outer", "_COMPILED = ", f"{first}_COMPILED = ")
     change(package, "outer", "def hits():\n    return ", "def hits():\n    return 10 * BEFORE + ")
