@@ -187,7 +187,7 @@ def compile_ahead() -> None:
     """Compile what the modules that are loaded declare to be compiled ahead."""
     for made, signature in _ahead:
         # As a call would ask for it: what is kept is found by the very types.
-        types_given, _ = sigutils.normalize_signature(signature)
+        types_given, _ = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
         made.compile(types_given)
 
 

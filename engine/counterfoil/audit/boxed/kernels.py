@@ -23,9 +23,10 @@ from counterfoil.kernels.cpu.regions import Region
 
 HOMES = (
     "arithmetic.compute.rewriting.additions", "arithmetic.grid.following", "arithmetic.grid.instructions",
-    "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.compiled", "kernels.cpu.formulas",
-    "kernels.cpu.magnitudes", "kernels.cpu.measuring", "kernels.cpu.normalising", "kernels.cpu.philox",
-    "kernels.cpu.rounding", "kernels.exact.bracket", "kernels.exact.combine", "kernels.exact.fused",
+    "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.compiled", "kernels.cpu.convolving",
+    "kernels.cpu.formulas", "kernels.cpu.magnitudes", "kernels.cpu.measuring", "kernels.cpu.normalising",
+    "kernels.cpu.philox", "kernels.cpu.rounding", "kernels.cpu.summing", "kernels.exact.bracket",
+    "kernels.exact.combine", "kernels.exact.fused",
     "kernels.exact.fused_convolutions", "kernels.exact.fused_sums", "kernels.exact.quantise",
 )  # fmt: skip
 """The modules that declare kernels."""
