@@ -27,7 +27,8 @@ HOMES = (
     "kernels.cpu.formulas", "kernels.cpu.magnitudes", "kernels.cpu.measuring", "kernels.cpu.normalising",
     "kernels.cpu.philox", "kernels.cpu.rounding", "kernels.cpu.summing", "kernels.exact.bracket",
     "kernels.exact.combine", "kernels.exact.fused",
-    "kernels.exact.fused_convolutions", "kernels.exact.fused_sums", "kernels.exact.quantise",
+    "kernels.exact.fused_convolutions", "kernels.exact.fused_sums", "kernels.exact.int16_matrices",
+    "kernels.exact.quantise",
 )  # fmt: skip
 """The modules that declare kernels."""
 LOOPS = "commit.sha256"
