@@ -11,6 +11,7 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.operation import make_operation
 from counterfoil.arithmetic.exact.limits import LIMITS
 from counterfoil.arithmetic.exact.operators import SINGLES
+from counterfoil.kernels.exact import forms
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
 from counterfoil.operators.node import Node, TensorType
@@ -58,9 +59,17 @@ def test_composites_have_no_rule() -> None:
         assert kind not in SINGLES
 
 
-def test_forms_are_chosen_among_the_sound_ones() -> None:
-    chosen = Profile.on(torch.device("cpu"), 20)
-    assert (chosen.bits, chosen.matrices, chosen.batches) == (20, Form.KARATSUBA, Form.FLOAT64)
+def test_forms_are_chosen_by_what_the_processor_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    def chosen(bits: int, *, quick: bool, sound: bool = True) -> Profile:
+        monkeypatch.setattr(forms, "is_quick", lambda _device: quick)
+        monkeypatch.setattr(forms, "is_sound", lambda _device, _form: sound)
+        return Profile.on(torch.device("cpu"), bits)
+
+    assert chosen(20, quick=True) == Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA)
+    assert chosen(20, quick=False) == Profile(20)
+    assert chosen(13, quick=False) == Profile(13, Form.INT16, Form.INT16)
+    for quick in (True, False):
+        assert chosen(13, quick=quick, sound=False) == Profile(13)
 
 
 @pytest.mark.parametrize(
