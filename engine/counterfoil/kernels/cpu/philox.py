@@ -21,6 +21,8 @@ _MASK = 0xFFFFFFFF
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _ROUNDS = 10
+DIGITS = 24
+"""Bits of a number that is drawn from [0, 1): float32 holds it."""
 
 Word = Tensor | int
 
@@ -93,8 +95,8 @@ def uniform(
         device: Device of the result.
     """
     count = math.prod(shape)
-    integers = words(range(-(-count // 4)), seed=seed, step=step, draw=draw, device=device, upper=24)[:count]
-    return (integers.to(dtype) * 2.0**-24).reshape(shape)
+    integers = words(range(-(-count // 4)), seed=seed, step=step, draw=draw, device=device, upper=DIGITS)[:count]
+    return (integers.to(dtype) * 2.0**-DIGITS).reshape(shape)
 
 
 @kernel(nogil=True)
