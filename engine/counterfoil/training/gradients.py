@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from counterfoil.operators.facts import OperatorClass
@@ -53,6 +53,22 @@ def gradients(program: Program) -> tuple[Gradient, ...]:
         Gradient(number, parameter, givers[number].where, _sites(givers, number, sites), reader)
         for number, parameter, reader in found
     )
+
+
+def passes_of(program: Program, found: Sequence[Gradient]) -> Program:
+    """Return the part of a program that gives its loss and some of its gradients, without what comes after them.
+
+    It leaves the state as it is, and gives the gradients as values to be combined, each named after its number. The
+    numbers of values and of sites are those of the program.
+
+    Args:
+        program: The program.
+        found: Gradients of it.
+    """
+    last = max([program.loss.number, *(gradient.value for gradient in found)])
+    nodes = sum(node.first_value <= last for node in program.nodes)
+    given = {str(gradient.value): Value(gradient.value) for gradient in found}
+    return Program(program.inputs, program.nodes[:nodes], {}, program.loss, given)
 
 
 def _is_given(program: Program, giver: Node | None, number: int) -> bool:

@@ -1,25 +1,23 @@
 """The trial: an order's first step, executed once before the order is written; the first of each program it has.
 
 What cannot be known from shapes alone shows there: an operator that fails, a value that does not fit float32. The step
-is executed as the trainer will, rounded to the grid, and once more without rounding: where the grid is too coarse for a
-gradient, the two differ by more than a training should bear, and the client is warned.
+is executed as the trainer will, rounded to the grid; then its gradients by themselves, rounded and without rounding:
+where the grid is too coarse for a gradient, the two differ by more than a training should bear, and the client is
+warned.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.admission import read_program
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
-from counterfoil.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
 from counterfoil.arithmetic.grid.rounder import Rounder
 from counterfoil.arithmetic.machine import Machine
@@ -36,10 +34,10 @@ from counterfoil.base.generators import relay
 from counterfoil.base.precision import AnyPrecision, Precision
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.kernels.grid import ZERO_SCALE
-from counterfoil.operators.node import Node, Value
-from counterfoil.program.graph import GRADIENT, Program
+from counterfoil.operators.node import Node
+from counterfoil.program.graph import Program
 from counterfoil.program.limits import LARGE
-from counterfoil.training.gradients import Gradient, gradients
+from counterfoil.training.gradients import Gradient, gradients, passes_of
 from counterfoil.training.loaded import LoadedOrder
 
 _LARGEST_CHANGE = 2.0**-4
@@ -165,21 +163,27 @@ def try_steps(
         CancelledError: ``cancel`` was set.
     """
     parts = [(turns, step) for step in firsts for turns in (order.programs, order.updates) if turns is not None]
-    yield TrialStarted(2 * sum(len(turns.of(step).nodes) for turns, step in parts))
+    yield TrialStarted(sum(_operators(turns.of(step)) for turns, step in parts))
     before, trials = 0, []
-    result = StepResult({}, 0.0)
+    given: Mapping[str, Tensor] = {}
     for turns, step in parts:
-        inputs = _inputs(order, step, result if turns is order.updates else None)
-        trial, result = yield from _try_program(order.manifest, step, turns.of(step), inputs, before, cancel)
+        inputs = _inputs(order, step, given if turns is order.updates else None)
+        trial, given = yield from _try_program(order.manifest, step, turns.of(step), inputs, before, cancel)
         trials.append(trial)
-        before += 2 * len(turns.of(step).nodes)
+        before += _operators(turns.of(step))
     coarse = tuple(gradient for trial in trials for gradient in trial.coarse)
     # The loss of a step with shares is the update's.
     loss = trials[0 if order.updates is None else 1].loss
     yield Trial(loss, sum(trial.seconds for trial in trials), coarse)
 
 
-def _inputs(order: LoadedOrder, step: int, share: StepResult | None) -> StepInputs:
+def _operators(program: Program) -> int:
+    """How many operators the trial of a program executes, unless a gradient is looked at in float32 as well."""
+    found = gradients(program)
+    return len(program.nodes) + (2 * len(passes_of(program, found).nodes) if found else 0)
+
+
+def _inputs(order: LoadedOrder, step: int, share: Mapping[str, Tensor] | None) -> StepInputs:
     """Return the inputs of a step, of its first share, or, given what the first share gave, of its update."""
     shares = order.manifest.shares
     if shares is None:
@@ -188,7 +192,7 @@ def _inputs(order: LoadedOrder, step: int, share: StepResult | None) -> StepInpu
         return order.share_inputs(step, 0, order.initial)
     alike = {
         name: value * shares.count if shares.sums else value.expand(shares.count, *value.shape).contiguous()
-        for name, value in share.combined.items()
+        for name, value in share.items()
     }
     return order.update_inputs(step, order.initial, alike)
 
@@ -200,40 +204,23 @@ def _try_program(
     inputs: StepInputs,
     before: int,
     cancel: CancelToken | None,
-) -> Generator[TrialProgress, None, tuple[Trial, StepResult]]:
-    """Try a program; ``before`` operators were done before it."""
+) -> Generator[TrialProgress, None, tuple[Trial, Mapping[str, Tensor]]]:
+    """Try a program; ``before`` operators were done before it. Returns what a share gives beside the trial."""
     begun = time.perf_counter()
     what = f"{'The first step' if step == 1 else f'Step {step}'} of this order"
     # The process keeps its own switches: nothing here is compared with what another machine gives.
     machine, precision = Machine(torch.device("cpu"), torch.get_num_threads()), manifest.precision
-    found = gradients(program)
-    total = len(program.nodes)
     try:
         machine.check_memory([program], precision)
         program = _as_others_read_it(program, precision, cancel)
         with machine.kernels() as kernels:
-            rounder = arithmetic_of(precision).recorder(program, kernels)
-            rounder.begin_step(step_key(manifest.digest, step))
-            rounded = _Kept(found, machine.compute(precision))
-            execution = machine.interpreter(program, precision).execute(
-                inputs, rounder=rounder, compute=rounded.compute, cancel=cancel
-            )
-            result = yield from relay(execution, lambda done: TrialProgress(before + done))
-            rounded.take(result)
-            scales = _Scales(program, kernels)
-            wide = _Kept(found, native)
-            execution = Interpreter(program, machine.device).execute(
-                inputs, rounder=scales, compute=wide.compute, cancel=cancel
-            )
-            with suppress(NonFiniteError):
-                yield from relay(execution, lambda done: TrialProgress(before + total + done))
-        noise = {gradient: _noise(gradient, scales.exponents, precision) for gradient in found}
-        measured = {g: _compare(rounded.values[g.value], wide.values[g.value], noise[g]) for g in found}
-        suspects = [gradient for gradient in found if _is_coarse(measured[gradient], precision)]
-        single = _Kept(suspects, native)
-        if suspects:
-            with suppress(NonFiniteError):
-                Interpreter(program, machine.device, torch.float32).run(inputs, compute=single.compute, cancel=cancel)
+            trying = _Trying(machine, manifest, step, inputs, kernels, cancel)
+            result = yield from relay(trying.recorded(program), lambda done: TrialProgress(before + done))
+            loss, given = result.loss, result.combined
+            # Nobody needs the new state, which is as large as the old one.
+            del result
+            before += len(program.nodes)
+            coarse = yield from trying.coarse(program, before)
     except (DeviceError, MemoryShortageError) as error:
         raise TrialError(f"{what} cannot be tried here. {error.sentence}", remedy=_ELSEWHERE) from error
     except NonFiniteError as error:
@@ -250,17 +237,87 @@ def _try_program(
             remedy=error.remedy or "Try the model and the objective on the first batch outside Counterfoil.",
             detail=error.detail,
         ) from error
-    coarse = tuple(
-        CoarseGradient(
-            gradient.parameter,
-            gradient.where,
-            *measured[gradient],
-            _compare(single.values[gradient.value], wide.values[gradient.value], noise[gradient])[1],
-            step,
+    return Trial(loss, time.perf_counter() - begun, coarse), given
+
+
+@dataclass(frozen=True)
+class _Trying:
+    """Executes programs of a step that is tried.
+
+    Attributes:
+        machine: This machine.
+        manifest: The order's manifest.
+        step: Number of the step.
+        inputs: Its inputs.
+        kernels: Compiled loops.
+        cancel: Looked at between operators.
+    """
+
+    machine: Machine
+    manifest: OrderManifest
+    step: int
+    inputs: StepInputs
+    kernels: Kernels
+    cancel: CancelToken | None
+
+    def recorded(self, program: Program) -> Generator[int, None, StepResult]:
+        """Execute a program as a trainer does."""
+        precision = self.manifest.precision
+        rounder = arithmetic_of(precision).recorder(program, self.kernels)
+        rounder.begin_step(step_key(self.manifest.digest, self.step))
+        interpreter = self.machine.interpreter(program, precision)
+        return interpreter.execute(self.inputs, rounder=rounder, cancel=self.cancel)
+
+    def plain(
+        self, program: Program, rounder: Rounder | None = None, dtype: torch.dtype = torch.float64
+    ) -> Generator[int, None, StepResult]:
+        """Execute a program without rounding; ``rounder`` looks at its sites."""
+        interpreter = Interpreter(program, self.machine.device, dtype)
+        return interpreter.execute(self.inputs, rounder=rounder, cancel=self.cancel)
+
+    def coarse(self, program: Program, before: int) -> Generator[TrialProgress, None, tuple[CoarseGradient, ...]]:
+        """Return the gradients of a program that rounding changes too much; ``before`` operators were done before.
+
+        They are computed once more by themselves: so less is alive at once than in a step, which goes on to what the
+        optimizer makes of them.
+        """
+        precision, found = self.manifest.precision, gradients(program)
+        if not found:
+            return ()
+        passes = passes_of(program, found)
+        scales = _Scales(passes, self.kernels)
+        count = len(passes.nodes)
+        rounded = yield from _gradients(self.recorded(passes), lambda done: before + done)
+        exact = yield from _gradients(self.plain(passes, scales), lambda done: before + count + done)
+        if not (rounded and exact):
+            return ()
+        noise = {gradient: _noise(gradient, scales.exponents, precision) for gradient in found}
+        measured = {g: _compare(rounded[str(g.value)], exact[str(g.value)], noise[g]) for g in found}
+        suspects = [gradient for gradient in found if _is_coarse(measured[gradient], precision)]
+        if not suspects:
+            return ()
+        # This is done for few orders, and was not counted.
+        single = yield from _gradients(self.plain(passes, dtype=torch.float32), lambda _: before + 2 * count)
+
+        def in_float32(gradient: Gradient) -> float:
+            name = str(gradient.value)
+            return _compare(single[name], exact[name], noise[gradient])[1] if single else math.inf
+
+        return tuple(
+            CoarseGradient(gradient.parameter, gradient.where, *measured[gradient], in_float32(gradient), self.step)
+            for gradient in suspects
         )
-        for gradient in suspects
-    )
-    return Trial(result.loss, time.perf_counter() - begun, coarse), result
+
+
+def _gradients(
+    execution: Generator[int, None, StepResult], shown: Callable[[int], int]
+) -> Generator[TrialProgress, None, Mapping[str, Tensor]]:
+    """Return the gradients that a program gives, as float32; none where one of them is beyond float32's range."""
+    try:
+        result = yield from relay(execution, lambda done: TrialProgress(shown(done)))
+    except NonFiniteError:
+        return {}
+    return result.combined
 
 
 def _as_others_read_it(program: Program, precision: AnyPrecision, cancel: CancelToken | None) -> Program:
@@ -278,37 +335,6 @@ def _as_others_read_it(program: Program, precision: AnyPrecision, cancel: Cancel
 def _first_line(detail: str) -> str:
     line = detail.strip().partition("\n")[0][:_LONGEST_DETAIL]
     return f" ({line})" if line else ""
-
-
-class _Kept:
-    """Computes as it is told, and keeps the gradients that pass by, as float32 to save memory."""
-
-    def __init__(self, wanted: Sequence[Gradient], compute: Compute) -> None:
-        self._compute = compute
-        self._combined = {gradient.value: gradient.parameter for gradient in wanted if gradient.reader is None}
-        self._read: dict[int, list[int]] = {}
-        for gradient in wanted:
-            if gradient.reader is not None:
-                self._read.setdefault(gradient.reader, []).append(gradient.value)
-        self.values: dict[int, Tensor] = {}
-
-    def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Compute an operator; see :data:`counterfoil.arithmetic.compute.operation.Compute`."""
-        node = operation.node
-        wanted = self._read.get(node.first_value, ())
-        if wanted:
-            given = dict(zip(node.args, args, strict=False))
-            for number in wanted:
-                self.values[number] = given[Value(number)].float()
-        result = self._compute(operation, args, kwargs)
-        for number, output in enumerate([result] if isinstance(result, Tensor) else result, node.first_value):
-            if number in self._combined:
-                self.values[number] = output.float()
-        return result
-
-    def take(self, result: StepResult) -> None:
-        """Keep the gradients that are combined as a share gives them: a rounder rounds what was computed."""
-        self.values |= {number: result.combined[f"{GRADIENT}{name}"] for number, name in self._combined.items()}
 
 
 class _Scales(Rounder):

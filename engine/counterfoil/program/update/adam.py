@@ -10,7 +10,13 @@ import torch
 from torch import Tensor
 
 from counterfoil.program.update.clipping import clip_by_norm
-from counterfoil.program.update.rule import AtSlot, ParameterRule, check_fraction, check_not_negative
+from counterfoil.program.update.rule import (
+    AtSlot,
+    ParameterRule,
+    check_fraction,
+    check_not_negative,
+    untouched_zeros,
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,7 @@ class AdamW:
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Both moments of each parameter, zero; the largest second one with ``amsgrad``."""
         return {
-            f"{moment}:{name}": torch.zeros_like(p)
+            f"{moment}:{name}": untouched_zeros(p)
             for moment in _slot_names(self.amsgrad)
             for name, p in parameters.items()
         }

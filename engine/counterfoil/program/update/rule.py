@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -74,7 +75,7 @@ class ParameterRule(ABC):
 
     def first_slot(self, slot: str, parameter: Tensor) -> Tensor:
         """A slot of one parameter before the first step: zero."""
-        return torch.zeros_like(parameter)
+        return untouched_zeros(parameter)
 
     @abstractmethod
     def update_one(
@@ -113,6 +114,17 @@ class ParameterRule(ABC):
             new[name], changed = self.update_one(parameter, gradients[name], own, scalars)
             new.update((f"{slot}:{name}", tensor) for slot, tensor in changed.items())
         return new
+
+
+def untouched_zeros(like: Tensor) -> Tensor:
+    """Return zeros of the shape and dtype of a tensor, which take no memory before somebody writes to them.
+
+    Args:
+        like: The tensor. One that is not contiguous, or not in the memory of the CPU, gets ordinary zeros.
+    """
+    if not like.is_cpu or not like.is_contiguous() or not like.numel():
+        return torch.zeros_like(like)
+    return torch.from_numpy(np.zeros(like.nbytes, np.uint8)).view(like.dtype).view(like.shape)
 
 
 @dataclass(frozen=True)
