@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.arithmetic.compute.allocation import BeforeTheUpdate
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Compute
 from counterfoil.arithmetic.compute.prepared import Round
@@ -74,7 +75,14 @@ class Executor:
         interpreter = self.interpreters[program.digest]
         execution = interpreter.execute(inputs, rounder=rounder, compute=self.compute, cancel=self.cancel)
         before, total = self._operators(step, inputs)
-        return relay(execution, lambda done: OperatorRecorded(step, before + done, total))
+        passes = [number for number, node in enumerate(program.nodes, 1) if node.phase != "update"]
+        idle = BeforeTheUpdate(max(passes, default=0))
+
+        def reported(done: int) -> OperatorRecorded:
+            idle.look(done)
+            return OperatorRecorded(step, before + done, total)
+
+        return relay(execution, reported)
 
     def _operators(self, step: int, inputs: StepInputs) -> tuple[int, int]:
         """Return how many operators of a step this process has executed before some inputs, and of how many."""
