@@ -9,7 +9,7 @@ from counterfoil.arithmetic.beforehand import beforehand
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.base.precision import AnyPrecision, is_exact
+from counterfoil.base.precision import AnyPrecision, exact_bits, is_exact
 from counterfoil.program.declared import undecided
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
@@ -50,7 +50,7 @@ def read_program(
     # Tables over all operators take a second each, and the first fake tensor an import of three.
     with cancel.at_once() if cancel is not None else nullcontext():
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
-        check_estimate(estimate(program, ITEM_BYTES[precision.compute], cancel), limits)
+        check_estimate(estimate(program, ITEM_BYTES[precision.compute], cancel, exact_bits(precision)), limits)
         check_types(program, precision.compute, cancel)
         # Shapes that do not fit were found by now, so lengths can be read off them.
         check_guarded(program)

@@ -188,6 +188,11 @@ def is_exact(precision: AnyPrecision | None) -> bool:
     return isinstance(precision, ExactPrecision)
 
 
+def exact_bits(precision: AnyPrecision) -> int | None:
+    """Return S of an exact profile; None for a profile that rounds."""
+    return precision.bits if isinstance(precision, ExactPrecision) else None
+
+
 def precision_from_json(value: Any) -> AnyPrecision:
     """Read the JSON form of a profile of either kind; raises BundleError."""
     return ExactPrecision.from_json(value) if "exact_bits" in value else Precision.from_json(value)

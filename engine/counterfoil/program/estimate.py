@@ -15,20 +15,24 @@ from counterfoil.operators.facts import OperatorClass, Trait
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 from counterfoil.program.graph import Program, node_values
 from counterfoil.program.limits import Estimate
+from counterfoil.program.workspaces import workspace
 
 
-def estimate(program: Program, item_bytes: int = 8, cancel: CancelToken | None = None) -> Estimate:
+def estimate(
+    program: Program, item_bytes: int = 8, cancel: CancelToken | None = None, exact_bits: int | None = None
+) -> Estimate:
     """Estimate what a step takes.
 
     Args:
         program: The program; its arguments were checked against the signatures.
         item_bytes: Bytes of a floating-point number while it is computed.
         cancel: Looked at between operators.
+        exact_bits: S of an exact profile, whose operators need memory inside; None for one that rounds.
 
     Raises:
         CancelledError: ``cancel`` was set.
     """
-    memory = _Memory(program, item_bytes, cancel)
+    memory = _Memory(program, item_bytes, cancel, exact_bits=exact_bits)
     return Estimate(
         operators=len(program.nodes),
         tensors=len(program.types),
@@ -77,9 +81,20 @@ class _Memory:
         total: Bytes of everything that is computed.
     """
 
-    def __init__(self, program: Program, item_bytes: int, cancel: CancelToken | None, *, least: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        item_bytes: int,
+        cancel: CancelToken | None,
+        *,
+        least: bool = False,
+        exact_bits: int | None = None,
+    ) -> None:
         self._item_bytes = item_bytes
         self._least = least
+        self._exact_bits = exact_bits
+        self._cut: dict[int, int] = {}
+        """What the digits of a value take that are kept for its second product, by the number of its storage."""
         self._types = program.types
         self.storage: dict[int, int] = {}
         self._shares: dict[int, int] = {}
@@ -141,13 +156,33 @@ class _Memory:
             self.storage.update(dict.fromkeys(outputs, storage))
             if Trait.SAME_ORDER not in traits or shown in self._loose:
                 self._loose.update(outputs)
-        self.peak = max(self.peak, self._alive + copied)
+        inside = 0 if self._exact_bits is None else self._compute_exactly(node, self._exact_bits)
+        self.peak = max(self.peak, self._alive + copied + inside)
+
+    def _compute_exactly(self, node: Node, bits: int) -> int:
+        """Keep the digits that an operator cuts, or let go of those that it takes; returns what it needs inside."""
+        needed = workspace(self._types, node, bits)
+        taken = 0
+        for number, size in needed.kept.items():
+            storage = self.storage[number]
+            if storage in self._cut:
+                taken += self._drop(storage)
+            else:
+                self._cut[storage] = size
+                self._alive += size
+        return needed.bytes + taken
+
+    def _drop(self, storage: int) -> int:
+        size = self._cut.pop(storage, 0)
+        self._alive -= size
+        return size
 
     def _free(self, number: int) -> None:
         storage = self.storage[number]
         self._shares[storage] -= 1
         if not self._shares[storage]:
             self._alive -= self._sizes[storage]
+            self._drop(storage)
 
 
 def _finals(program: Program) -> dict[int, list[int]]:

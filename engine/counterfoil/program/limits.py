@@ -34,9 +34,9 @@ class Estimate:
     Attributes:
         operators: Number of operators.
         tensors: Number of values: inputs, and outputs of operators.
-        bytes: Memory at the fullest moment: the values that are alive, and what an operator may copy of the views
-            that it reads. What it needs inside is not counted. Under an exact profile that was measured to be up to 11
-            times operands and results; of an unfolded convolution 10 bytes for each product, 36 in a second replay.
+        bytes: Memory at the fullest moment: the values that are alive, what an operator may copy of the views that it
+            reads, and under an exact profile what it needs inside (:mod:`counterfoil.program.workspaces`). A second
+            replay in another order, and what a library needs for itself, are not counted.
         flops: Floating-point operations.
         total_bytes: Size of all values that are computed, alive at once or not.
     """

@@ -1,0 +1,158 @@
+"""What exact operators need inside, counted: no less than a process really takes, and not much more."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from counterfoil.operators.node import Argument, Node, TensorType, Value
+from counterfoil.program.estimate import estimate
+from counterfoil.program.graph import Input, Program
+from counterfoil.program.workspaces import workspace
+
+BITS = 20
+SLACK = 4 * 2**20
+"""Bytes that a process takes for what has nothing to do with the size of tensors."""
+NUMBER = TensorType("float32", ())
+
+
+def of(*lengths: int) -> TensorType:
+    return TensorType("float32", lengths)
+
+
+def program(*nodes: tuple[str, tuple[Argument, ...], TensorType | None], **inputs: TensorType) -> Program:
+    """A program of some operators, each of one result, whose loss is an input."""
+    made, first = [], len(inputs) + 1
+    for operator, args, output in nodes:
+        made.append(Node(operator, args, (), (output,), first, "", "forward"))
+        first += 1
+    given = [Input(name, "state", described) for name, described in inputs.items()]
+    loss = Input("loss", "state", NUMBER)
+    return Program((*given, loss), tuple(made), {}, Value(len(given)))
+
+
+ONE, NONE, TWICE = (1, 1), (0, 0), (2, 2)
+
+
+def product() -> Program:
+    return program(("aten.mm.default", (Value(0), Value(1)), of(1536, 1536)), a=of(1536, 768), b=of(768, 1536))
+
+
+def both_gradients() -> Program:
+    """A product and the two that its backward pass has: each operand is cut once for two of them."""
+    return program(
+        ("aten.mm.default", (Value(0), Value(1)), of(1024, 1024)),
+        ("aten.mm.default", (Value(2), Value(1)), of(1024, 1024)),
+        ("aten.mm.default", (Value(0), Value(2)), of(1024, 1024)),
+        a=of(1024, 1024), b=of(1024, 1024), g=of(1024, 1024),
+    )  # fmt: skip
+
+
+def batches() -> Program:
+    return program(("aten.bmm.default", (Value(0), Value(1)), of(48, 256, 256)), a=of(48, 256, 64), b=of(48, 64, 256))
+
+
+def convolution() -> Program:
+    args = (Value(0), Value(1), None, ONE, ONE, ONE, False, NONE, 1)
+    return program(("aten.convolution.default", args, of(16, 48, 64, 64)), x=of(16, 48, 64, 64), w=of(48, 48, 3, 3))
+
+
+def function() -> Program:
+    return program(("aten.exp.default", (Value(0),), of(2048, 2048)), x=of(2048, 2048))
+
+
+def total() -> Program:
+    return program(("aten.sum.dim_IntList", (Value(0), (1,), False), of(2048)), x=of(2048, 2048))
+
+
+CASES: dict[str, Callable[[], Program]] = {
+    made.__name__: made for made in (product, both_gradients, batches, convolution, function, total)
+}
+
+
+def measure() -> None:
+    """Be the process: execute each program, small once before, and print the bytes that it took at the most."""
+    import gc
+
+    import torch
+
+    from counterfoil.arithmetic.compute.allocation import give_back_freed_memory
+    from counterfoil.arithmetic.compute.exactly import exactly
+    from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+    from counterfoil.kernels import buffers
+    from counterfoil.kernels.exact import cuts
+    from counterfoil.kernels.exact.forms import Profile
+
+    torch.set_num_threads(1)
+    compute = exactly(Profile.on(torch.device("cpu"), BITS))
+    found = {}
+
+    def memory(field: str) -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+
+    def run(made: Program) -> int:
+        cuts.forget()
+        gc.collect()
+        buffers.give_back()
+        give_back_freed_memory()
+        before = memory("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted anew
+        state = {item.name: torch.randn(item.type.shape) for item in made.inputs}
+        interpreter = Interpreter(made, torch.device("cpu"), torch.float32, compute)
+        interpreter.run(StepInputs(state, {}, {}, Draws(0, 1)))
+        return memory("VmHWM") - before
+
+    for name, make in CASES.items():
+        run(make())
+        found[name] = run(make())
+    print(json.dumps(found))
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, int]:
+    if not os.access("/proc/self/clear_refs", os.W_OK):
+        pytest.skip("this system does not say how much memory a process took")
+    tests = Path(__file__).parents[2]
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_workspaces as t; t.measure()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tests, capture_output=True, text=True, check=True, timeout=600
+    )
+    found: dict[str, int] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_step_takes_no_more_than_is_counted_and_not_much_less(name: str, measured: dict[str, int]) -> None:
+    counted = estimate(CASES[name](), 4, exact_bits=BITS).bytes
+    assert measured[name] <= 1.1 * counted + SLACK
+    assert counted <= 2 * measured[name] + SLACK
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "total"])
+def test_control_without_what_is_needed_inside_it_takes_more_than_is_counted(
+    name: str, measured: dict[str, int]
+) -> None:
+    assert measured[name] > 1.1 * estimate(CASES[name](), 4).bytes + SLACK
+
+
+def test_digits_are_kept_from_the_first_product_of_a_value_to_its_second() -> None:
+    made = both_gradients()
+    planes, sums = 6 * 2**20, 6 * 4 * 2**20
+    assert workspace(made.types, made.nodes[0], BITS).kept == {0: planes, 1: planes}
+    assert workspace(made.types, made.nodes[0], BITS).bytes == sums
+    # Inputs and the first result; digits of two operands, and the sums. Then of three operands, and then of none.
+    tensors = 4 * 4 * 2**20
+    assert estimate(made, 4, exact_bits=BITS).bytes >= tensors + 2 * planes + sums
+    assert estimate(made, 4, exact_bits=24).bytes == tensors + 4 + (8 * 3) * 2**20
+
+
+def test_a_view_needs_nothing_inside() -> None:
+    made = program(("aten.t.default", (Value(0),), of(512, 1024)), a=of(1024, 512))
+    assert estimate(made, 4, exact_bits=BITS).bytes == estimate(made, 4).bytes
