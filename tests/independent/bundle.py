@@ -384,7 +384,9 @@ class Bundle:
             schedule = self.arrays["order/schedule"]
             need(schedule.min() >= 0 and schedule.max() < spec["shape"][0], "rows that the data do not have")
         need(state_root(self.group("order/data")).hex() == manifest["data_root"], "another data root")
-        need(state_root(self.group("order/initial")).hex() == manifest["initial_root"], "another initial state")
+        if "run/losses" not in self.arrays or self.group("order/initial"):  # a run may leave it to its order [19]
+            need(state_root(self.group("order/initial")).hex() == manifest["initial_root"], "another initial state")
+        need(manifest.get("last_checkpoint", "weights") == "weights", "an unknown last checkpoint")
 
     def _check_shares(self) -> None:
         """That an order with shares is one [18]."""
@@ -495,6 +497,27 @@ class Bundle:
         need(accepted["client_key"] == self.client_key, "the order of another client was accepted")
         for step in range(1, self.steps + 1):
             if step % self.manifest["checkpoint_every"] == 0 or step == self.steps:
-                stored = state_root(self.group(f"run/checkpoints/{step:010d}"))
+                state = self.group(f"run/checkpoints/{step:010d}")
+                digests = {name: tensor_digest(name, array) for name, array in state.items()}
+                digests |= self._left_out(state) if step == self.steps else {}
+                stored = root([digests[name] for name in sorted(digests, key=str.encode)])
                 need(stored == self.root_of(step), f"another state of step {step}")
         return run_root
+
+    def _left_out(self, held: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+        """The digests of the slots that the last checkpoint leaves out [19]."""
+        asked = "last_checkpoint" in self.manifest
+        need(asked == ("run/left_out" in self.arrays), "records of what is left out, or none")
+        records = parse(self.bytes("run/left_out")) if asked else []
+        names = [record["name"] for record in records]
+        need(names == sorted(set(names), key=str.encode), "records that are not sorted")
+        every = {*names, *held}
+        slots = {n for n in every if n.partition(":")[2] in every and not n.startswith("average:")}
+        need(not asked or slots == set(names), "other tensors left out than the slots")
+        initial = self.group("order/initial")
+        for record in records:
+            need(record.keys() == {"chunks", "dtype", "name", "shape"}, "a record of no tensor")
+            first = initial.get(record["name"])
+            same = first is None or (first.dtype.name, list(first.shape)) == (record["dtype"], record["shape"])
+            need(same and (first is not None or not initial), "a record of another tensor")
+        return {record["name"]: leaf(canonical(record)) for record in records}

@@ -19,12 +19,14 @@ from counterfoil.audit.values.steptable import Recorded
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import ITEM_BYTES
 from counterfoil.base.errors import (
+    BundleError,
     CommitmentError,
+    GivenFileError,
     LimitError,
     RefusedError,
 )
 from counterfoil.base.plaintext import quoted
-from counterfoil.base.precision import ExactPrecision
+from counterfoil.base.precision import ExactPrecision, exact_bits
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.checked import OnProgress
@@ -226,8 +228,18 @@ def _check_contents(
     cancel: CancelToken | None,
 ) -> tuple[CheckState, str]:
     reader, manifest = inspection.reader, inspection.reader.manifest
-    own = order_path if reader.file.fetched is not None else None
+    own = order_path if reader.file.fetched is not None or not reader.holds_initial else None
+    if own is None and not reader.holds_initial:
+        raise GivenFileError(
+            say("The run names its initial weights by their digest, and leaves them to the client's order."),
+            role="order",
+            remedy=say("Give the client's order file, with --order, or choose it in the window."),
+        )
     contents.append(reader.check_order_contents(cancel) if own is None else own_contents(own, manifest, cancel))
+    if not reader.holds_initial:
+        ordered = {name: (array.dtype.name, array.shape) for name, array in contents[0].initial.items()}
+        if reader.state_layout() != ordered:
+            raise BundleError(say("The stored states of the run have other tensors than the order's initial state."))
     if manifest.outside:
         names = ", ".join(sorted(manifest.outside))
         return (
@@ -255,8 +267,10 @@ def _check_program(
     inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
 ) -> tuple[CheckState, str]:
     order = inspection.order = admit_order(inspection.reader.manifest, contents, limits, cancel)
-    item_bytes = ITEM_BYTES[order.manifest.precision.compute]
-    inspection.estimate = _of_a_step(order, [estimate(program, item_bytes, cancel) for program in order.all_programs])
+    precision = order.manifest.precision
+    item_bytes = ITEM_BYTES[precision.compute]
+    found = [estimate(program, item_bytes, cancel, exact_bits(precision)) for program in order.all_programs]
+    inspection.estimate = _of_a_step(order, found)
     inspection.repeated_operators = sum(map(computed_again, order.all_programs))
     nodes = [node for program in order.all_programs for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):

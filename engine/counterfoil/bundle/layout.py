@@ -18,6 +18,7 @@ from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
 from counterfoil.bundle.kind import BUNDLE, CAPSULE as CAPSULE_FILE, FileKind
+from counterfoil.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import SIGNATURE_BYTES
 
@@ -46,6 +47,8 @@ LOG_ENDS = "/run/log_ends"
 LOG_ENTRIES = "/run/log_entries"
 FINGERPRINTS = "/run/fingerprints"
 CHECKPOINTS = "/run/checkpoints"
+LEFT_OUT = "/run/left_out"
+"""Where the last checkpoint holds the weights alone: the records of the slots."""
 SHARES = "/run/shares"
 SHARE_ROOTS = "/run/shares/roots"
 SHARE_NUMBERS = "/run/shares/numbers"
@@ -96,6 +99,8 @@ MAX_CLAIM_BYTES = 2**20
 MAX_CONSENT_BYTES = 2**14
 """A client's signature or a trainer's acceptance has some 800 bytes."""
 MAX_LEAVES_BYTES = 16 * 2**20
+MAX_LEFT_OUT_BYTES = 2**26
+"""A record has some 200 bytes, and a file 200,000 objects."""
 MAX_RECORDS_BYTES = 2**20
 """The records of 1,024 shares have some 450 bytes each."""
 
@@ -195,9 +200,11 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
         },
         ("/", DATA),
     )
-    parts[INITIAL] = _state(inventory, INITIAL, "initial state")
+    # A run may leave it to the order, which its trainer and its auditor have.
+    if INITIAL in inventory.groups or RUN not in inventory.groups:
+        parts[INITIAL] = _state(inventory, INITIAL, "initial state")
     if RUN in inventory.groups:
-        parts |= _run(inventory, manifest, parts[INITIAL])
+        parts |= _run(inventory, manifest, parts.get(INITIAL))
     _compare(inventory, parts, BUNDLE)
     _check_programs(inventory)
 
@@ -375,7 +382,8 @@ def _shares(manifest: OrderManifest, steps: int) -> dict[str, _Part]:
     }
 
 
-def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part]) -> _Parts:
+def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part] | None) -> _Parts:
+    """Return what a run holds; its states have the tensors of the initial one, or, without it, of the first stored."""
     extent = run_extent(inventory, manifest)
     steps = extent.steps
     stored = sum(path.startswith(f"{CHECKPOINTS}/") for path in inventory.groups)
@@ -393,6 +401,7 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
             LOG: _Part("uint8", (None,)),
             LOG_ENDS: _Part("uint64", (steps,)),
             LOG_ENTRIES: _Part("uint32", (steps,)),
+            **({LEFT_OUT: _Part("uint8", (None,), MAX_LEFT_OUT_BYTES)} if manifest.last_of_weights else {}),
             **{
                 fingerprints_path(name): _Part("uint64", (manifest.programs.count(name, steps), None))
                 for name in manifest.programs.parts
@@ -401,4 +410,10 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
         },
         (CHECKPOINTS,),
     )
-    return parts | {checkpoint_path(step): initial for step in extent.checkpoint_steps}
+    if initial is None:
+        initial = _state(inventory, checkpoint_path(extent.checkpoint_steps[0]), "first stored state")
+    parts |= {checkpoint_path(step): initial for step in extent.checkpoint_steps}
+    if manifest.last_of_weights:
+        without = slots_to_leave_out(initial)
+        parts[checkpoint_path(steps)] = {name: part for name, part in initial.items() if name not in without}
+    return parts

@@ -23,10 +23,11 @@ from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil.bundle.extent import Extent
+from counterfoil.bundle.lastcheckpoint import LeftOut, read_left_out
 from counterfoil.bundle.openfile import OpenFile
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.stepshares import StepShares, no_signatures
-from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
+from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest, tensor_digests
 
 OnShares = Callable[[int, StepShares], None]
 """Is told of the shares of a step."""
@@ -83,6 +84,7 @@ class BundleReader(CheckedFile):
         run = layout.run_extent(self._inventory, self.manifest) if self.has_run else None
         self.extent = run or self.manifest.extent
         self._log_ends = self._read_log_ends() if self.has_run else np.zeros(0, np.uint64)
+        self._left_out = self._read_left_out() if self.has_run and self.manifest.last_of_weights else {}
         self._verified: set[str] = set()
         self._records: list[StepRecord] = []
 
@@ -130,14 +132,34 @@ class BundleReader(CheckedFile):
 
     def initial_state(self, cancel: CancelToken | None = None) -> dict[str, Array]:
         """Return the initial state by tensor name, sorted; raises CancelledError between tensors."""
+        if not self.holds_initial:
+            raise BundleError(
+                say("The run does not hold the initial weights: they lie in its order."),
+                remedy=say("Give the client's order file as well, with --order, or take it where a run is asked for."),
+            )
         state = self._state(layout.INITIAL, cancel)
         self._expect(say("the initial state"), state_root(state) == self.manifest.initial_root)
         return state
 
     def state_layout(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Return dtype name and shape of every state tensor, by name, sorted; reads no data."""
-        members = layout.members(self._inventory, layout.INITIAL)
-        return {name: (info.dtype, info.shape) for name, info in members.items()}
+        found = {name: (left.dtype, left.shape) for name, left in self._left_out.items()}
+        members = layout.members(self._inventory, self._whole_state)
+        return dict(sorted((found | {name: (info.dtype, info.shape) for name, info in members.items()}).items()))
+
+    @property
+    def holds_initial(self) -> bool:
+        """Whether the initial state lies in the file: a run may leave it to its order."""
+        return layout.INITIAL in self._inventory.groups
+
+    @cached_property
+    def _whole_state(self) -> str:
+        """The group of the first state in the file, which has every tensor unless it is the last one too."""
+        return layout.INITIAL if self.holds_initial else layout.checkpoint_path(self.extent.checkpoint_steps[0])
+
+    def left_out(self, step: int) -> dict[str, Digest]:
+        """Return the tensor digests of what a stored state leaves out, by name; none but for slots of the last one."""
+        return {name: left.digest for name, left in self._left_out.items()} if step == self.extent.steps else {}
 
     def order_signature(self) -> bytes | None:
         """Return the DSSE envelope of the client who signed the order; None when nobody did. It is read once."""
@@ -285,6 +307,8 @@ class BundleReader(CheckedFile):
     def checkpoint(self, step: int) -> dict[str, Array]:
         """Return the stored state after a step by tensor name, sorted, with the state root that the run commits to.
 
+        Slots that the last one leaves out are not in it, and count with their digests.
+
         Raises:
             CommitmentError: It differs; the sentence names the step.
             FileChangedError: It differs, and did not when it was loaded before.
@@ -293,7 +317,8 @@ class BundleReader(CheckedFile):
         if not self.has_run or not self.extent.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         state = self._state(layout.checkpoint_path(step))
-        holds, part = state_root(state) == self.committed_root(step), say("the stored state of step {0}", step)
+        root = state_tree(tensor_digests(state) | self.left_out(step)).root
+        holds, part = root == self.committed_root(step), say("the stored state of step {0}", step)
         if not holds and part in self._verified:
             raise self.file.changed(part)
         if not holds:
@@ -315,6 +340,11 @@ class BundleReader(CheckedFile):
         """
         if not self.has_run or not self.extent.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
+        if name in self.left_out(step):
+            raise BundleError(
+                say("The last checkpoint leaves out {0}: its order asks for the weights alone.", repr(name)),
+                remedy=say("Take an earlier checkpoint, or replay the last steps."),
+            )
         return self._load(name, f"{layout.checkpoint_path(step)}/{name}", cancel)
 
     def step_records(
@@ -424,7 +454,7 @@ class BundleReader(CheckedFile):
         """
         if not self.has_run or not self.extent.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
-        group, digests = layout.checkpoint_path(step), {}
+        group, digests = layout.checkpoint_path(step), self.left_out(step)
         for name, info in layout.members(self._inventory, group).items():
             digest = StreamedDigest(name, info.dtype, info.shape)
             for piece in self._pieces(f"{group}/{name}", cancel):
@@ -486,6 +516,17 @@ class BundleReader(CheckedFile):
                 say("{0} does not cut the {1} bytes of {2} into steps.", layout.LOG_ENDS, total, layout.LOG)
             )
         return ends
+
+    def _read_left_out(self) -> dict[str, LeftOut]:
+        held = layout.members(self._inventory, layout.checkpoint_path(self.extent.steps))
+        found = read_left_out(self._bytes(layout.LEFT_OUT), held)
+        if self._whole_state == layout.checkpoint_path(self.extent.steps):
+            return found  # The file tells nothing of what its only state lacks; the order does.
+        whole = layout.members(self._inventory, self._whole_state)
+        lacking = {name: (info.dtype, info.shape) for name, info in whole.items() if name not in held}
+        if lacking != {name: (left.dtype, left.shape) for name, left in found.items()}:
+            raise BundleError(say("The last checkpoint leaves out other tensors than the slots of the state."))
+        return found
 
     def _step_blocks(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of steps whose fingerprints fit in a block."""

@@ -36,6 +36,8 @@ DATA_FORMAT_VERSION = 1
 """Version of the format of data files."""
 CAPSULE_FORMAT_VERSION = 3
 """Version of the format of dispute capsules."""
+WEIGHTS = "weights"
+"""What the manifest says of a last checkpoint without slots."""
 MAX_STEPS = 10_000_000
 MAX_PROGRAMS = 64
 """Programs that take turns in an order."""
@@ -190,6 +192,7 @@ class OrderManifest:
         may_stop_early: The rule by which a run ends before its last step; None where it must have all.
         shares: What the order says of the shares of a step, whose gradient programs ``programs`` are then; None where a
             step has one program.
+        last_of_weights: Whether the last checkpoint leaves out the optimizer's slots.
     """
 
     title: str
@@ -212,6 +215,7 @@ class OrderManifest:
     sources: Mapping[str, Source] = field(default_factory=dict)
     may_stop_early: StopRule | None = None
     shares: Shares | None = None
+    last_of_weights: bool = False
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -293,6 +297,7 @@ class OrderManifest:
                 **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
                 **({} if self.may_stop_early is None else {"may_stop_early": self.may_stop_early.to_json()}),
                 **({} if self.shares is None else {"shares": self.shares.to_json()}),
+                **({"last_checkpoint": WEIGHTS} if self.last_of_weights else {}),
             }
         )
 
@@ -358,7 +363,10 @@ class OrderManifest:
             if fields.has("may_stop_early")
             else None,
             shares=Shares.from_json(fields.take("shares", dict), programs) if fields.has("shares") else None,
+            last_of_weights=fields.has("last_checkpoint"),
         )
+        if result.last_of_weights and fields.take("last_checkpoint", str) != WEIGHTS:
+            raise BundleError(say("The order says of the last checkpoint what no order says."))
         fields.end()
         return result
 

@@ -18,6 +18,7 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
+from counterfoil.bundle.lastcheckpoint import encode_left_out, slots_to_leave_out
 from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import OrderManifest, check_name
 from counterfoil.bundle.shares import SIGNATURE_BYTES
@@ -49,6 +50,7 @@ class BundleWriter(FileWriter):
         self._checkpoints: set[int] = set()
         self._log_end = 0
         self._running = False
+        self._with_initial = True
 
     # The order.
 
@@ -62,6 +64,8 @@ class BundleWriter(FileWriter):
         initial: Mapping[str, Array],
         signature: bytes | None = None,
         updates: Turns[bytes] | None = None,
+        *,
+        with_initial: bool = True,
     ) -> None:
         """Write an order.
 
@@ -74,6 +78,7 @@ class BundleWriter(FileWriter):
             initial: The initial state by tensor name; dtypes as in ``STATE_DTYPES``.
             signature: The DSSE envelope that the client signed about this very manifest; None for an unsigned order.
             updates: Each update program's canonical JSON, where steps have shares.
+            with_initial: Whether the initial state goes into the file; a run may leave it to the order.
         """
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
         if data.keys() != inside.keys():
@@ -84,9 +89,10 @@ class BundleWriter(FileWriter):
         held = {} if updates is None else updates.parts
         if held.keys() != ordered.keys():
             raise BundleError("The update programs are not those that the order's manifest names.")
-        self._check_room(order_bytes(programs, schedule, scalars, data, initial) + sum(map(len, held.values())))
+        written = initial if with_initial else {}
+        self._check_room(order_bytes(programs, schedule, scalars, data, written) + sum(map(len, held.values())))
         several = (layout.PROGRAMS, *((layout.UPDATES,) if held else ())) if manifest.programs.several else ()
-        for group in (layout.ORDER, *several, layout.DATA, layout.INITIAL):
+        for group in (layout.ORDER, *several, layout.DATA, *((layout.INITIAL,) if with_initial else ())):
             self._group(group)
         self._bytes(layout.MANIFEST, manifest.to_bytes())
         for name, program in programs.parts.items():
@@ -102,7 +108,9 @@ class BundleWriter(FileWriter):
         for name, array in initial.items():
             if array.dtype.name not in STATE_DTYPES:
                 raise BundleError(f"The state tensor {name!r} has the dtype {array.dtype.name}, which no state has.")
-        self._tensors(layout.INITIAL, initial)
+        if with_initial:
+            self._tensors(layout.INITIAL, initial)
+        self._with_initial = with_initial
         self._manifest = manifest
         self._state = {name: (array.dtype.name, array.shape) for name, array in initial.items()}
         self._state_bytes = sum(array.nbytes for array in initial.values())
@@ -231,7 +239,10 @@ class BundleWriter(FileWriter):
         self._steps_written = step
 
     def write_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
-        """Store the state after ``step``: the tensors of the initial state, of the same dtypes and shapes."""
+        """Store the state after ``step``: the tensors of the initial state, of the same dtypes and shapes.
+
+        Of the last one the optimizer's slots are left out where the order says so.
+        """
         if not self._run().is_checkpoint(step) or step in self._checkpoints:
             raise BundleError(f"The order asks for no state of step {step} at this point.")
         if state.keys() != self._state.keys():
@@ -239,7 +250,12 @@ class BundleWriter(FileWriter):
         self._group(layout.checkpoint_path(step))
         for name, (dtype, shape) in self._state.items():
             check_fits(f"{layout.checkpoint_path(step)}/{name}", state[name], dtype, shape)
-        self._tensors(layout.checkpoint_path(step), {name: state[name] for name in self._state})
+        without: frozenset[str] = frozenset()
+        if self._order().last_of_weights and step == self._run().steps:
+            without = slots_to_leave_out(self._state)
+            self._bytes(layout.LEFT_OUT, encode_left_out(state, without))
+        held = {name: state[name] for name in self._state if name not in without}
+        self._tensors(layout.checkpoint_path(step), held)
         self._checkpoints.add(step)
 
     def finish_run(self, claim: bytes, acceptance: bytes) -> None:
@@ -262,7 +278,7 @@ class BundleWriter(FileWriter):
 
     def _check_complete(self) -> None:
         self._order()
-        if self._running:
+        if self._running or not (self._with_initial or self._extent is not None):
             raise BundleError("The run was begun and not finished, so the bundle is not complete.")
 
     # Writing.

@@ -51,6 +51,13 @@ class SharedBuffers(StrEnum):
     MEAN = "mean"
 
 
+class LastCheckpoint(StrEnum):
+    """What the last stored state of a run holds."""
+
+    WHOLE = "whole"
+    WEIGHTS = "weights"
+
+
 class Margins(StrEnum):
     """Where the margins of an order come from."""
 
@@ -186,6 +193,16 @@ StopFallOption = Annotated[
 ]
 
 
+LastCheckpointOption = Annotated[
+    LastCheckpoint,
+    typer.Option(
+        "--last-checkpoint",
+        help="weights: the last stored state leaves out what the optimizer keeps, so that the run is smaller. It is "
+        "judged as any other; nobody can train on from its end.",
+    ),
+]
+
+
 class RecipeSettings(TypedDict):
     """What every recipe takes under these names."""
 
@@ -215,6 +232,7 @@ class OrderOptions:
     recompute_activations: RecomputeOption = None
     stop_early_patience: StopPatienceOption = None
     stop_early_fall: StopFallOption = None
+    last_checkpoint: LastCheckpointOption = LastCheckpoint.WHOLE
     external_data: ExternalDataOption = None
     trial: TrialOption = True
     key: OrderKeyOption = None
@@ -293,7 +311,7 @@ class OrderOptions:
         """Write the order, after the trial of its first step if one is wanted."""
         segments = segments_of(self.recompute_activations)
         draft = draft.stopping_early(stop_rule_of(self.stop_early_patience, self.stop_early_fall))
-        draft = draft.signed_by_parties(self._parties())
+        draft = ended(draft.signed_by_parties(self._parties()), self.last_checkpoint)
         with cancel_on_interrupt() as cancel:
             draft = show_stages(draft.recomputing_in_stages(segments, cancel))
         write_order(draft, self.out, self.external_data, trial=self.trial, signer=self.signer)
@@ -311,6 +329,11 @@ def segments_of(text: str | None) -> Segments | None:
     except (ValueError, DataError) as error:
         raise typer.BadParameter("--recompute-activations takes auto, or a number of segments, 2 to 1000.") from error
     return segments
+
+
+def ended(draft: OrderDraft, last: LastCheckpoint) -> OrderDraft:
+    """Return an order with a last checkpoint as it was asked for; raises DataError where there are no slots."""
+    return draft.ending_with_weights() if last is LastCheckpoint.WEIGHTS else draft
 
 
 def stop_rule_of(patience: int | None, fall: float | None) -> StopRule | None:

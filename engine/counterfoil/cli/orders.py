@@ -18,6 +18,8 @@ from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
 from counterfoil.cli.order_options import (
+    LastCheckpoint,
+    LastCheckpointOption,
     OrderOptions,
     ProfileName,
     RecomputeOption,
@@ -25,6 +27,7 @@ from counterfoil.cli.order_options import (
     StopFallOption,
     StopPatienceOption,
     TrialOption,
+    ended,
     open_order_key,
     segments_of,
     signed_by_client,
@@ -138,6 +141,7 @@ def order(
     recompute_activations: RecomputeOption = None,
     stop_early_patience: StopPatienceOption = None,
     stop_early_fall: StopFallOption = None,
+    last_checkpoint: LastCheckpointOption = LastCheckpoint.WHOLE,
     trial: TrialOption = True,
     second_look: Annotated[
         bool,
@@ -161,7 +165,8 @@ def order(
             source, script, out, max_steps, precision, shares, recompute_activations, stop_early_patience,
             stop_early_fall, key,
         )  # fmt: skip
-        if any(item is not None for item in given) or force or not trial or not second_look:
+        plain = last_checkpoint is LastCheckpoint.WHOLE
+        if any(item is not None for item in given) or force or not (trial and second_look and plain):
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
                 "recipe."
@@ -190,7 +195,8 @@ def order(
         job = load_job(source)
         draft = drafted(job if shares is None else job.divided(shares), profile, segments)
     look = look_again(draft, source, script, context.obj, max_steps, profile, segments, shares) if second_look else None
-    write_order(draft.stopping_early(stopping), out, trial=trial, signer=signer, look=look)
+    draft = ended(draft.stopping_early(stopping), last_checkpoint)
+    write_order(draft, out, trial=trial, signer=signer, look=look)
 
 
 @order_app.command("digits-cnn")

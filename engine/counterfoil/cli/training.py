@@ -124,6 +124,14 @@ ShareKeysOption = Annotated[
         show_default=False,
     ),
 ]
+InitialInOrderOption = Annotated[
+    bool,
+    typer.Option(
+        "--initial-in-order",
+        help="Leave the initial weights out of the run, which names them by their digest. Whoever audits such a run "
+        "needs the order file.",
+    ),
+]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")]
 
 
@@ -145,6 +153,7 @@ def train(
     threads: ThreadsOption = None,
     resume: ResumeRecordingOption = False,
     fresh: FreshOption = False,
+    initial_in_order: InitialInOrderOption = False,
     allow_large: AllowLargeOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -203,6 +212,7 @@ def train(
             resume=resume,
             fresh=fresh,
             limits=limits_for(allow_large),
+            initial_in_order=initial_in_order,
         )
         for event in events:
             if isinstance(event, RecordFinished):

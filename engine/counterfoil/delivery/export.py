@@ -139,6 +139,7 @@ def write_state(
                 file.write(bytes_of(array))
                 done += 1
                 yield DeliveryProgress(say("Writing {0}", name), done, total)
+        digests |= reader.left_out(step)
         for of in reader.state_layout().keys() - digests.keys():
             digests[of] = reader.checkpoint_tensor(step, of, cancel)[1]
         if state_tree(digests).root != reader.committed_root(step):

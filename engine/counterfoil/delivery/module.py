@@ -6,15 +6,8 @@ from collections.abc import Collection, Mapping
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.sentence import say
+from counterfoil.bundle.lastcheckpoint import AVERAGE, is_slot
 from counterfoil.bundle.schema import OrderManifest
-
-AVERAGE = "average"
-"""The slot in which an order that asks for it keeps the average of each parameter."""
-
-
-def is_slot(name: str, state: Collection[str]) -> bool:
-    """Whether a state tensor is a slot of the optimizer, ``slot:parameter``, and none of the module's."""
-    return name.partition(":")[2] in state
 
 
 def module_tensors(state: Collection[str]) -> tuple[str, ...]:

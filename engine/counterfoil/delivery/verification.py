@@ -163,6 +163,7 @@ class _State:
 
     def check(self, record: StepRecord) -> None:
         """Check that what was taken is a part of the state that the leaf of the last step commits to."""
+        self._digests |= self._reader.left_out(self._reader.extent.steps)
         for name in self.layout.keys() - self._digests.keys():
             self.take(name)
         if state_tree(self._digests).root != record.state_root:

@@ -21,6 +21,7 @@ from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.base.sentence import say
 from counterfoil.base.stopping import StopRule
 from counterfoil.base.turns import Turns
+from counterfoil.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.shares import STACK, SUM, Shares
@@ -163,6 +164,23 @@ class OrderDraft:
             return replace(self, manifest=replace(self.manifest, may_stop_early=rule))
         except BundleError as error:
             raise DataError(error.sentence, remedy="Choose a patience below the number of steps.") from error
+
+    def ending_with_weights(self) -> OrderDraft:
+        """Return the order with a last checkpoint that leaves the optimizer's slots out: a smaller run.
+
+        The run is judged as any other, since the state root of the last step is over the slots as well. Nobody can
+        train on from its end.
+
+        Raises:
+            DataError: The optimizer has no slots.
+        """
+        if not slots_to_leave_out(self.initial.keys()):
+            raise DataError(
+                "The optimizer of the order keeps nothing from step to step, so that the last checkpoint is of the "
+                "weights alone as it is.",
+                remedy="Order it without --last-checkpoint.",
+            )
+        return replace(self, manifest=replace(self.manifest, last_of_weights=True))
 
     def signed_by_parties(self, signers: Sequence[Party | None]) -> OrderDraft:
         """Return the order with parties that answer for its shares; with none it stays as it is.

@@ -10,11 +10,12 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
@@ -99,6 +100,7 @@ def record(
     limits: Limits | None = None,
     machines: OpenMachine = open_machine,
     states: bool = False,
+    initial_in_order: bool = False,
 ) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
@@ -126,6 +128,8 @@ def record(
         limits: How large the program may be; the default limits unless given.
         machines: Sets up the machine that computes; it may imitate other hardware.
         states: Whether StepRecorded has the state after the step.
+        initial_in_order: Leave the initial weights out of the run, which names them by their digest: whoever audits it
+            needs the order.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
@@ -156,12 +160,15 @@ def record(
             check_target(run_path, what="the bundle")
         opened = _open(order_path, stack, limits, cancel)
         exchange = exchange_of(ranks, opened.order.manifest.shares)
-        executor = open_executor(opened.order, machine, tamper, exchange, cancel, share_keys)
         if ranks is not None and ranks.rank:
+            order = replace(opened.order, initial=_tensors(opened.reader.initial_state(cancel)))
+            executor = open_executor(order, machine, tamper, exchange, cancel, share_keys)
             return (yield from assist(ranks, executor, machine, data, stack, states=states))
+        executor = open_executor(opened.order, machine, tamper, exchange, cancel, share_keys)
         if fresh:
             discard_recording(run_path)
-        session = _Session(run_path, _needed(key), machine, opened, peers_of(ranks, opened.order.manifest.digest))
+        peers = peers_of(ranks, opened.order.manifest.digest)
+        session = _Session(run_path, _needed(key), machine, opened, peers, initial_in_order)
         claim = yield from session.run(executor, stack, data, heads, heads_every, resume=resume, states=states)
     seconds, ordered = time.perf_counter() - started, opened.order.manifest.steps
     yield RecordFinished(run_path, claim.run_root, seconds, claim.steps, ordered)
@@ -175,8 +182,18 @@ def _needed(key: SigningKey | None) -> SigningKey:
 
 @dataclass(frozen=True)
 class _Opened:
-    """An order as it was opened: what it holds, checked, ready to be executed, and its client's DSSE envelope."""
+    """An order as it was opened: what it holds, checked, ready to be executed, and its client's DSSE envelope.
 
+    The initial state is read when it is needed, at the beginning and for the run, and is not held beside later ones.
+
+    Attributes:
+        reader: The order file: what is read of it again is what was checked, or it is said that the file changed.
+        contents: What it holds; zeros in the place of the initial state, which take no memory.
+        order: The same, without an initial state.
+        signature: The DSSE envelope.
+    """
+
+    reader: BundleReader
     contents: OrderContents
     order: LoadedOrder
     signature: bytes | None
@@ -186,7 +203,13 @@ def _open(path: str | os.PathLike[str], stack: ExitStack, limits: Limits | None,
     reader = stack.enter_context(BundleReader.open(path))
     # What goes into the run is what was checked and is executed, not what the file holds by then.
     contents = reader.check_order_contents(cancel)
-    return _Opened(contents, prepare_order(reader.manifest, contents, limits, cancel), reader.order_signature())
+    order = replace(prepare_order(reader.manifest, contents, limits, cancel), initial={})
+    alike = {name: np.zeros(array.shape, array.dtype) for name, array in contents.initial.items()}
+    return _Opened(reader, replace(contents, initial=alike), order, reader.order_signature())
+
+
+def _tensors(state: Mapping[str, npt.NDArray[Any]]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in state.items()}
 
 
 @dataclass(frozen=True)
@@ -199,6 +222,7 @@ class _Session:
         machine: What executes the order.
         opened: The order.
         peers: The ranks that record it with this one.
+        initial_in_order: Whether the initial weights are left out of the run.
     """
 
     run_path: Path
@@ -206,6 +230,7 @@ class _Session:
     machine: Machine
     opened: _Opened
     peers: Peers | NoPeers
+    initial_in_order: bool
 
     def run(
         self,
@@ -225,29 +250,41 @@ class _Session:
         recording = stack.enter_context(open_recording(self.run_path, manifest, self.key.public))
         acceptance, client = _accept(recording, manifest, self.opened.signature, self.key)
         places = places_of(self.opened.order)
-        _check_room(self.run_path, recording, manifest, contents, places)
+        initial = self.opened.reader.initial_state(cancel)
+        _check_room(self.run_path, recording, manifest, replace(contents, initial=initial), places)
         yield record_started(executor, self.machine, self.peers.size, client)
         executor = yield from with_data(executor, data, stack)
 
         history = yield from recording.check(cancel)
-        last, stored = yield from recording.last_state(contents.initial, cancel)
+        last, stored = yield from recording.last_state(initial, cancel)
         if resumed:
             yield RecordingResumed(recording.steps, last)
         published = None if heads is None else stack.enter_context(TreeHeadFile(heads, recording.published))
-        kernels = stack.enter_context(self.machine.kernels())
         stack.enter_context(_kept(recording))
-        state: Mapping[str, Tensor] = {name: torch.from_numpy(array) for name, array in stored.items()}
-        state = yield from _restore_all(executor, recording, last, state, kernels)
-        complete = recording.steps == recording.extent.steps
-        state = self.peers.begin(recording.steps, state, self.machine.title, ends=complete)
-        if published is not None and complete:
-            _publish(published, recording, manifest, history, self.key)
-        keeper = _Keeper(manifest, recording, history, published, heads_every, self.key)
-        with _agreed(recording, self.peers):
-            yield from _record_all(executor, recording, state, kernels, keeper, self.peers, states=states)
+        state: Mapping[str, Tensor] = _tensors(stored)
+        del initial, stored
+        # The memory of the steps is given back before the run is made, which reads whole states again.
+        with self.machine.kernels() as kernels:
+            state = yield from _restore_all(executor, recording, last, state, kernels)
+            complete = recording.steps == recording.extent.steps
+            state = self.peers.begin(recording.steps, state, self.machine.title, ends=complete)
+            if published is not None and complete:
+                _publish(published, recording, manifest, history, self.key)
+            keeper = _Keeper(manifest, recording, history, published, heads_every, self.key)
+            with _agreed(recording, self.peers):
+                recorded = _record_all(executor, recording, state, kernels, keeper, self.peers, states=states)
+                # The first state is let go of with the first step.
+                del state
+                yield from recorded
         claim = self._claim(history.root, recording.extent.steps)
         signed = _Signed(self.opened.signature, acceptance, sign_claim(claim, self.key))
-        yield from _assemble(self.run_path, manifest, contents, recording, places, signed, cancel)
+        with_initial = not self.initial_in_order
+        if with_initial:
+            contents = replace(contents, initial=self.opened.reader.initial_state(cancel))
+        work = _assemble(
+            self.run_path, manifest, contents, recording, places, signed, cancel, with_initial=with_initial
+        )
+        yield from work
         recording.discard()
         return claim
 
@@ -525,6 +562,8 @@ def _assemble(
     places: Turns[Places],
     signed: _Signed,
     cancel: CancelToken | None,
+    *,
+    with_initial: bool,
 ) -> Generator[RunAssembled, None, None]:
     """Make the run from a complete recording, whose every byte is checked as it is read."""
     with BundleWriter.create(run_path) as writer:
@@ -537,6 +576,7 @@ def _assemble(
             contents.initial,
             signed.order,
             contents.updates,
+            with_initial=with_initial,
         )
         extent = recording.extent
         writer.begin_run(places, recording.log_bytes, extent.steps)

@@ -4189,6 +4189,14 @@ Lauf zu finden</translation>
             <translation>Geben Sie Größen wie 1,8,70 an.</translation>
         </message>
         <message>
+            <source>Give the client's order file as well, with --order, or take it where a run is asked for.</source>
+            <translation>Geben Sie auch die Auftragsdatei des Auftraggebers mit --order an, oder nehmen Sie sie anstelle des Laufs.</translation>
+        </message>
+        <message>
+            <source>Give the client's order file, with --order, or choose it in the window.</source>
+            <translation>Geben Sie die Auftragsdatei des Auftraggebers mit --order an, oder wählen Sie sie im Fenster.</translation>
+        </message>
+        <message>
             <source>Give the folder of a recording that goes on, .NAME.recording beside its run.</source>
             <translation>Geben Sie den Ordner einer laufenden Aufzeichnung an, .NAME.recording neben ihrem Lauf.</translation>
         </message>
@@ -4949,6 +4957,10 @@ Lauf zu finden</translation>
             <translation>Unterstützt werden {0}.</translation>
         </message>
         <message>
+            <source>Take an earlier checkpoint, or replay the last steps.</source>
+            <translation>Nehmen Sie einen früheren gespeicherten Zustand, oder rechnen Sie die letzten Schritte nach.</translation>
+        </message>
+        <message>
             <source>Take it for no one's key, and ask whoever gave it to you for another.</source>
             <translation>Nehmen Sie ihn als niemandes Schlüssel, und bitten Sie den, der ihn Ihnen gab, um einen anderen.</translation>
         </message>
@@ -5505,6 +5517,18 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel {0} hat den Lauf selbst unterschrieben: Ein Trainer kann sich nicht selbst prüfen.</translation>
         </message>
         <message>
+            <source>The last checkpoint leaves out other tensors than the slots of the state.</source>
+            <translation>Der letzte gespeicherte Zustand lässt andere Tensoren aus als die Slots des Zustands.</translation>
+        </message>
+        <message>
+            <source>The last checkpoint leaves out what is no slot of a tensor that it holds.</source>
+            <translation>Der letzte gespeicherte Zustand lässt etwas aus, das kein Slot eines Tensors ist, den er enthält.</translation>
+        </message>
+        <message>
+            <source>The last checkpoint leaves out {0}: its order asks for the weights alone.</source>
+            <translation>Der letzte gespeicherte Zustand lässt {0} aus: Sein Auftrag verlangt allein die Gewichte.</translation>
+        </message>
+        <message>
             <source>The leaf index {0} does not lie in a Merkle tree of {1} leaves.</source>
             <translation>Das Blatt Nummer {0} liegt nicht in einem Merkle-Baum mit {1} Blättern.</translation>
         </message>
@@ -5723,6 +5747,10 @@ Lauf zu finden</translation>
         <message>
             <source>The order must name a party for one of its {0} shares at least, or none for each.</source>
             <translation>Der Auftrag muss für mindestens einen seiner {0} Anteile eine Partei nennen, oder für keinen.</translation>
+        </message>
+        <message>
+            <source>The order says of the last checkpoint what no order says.</source>
+            <translation>Der Auftrag sagt vom letzten gespeicherten Zustand, was kein Auftrag sagt.</translation>
         </message>
         <message>
             <source>The order was not compared with the client's own, and nobody has said that the key that signed it is the client's, so it is open whether this is what the client ordered.</source>
@@ -5977,6 +6005,10 @@ Lauf zu finden</translation>
             <translation>Die Zufallszahl in {0} ist nicht die ihrer Unterschrift.</translation>
         </message>
         <message>
+            <source>The record of a tensor that is left out is of no tensor of a state.</source>
+            <translation>Der Eintrag eines ausgelassenen Tensors gehört zu keinem Tensor eines Zustands.</translation>
+        </message>
+        <message>
             <source>The record of step {0}, those of its {1} shares, and what the disputed part of the step starts from, are proven parts of the run root {2}.</source>
             <translation>Der Eintrag von Schritt {0}, die seiner {1} Anteile und das, wovon der strittige Teil des Schritts ausgeht, sind bewiesene Teile der Laufwurzel {2}.</translation>
         </message>
@@ -6061,6 +6093,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
         </message>
         <message>
+            <source>The run does not hold the initial weights: they lie in its order.</source>
+            <translation>Der Lauf enthält die ersten Gewichte nicht: Sie liegen in seinem Auftrag.</translation>
+        </message>
+        <message>
             <source>The run does not say when it was signed, so that nobody knows whether the beacon's round came later.</source>
             <translation>Der Lauf sagt nicht, wann er unterschrieben wurde; niemand weiß also, ob die Runde des öffentlichen Signals später kam.</translation>
         </message>
@@ -6135,6 +6171,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run keeps no average of its weights.</source>
             <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
+        </message>
+        <message>
+            <source>The run names its initial weights by their digest, and leaves them to the client's order.</source>
+            <translation>Der Lauf nennt seine ersten Gewichte mit ihrem Digest und überlässt sie dem Auftrag des Auftraggebers.</translation>
         </message>
         <message>
             <source>The run was made for another order than the client's.</source>
@@ -6317,6 +6357,10 @@ Lauf zu finden</translation>
             <translation>Der gespeicherte Zustand von Schritt {0} ist einer, den kein Schritt hinterlässt.</translation>
         </message>
         <message>
+            <source>The stored states of the run have other tensors than the order's initial state.</source>
+            <translation>Die gespeicherten Zustände des Laufs haben andere Tensoren als der Anfangszustand des Auftrags.</translation>
+        </message>
+        <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
             <translation>Die Struktur der Datei ist größer als die jedes Bündels oder nennt eine Stelle zweimal.</translation>
         </message>
@@ -6359,6 +6403,10 @@ Lauf zu finden</translation>
         <message>
             <source>The tensors of the verdict's dispute are not in order, or one stands there twice.</source>
             <translation>Die Tensoren im Streitfall des Urteils sind nicht geordnet, oder einer steht doppelt da.</translation>
+        </message>
+        <message>
+            <source>The tensors that the last checkpoint leaves out are not sorted, or named twice.</source>
+            <translation>Die Tensoren, die der letzte gespeicherte Zustand auslässt, sind nicht sortiert oder zweimal genannt.</translation>
         </message>
         <message>
             <source>The text of the {0} must have 1 to {1} characters.</source>
@@ -7119,6 +7167,10 @@ Lauf zu finden</translation>
         <message>
             <source>What share {0} of step {1} gave is not what the ordered step gives.</source>
             <translation>Was Anteil {0} von Schritt {1} ergab, ist nicht, was der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>What the last checkpoint leaves out is not written properly.</source>
+            <translation>Was der letzte gespeicherte Zustand auslässt, ist nicht richtig aufgeschrieben.</translation>
         </message>
         <message>
             <source>What the shares in the capsule give of {0} is infinite or not a number.</source>
@@ -8015,6 +8067,10 @@ Lauf zu finden</translation>
         <message>
             <source>record of a share</source>
             <translation>Eintrag eines Anteils</translation>
+        </message>
+        <message>
+            <source>record of a tensor that is left out</source>
+            <translation>Eintrag eines ausgelassenen Tensors</translation>
         </message>
         <message>
             <source>reply to a verdict</source>
