@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "recording": ("recording", "what it costs to keep each step"),
     "exact-products": ("exact_products", "matrix products of the exact profiles"),
     "exact-training": ("exact_training", "a step under the exact profiles"),
+    "exact-memory": ("exact_memory", "the peak memory of such a step"),
     "against": ("against", "one training in every way that can be run here"),
     "accuracy": ("accuracy.command", "do models learn as well under the precision profiles?"),
     "aggregation": ("aggregation.command", "what a network learns when some of a step's shares lie"),

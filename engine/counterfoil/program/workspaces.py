@@ -20,8 +20,10 @@ _WIDE, _SUM = 8, 4
 """Bytes of a float64 number or an int64 sum, and of an int32 sum."""
 _TILE_BYTES, _FEWEST_ROWS = 640 * 1024, 64
 """What is unfolded of one digit of images at a time, and rows of it at the least."""
-_INSIDE = 3 * _WIDE
-"""Bytes for each element of its largest operand or result that any other operator needs, as measured."""
+_TILES = 4
+"""Tiles that take memory at once, as measured: what is unfolded, what the library packs, and what is not free yet."""
+_INSIDE = _WIDE
+"""Bytes for each element of its largest operand or result that any other operator needs; measured was half of it."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def _convolution(
         return Workspace(_WIDE * (_elements(x) + _elements(weight) + _elements(made) + unfolded))
     rows = max(_FEWEST_ROWS, _TILE_BYTES // max(kernel, 1))
     outputs = weight.shape[0] if weight is not None and weight.shape else 1
-    tile = planes * (rows * kernel + _SUM * rows * outputs)
+    tiles = _TILES * planes * rows * (kernel + _SUM * outputs)
     # The gradient by the weight is added up in integers of its size.
     summed = planes * (1 + _WIDE) * _elements(weight)
     kept = {}
@@ -98,7 +100,7 @@ def _convolution(
         if isinstance(argument, Value):
             described = x if len(images) == 1 or position == 1 else made
             kept[argument.number] = digit_count(bits) * _elements(described)
-    return Workspace(tile + summed, kept)
+    return Workspace(tiles + summed, kept)
 
 
 def _planes(bits: int) -> int:

@@ -161,7 +161,7 @@ def record(
         opened = _open(order_path, stack, limits, cancel)
         exchange = exchange_of(ranks, opened.order.manifest.shares)
         if ranks is not None and ranks.rank:
-            order = replace(opened.order, initial=_tensors(opened.reader.initial_state(cancel)))
+            order = replace(opened.order, initial=_tensors(opened.first.pop()))
             executor = open_executor(order, machine, tamper, exchange, cancel, share_keys)
             return (yield from assist(ranks, executor, machine, data, stack, states=states))
         executor = open_executor(opened.order, machine, tamper, exchange, cancel, share_keys)
@@ -184,19 +184,19 @@ def _needed(key: SigningKey | None) -> SigningKey:
 class _Opened:
     """An order as it was opened: what it holds, checked, ready to be executed, and its client's DSSE envelope.
 
-    The initial state is read when it is needed, at the beginning and for the run, and is not held beside later ones.
-
     Attributes:
         reader: The order file: what is read of it again is what was checked, or it is said that the file changed.
-        contents: What it holds; zeros in the place of the initial state, which take no memory.
+        contents: What it holds; in the place of the initial state what takes no memory and has its types and shapes.
         order: The same, without an initial state.
         signature: The DSSE envelope.
+        first: The initial state, until somebody takes it: it is not held beside later ones, and read again for the run.
     """
 
     reader: BundleReader
     contents: OrderContents
     order: LoadedOrder
     signature: bytes | None
+    first: list[Mapping[str, npt.NDArray[Any]]]
 
 
 def _open(path: str | os.PathLike[str], stack: ExitStack, limits: Limits | None, cancel: CancelToken | None) -> _Opened:
@@ -204,8 +204,8 @@ def _open(path: str | os.PathLike[str], stack: ExitStack, limits: Limits | None,
     # What goes into the run is what was checked and is executed, not what the file holds by then.
     contents = reader.check_order_contents(cancel)
     order = replace(prepare_order(reader.manifest, contents, limits, cancel), initial={})
-    alike = {name: np.zeros(array.shape, array.dtype) for name, array in contents.initial.items()}
-    return _Opened(reader, replace(contents, initial=alike), order, reader.order_signature())
+    alike = {name: np.broadcast_to(array.dtype.type(0), array.shape) for name, array in contents.initial.items()}
+    return _Opened(reader, replace(contents, initial=alike), order, reader.order_signature(), first=[contents.initial])
 
 
 def _tensors(state: Mapping[str, npt.NDArray[Any]]) -> dict[str, Tensor]:
@@ -250,7 +250,7 @@ class _Session:
         recording = stack.enter_context(open_recording(self.run_path, manifest, self.key.public))
         acceptance, client = _accept(recording, manifest, self.opened.signature, self.key)
         places = places_of(self.opened.order)
-        initial = self.opened.reader.initial_state(cancel)
+        initial = self.opened.first.pop()
         _check_room(self.run_path, recording, manifest, replace(contents, initial=initial), places)
         yield record_started(executor, self.machine, self.peers.size, client)
         executor = yield from with_data(executor, data, stack)

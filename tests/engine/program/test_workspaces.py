@@ -20,6 +20,7 @@ BITS = 20
 SLACK = 4 * 2**20
 """Bytes that a process takes for what has nothing to do with the size of tensors."""
 NUMBER = TensorType("float32", ())
+N = 640
 
 
 def of(*lengths: int) -> TensorType:
@@ -41,16 +42,16 @@ ONE, NONE, TWICE = (1, 1), (0, 0), (2, 2)
 
 
 def product() -> Program:
-    return program(("aten.mm.default", (Value(0), Value(1)), of(1536, 1536)), a=of(1536, 768), b=of(768, 1536))
+    return program(("aten.mm.default", (Value(0), Value(1)), of(1536, 1536)), a=of(1536, 64), b=of(64, 1536))
 
 
 def both_gradients() -> Program:
     """A product and the two that its backward pass has: each operand is cut once for two of them."""
     return program(
-        ("aten.mm.default", (Value(0), Value(1)), of(1024, 1024)),
-        ("aten.mm.default", (Value(2), Value(1)), of(1024, 1024)),
-        ("aten.mm.default", (Value(0), Value(2)), of(1024, 1024)),
-        a=of(1024, 1024), b=of(1024, 1024), g=of(1024, 1024),
+        ("aten.mm.default", (Value(0), Value(1)), of(N, N)),
+        ("aten.mm.default", (Value(2), Value(1)), of(N, N)),
+        ("aten.mm.default", (Value(0), Value(2)), of(N, N)),
+        a=of(N, N), b=of(N, N), g=of(N, N),
     )  # fmt: skip
 
 
@@ -60,15 +61,15 @@ def batches() -> Program:
 
 def convolution() -> Program:
     args = (Value(0), Value(1), None, ONE, ONE, ONE, False, NONE, 1)
-    return program(("aten.convolution.default", args, of(16, 48, 64, 64)), x=of(16, 48, 64, 64), w=of(48, 48, 3, 3))
+    return program(("aten.convolution.default", args, of(8, 32, 64, 64)), x=of(8, 32, 64, 64), w=of(32, 32, 3, 3))
 
 
 def function() -> Program:
-    return program(("aten.exp.default", (Value(0),), of(2048, 2048)), x=of(2048, 2048))
+    return program(("aten.exp.default", (Value(0),), of(1024, 512)), x=of(1024, 512))
 
 
 def total() -> Program:
-    return program(("aten.sum.dim_IntList", (Value(0), (1,), False), of(2048)), x=of(2048, 2048))
+    return program(("aten.sum.dim_IntList", (Value(0), (1,), False), of(1024)), x=of(1024, 1024))
 
 
 CASES: dict[str, Callable[[], Program]] = {
@@ -135,7 +136,7 @@ def test_a_step_takes_no_more_than_is_counted_and_not_much_less(name: str, measu
     assert counted <= 2 * measured[name] + SLACK
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "total"])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("function", "total")])
 def test_control_without_what_is_needed_inside_it_takes_more_than_is_counted(
     name: str, measured: dict[str, int]
 ) -> None:
@@ -144,13 +145,13 @@ def test_control_without_what_is_needed_inside_it_takes_more_than_is_counted(
 
 def test_digits_are_kept_from_the_first_product_of_a_value_to_its_second() -> None:
     made = both_gradients()
-    planes, sums = 6 * 2**20, 6 * 4 * 2**20
+    planes, sums = 6 * N * N, 6 * 4 * N * N
     assert workspace(made.types, made.nodes[0], BITS).kept == {0: planes, 1: planes}
     assert workspace(made.types, made.nodes[0], BITS).bytes == sums
     # Inputs and the first result; digits of two operands, and the sums. Then of three operands, and then of none.
-    tensors = 4 * 4 * 2**20
+    tensors = 4 * 4 * N * N
     assert estimate(made, 4, exact_bits=BITS).bytes >= tensors + 2 * planes + sums
-    assert estimate(made, 4, exact_bits=24).bytes == tensors + 4 + (8 * 3) * 2**20
+    assert estimate(made, 4, exact_bits=24).bytes == tensors + 4 + 8 * 3 * N * N
 
 
 def test_a_view_needs_nothing_inside() -> None:
