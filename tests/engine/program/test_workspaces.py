@@ -133,7 +133,8 @@ def measured() -> dict[str, int]:
 def test_a_step_takes_no_more_than_is_counted_and_not_much_less(name: str, measured: dict[str, int]) -> None:
     counted = estimate(CASES[name](), 4, exact_bits=BITS).bytes
     assert measured[name] <= 1.1 * counted + SLACK
-    assert counted <= 2 * measured[name] + SLACK
+    # A processor without 8-bit dot products computes products in a form that needs less.
+    assert counted <= 3 * measured[name] + SLACK
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("function", "total")])
