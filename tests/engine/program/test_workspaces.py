@@ -152,7 +152,8 @@ def test_digits_are_kept_from_the_first_product_of_a_value_to_its_second() -> No
     # Inputs and the first result; digits of two operands, and the sums. Then of three operands, and then of none.
     tensors = 4 * 4 * N * N
     assert estimate(made, 4, exact_bits=BITS).bytes >= tensors + 2 * planes + sums
-    assert estimate(made, 4, exact_bits=24).bytes == tensors + 4 + 8 * 3 * N * N
+    # Of 24 bits products are computed in float64, and longer sums than it holds in two more numbers for each.
+    assert estimate(made, 4, exact_bits=24).bytes == tensors + 4 + 8 * (2 + 3) * N * N
 
 
 def test_a_view_needs_nothing_inside() -> None:
