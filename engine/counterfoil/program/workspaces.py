@@ -12,11 +12,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from counterfoil.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.kernels.exact.limits import float64_block
 from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Argument, Node, TensorType, Value
 
+_DIGIT, _MOST_ADDED = 7, 1 << 15
+"""Bits of a digit with its sign, and products of digits that int32 adds (:mod:`counterfoil.kernels.exact.digits`)."""
 _WIDE, _SUM = 8, 4
 """Bytes of a float64 number or an int64 sum, and of an int32 sum."""
 _TILE_BYTES, _FEWEST_ROWS = 640 * 1024, 64
@@ -85,7 +86,7 @@ def _convolution(
     planes = _planes(bits)
     kernel = math.prod(weight.shape[1:]) if weight is not None else 1
     grouped = x is not None and weight is not None and x.shape[1:2] != weight.shape[1:2]
-    if not planes or grouped or kernel > KARATSUBA_BLOCK:
+    if not planes or grouped or kernel > _MOST_ADDED:
         # The library unfolds a whole batch.
         taps = math.prod(weight.shape[2:]) if weight is not None else 1
         unfolded = max(_elements(x), _elements(made)) * (taps if taps > 1 else 0)
@@ -100,13 +101,17 @@ def _convolution(
         argument = node.args[position]
         if isinstance(argument, Value):
             described = x if len(images) == 1 or position == 1 else made
-            kept[argument.number] = digit_count(bits) * _elements(described)
+            kept[argument.number] = _digits(bits) * _elements(described)
     return Workspace(tiles + summed, kept)
+
+
+def _digits(bits: int) -> int:
+    return -(-(bits + 1) // _DIGIT)
 
 
 def _planes(bits: int) -> int:
     """Planes of int8 that an operand is cut into: its digits, and sums of two of them; none where float64 computes."""
-    digits = digit_count(bits)
+    digits = _digits(bits)
     return digits * (digits + 1) // 2 if digits in (2, 3) else 0
 
 
