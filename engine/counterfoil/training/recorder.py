@@ -161,7 +161,7 @@ def record(
         opened = _open(order_path, stack, limits, cancel)
         exchange = exchange_of(ranks, opened.order.manifest.shares)
         if ranks is not None and ranks.rank:
-            order = replace(opened.order, initial=_tensors(opened.first.pop()))
+            order = replace(opened.order, stored=opened.first.pop())
             executor = open_executor(order, machine, tamper, exchange, cancel, share_keys)
             return (yield from assist(ranks, executor, machine, data, stack, states=states))
         executor = open_executor(opened.order, machine, tamper, exchange, cancel, share_keys)
@@ -203,7 +203,7 @@ def _open(path: str | os.PathLike[str], stack: ExitStack, limits: Limits | None,
     reader = stack.enter_context(BundleReader.open(path))
     # What goes into the run is what was checked and is executed, not what the file holds by then.
     contents = reader.check_order_contents(cancel)
-    order = replace(prepare_order(reader.manifest, contents, limits, cancel), initial={})
+    order = replace(prepare_order(reader.manifest, contents, limits, cancel), stored={})
     alike = {name: np.broadcast_to(array.dtype.type(0), array.shape) for name, array in contents.initial.items()}
     return _Opened(reader, replace(contents, initial=alike), order, reader.order_signature(), first=[contents.initial])
 
