@@ -15,7 +15,8 @@ import numpy as np
 _MASK = 0xFFFFFFFF
 _BLOCK_BYTES = 12
 FEW_BYTES = 2**20
-"""Up to so many bytes are faster without what is compiled: they take a tenth of a second, and its libraries a whole."""
+"""So many bytes of a process are faster without what is compiled: they take a tenth of a second, and its libraries a
+whole. Beyond them it is used for every string, however few come at a time."""
 _SHORT_BYTES = 1024
 """As long as headers are. What they hash to is remembered: each part of an audit opens order and run again."""
 _AT_ONCE = 4 * 2**20
@@ -60,11 +61,28 @@ def _remembered(data: bytes) -> int:
     return lookup3(data)
 
 
+class _Hasher:
+    """What hashes the strings of this process: Python at first, what is compiled when they become many."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+
+    def few(self, count: int) -> bool:
+        """Whether so many more bytes are still few, which are counted then."""
+        if self._bytes + count > FEW_BYTES:
+            return False
+        self._bytes += count
+        return True
+
+
+_hasher = _Hasher()
+
+
 def lookup3_all(strings: Sequence[bytes]) -> list[int]:
     """Return the lookup3 of each of some byte strings, none of them empty."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     ends = np.cumsum(lengths)
-    if not len(strings) or ends[-1] <= FEW_BYTES:
+    if not len(strings) or _hasher.few(int(ends[-1])):
         return [_remembered(data) if len(data) <= _SHORT_BYTES else lookup3(data) for data in strings]
     # Loaded only here: small files are read without it.
     from counterfoil.bundle.hdf5.compiled import hash_all

@@ -17,6 +17,9 @@ CHECKSUM_BYTES = 4
 MAX_METADATA_BYTES = 128 * 2**20
 """How much of a file may be structure: what 200,000 objects with long names take, and a bound on the work."""
 
+_PAGE_BYTES = 4096
+"""What is read ends at a multiple of this, so that no block of a file elsewhere is fetched for it alone."""
+
 ReadAt = Callable[[int, int], bytes]
 """Returns the bytes from an offset on, fewer only at the end of the file."""
 Ahead = Callable[[Sequence[tuple[int, int]]], None]
@@ -48,6 +51,24 @@ class ByteSource:
         if not 0 <= address < self.size:
             raise BundleError(say("The file's structure names the byte {0}, which lies outside the file.", address))
         return self._read_at(address, count)
+
+    def peek_all(self, addresses: Sequence[int], count: int) -> list[bytes]:
+        """Return up to ``count`` bytes from each address, without taking them.
+
+        HDF5 puts headers side by side, so what is read of one, to the end of a page, serves the next ones that lie in
+        it.
+        """
+        self.ahead([(address, count) for address in addresses])
+        found = [b""] * len(addresses)
+        page, start = b"", 0
+        for number in sorted(range(len(addresses)), key=addresses.__getitem__):
+            address = addresses[number]
+            at = address - start
+            if at + count > len(page):
+                page = self.peek(address, count + -(address + count) % _PAGE_BYTES)
+                start, at = address, 0
+            found[number] = page[at : at + count]
+        return found
 
     def take(self, address: int, count: int) -> bytes:
         """Take bytes that belong to the structure of the file.

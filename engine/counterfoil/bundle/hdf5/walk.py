@@ -212,9 +212,8 @@ class _Walk:
         """Return the first block of the header of each object."""
         blocks = []
         lengths = []
-        self._source.ahead([(address, _PEEK_BYTES) for _, _, address in objects])
-        for item in objects:
-            block = self._source.peek(item[2], _PEEK_BYTES)
+        peeked = self._source.peek_all([address for _, _, address in objects], _PEEK_BYTES)
+        for item, block in zip(objects, peeked, strict=True):
             length = self._lengths.get(block[:_PREFIX_BYTES])
             if length is None:
                 prefix, length = header_lengths(block, _path(item))
@@ -277,7 +276,8 @@ class _Walk:
                     MOST_ZEROS * self._source.size,
                 )
             )
-        held = [(item, stored) for item, stored in datasets if stored.info.data_bytes and not stored.left_out]
+        # One of 100,000, so no property is asked: what was left out has no address.
+        held = [one for one in datasets if one[1].info.data_bytes and one[1].offset != UNDEFINED]
         outside = self._source.claim(
             [stored.offset for _, stored in held], [stored.info.data_bytes for _, stored in held]
         )
