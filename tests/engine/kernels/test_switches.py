@@ -15,6 +15,8 @@ FILES = (
     "kernels/exact/test_fused.py",
     "arithmetic/compute/test_chained.py",
     "arithmetic/compute/test_normalising.py",
+    "arithmetic/compute/test_convolving.py",
+    "kernels/exact/test_int16_matrices.py",
     "arithmetic/grid/test_following.py",
     "arithmetic/grid/test_magnitude.py",
 )
