@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid.scales.rules import scale_rule
 from counterfoil.base.precision import Precision
 from counterfoil.kernels.grid import scale_exponent
+from counterfoil.training import trial
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
 from support.offset import Normed, gradients_of, offset_data, offset_order
@@ -22,19 +25,18 @@ RATIOS = (1.0, 1e3, 3e3, 1e4, 3e4, 1e5)
 
 def on_the_grid(draft: OrderDraft) -> dict[str, Tensor]:
     """The gradients of the first step, as the trial sees them."""
-    from counterfoil.training import trial
+    kept: list[Mapping[str, Tensor]] = []
+    original = trial._gradients
 
-    kept: list[trial._Kept] = []
-    original = trial._Kept.__init__
-
-    def remembered(self: trial._Kept, *given: object) -> None:
-        original(self, *given)  # type: ignore[arg-type]
-        kept.append(self)
+    def remembered(*given: Any) -> Generator[trial.TrialProgress, None, Mapping[str, Tensor]]:
+        kept.append((yield from original(*given)))
+        return kept[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trial._Kept, "__init__", remembered)
+        patch.setattr(trial, "_gradients", remembered)
         list(draft.try_first_step())
-    return {g.parameter: kept[0].values[g.value].double() for g in gradients(draft.program)}
+    # The first are those of the recorded step.
+    return {g.parameter: kept[0][str(g.value)].double() for g in gradients(draft.program)}
 
 
 def error(found: Tensor, exact: Tensor) -> float:
