@@ -4421,6 +4421,10 @@ Lauf zu finden</translation>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
         <message>
+            <source>Kernels could not be compiled ahead, or not be kept.</source>
+            <translation>Die Rechenkerne konnten nicht im Voraus übersetzt oder nicht aufbewahrt werden.</translation>
+        </message>
+        <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
@@ -4475,6 +4479,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the reason that the audit gave.</source>
             <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
+            <source>Look at the room on the disk, and at NUMBA_CACHE_DIR, which names a folder for them. Without it every process compiles what it needs.</source>
+            <translation>Sehen Sie nach dem Platz auf dem Datenträger und nach NUMBA_CACHE_DIR, das einen Ordner dafür nennt. Ohne das übersetzt jeder Prozess, was er braucht.</translation>
         </message>
         <message>
             <source>Machine</source>
@@ -4587,6 +4595,10 @@ Lauf zu finden</translation>
         <message>
             <source>No process can be started for worker {0}: {1}.</source>
             <translation>Für Helfer {0} lässt sich kein Prozess starten: {1}.</translation>
+        </message>
+        <message>
+            <source>No process can be started to compile: {0}.</source>
+            <translation>Zum Übersetzen kann kein Prozess gestartet werden: {0}.</translation>
         </message>
         <message>
             <source>No progress is kept of an audit of a run that lies elsewhere.</source>

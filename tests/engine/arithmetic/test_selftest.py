@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.arithmetic import knownproducts, machine, selftest
+from counterfoil.arithmetic.admission import check_types
 from counterfoil.arithmetic.compute.exactly import exactly
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.grid import tiles
@@ -101,7 +102,7 @@ def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str
 @pytest.mark.parametrize("program", [selftest.tiny_program(), selftest.exact_program()], ids=["rounded", "exact"])
 def test_the_steps_are_real_programs_with_every_class(program: Program) -> None:
     assert Program.from_bytes(program.to_bytes()) == program
-    Interpreter(program, CPU).check_types()
+    check_types(program, "float64")
     assert {node.entry.operator_class for node in program.nodes} == set(OperatorClass)
 
 

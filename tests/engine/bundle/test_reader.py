@@ -98,7 +98,6 @@ def test_another_mark(path: Path, value: bytes) -> None:
         "order/scalars",
         "order/data/x",
         "order/data",
-        "order/initial",
         "run/claim",
         "run/state_roots",
         "run/losses",

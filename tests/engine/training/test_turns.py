@@ -15,6 +15,7 @@ from counterfoil.base.errors import DataError, ProgramError, TrialError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.update import Adam, AdamW, Sgd
+from counterfoil.training.gradients import gradients, passes_of
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns
 from support.jobs import draw
@@ -169,7 +170,10 @@ def test_every_program_is_tried_before_the_order_is_written():
     events = list(gan_order().try_first_step())
     started, trial = events[0], events[-1]
     assert isinstance(started, TrialStarted)
-    assert started.total == 2 * sum(len(program.nodes) for program in gan_order().programs.all)
+    programs = gan_order().programs.all
+    # The step as its trainer executes it, and its passes twice: on the grid, and without rounding.
+    passes = [passes_of(program, gradients(program)) for program in programs]
+    assert started.total == sum(len(one.nodes) + 2 * len(two.nodes) for one, two in zip(programs, passes, strict=True))
     assert isinstance(trial, Trial)
     assert all(e.done <= started.total for e in events if isinstance(e, TrialProgress))
 
