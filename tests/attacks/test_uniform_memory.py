@@ -33,11 +33,5 @@ def test_a_lie_about_the_numbers_is_refused(tmp_path: Path, declared: tuple[str,
     lie = single("counterfoil.uniform", [[4, 4], 0], [declared])
     done = command("inspect", str(order_of(lie, tmp_path / "lie.cfoil")))
     assert done.code == Outcome.REFUSED.exit_code
-    # A state of another dtype is no state of the order's, which is seen first.
-    said = (
-        "The program's state tensors are not those of the initial state"
-        if declared[0] == "bool"
-        else "counterfoil.uniform (forward of layer) gives another shape or dtype than the program says"
-    )
-    assert said in done.said
+    assert "counterfoil.uniform (forward of layer) gives another shape or dtype than the program says" in done.said
     read_program(single("counterfoil.uniform", [[4, 4], 0], [("float32", [4, 4])]), Precision())

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from counterfoil.operators.facts import DRAWS
-from counterfoil.operators.shaping import Arguments, Results, ShapeRule, Typed
+from counterfoil.operators.shaping import Arguments, Results, ShapeRule, Typed, require
 
 
 def _drawn(arguments: Arguments) -> Results:
-    return [Typed(arguments["dtype"], tuple(arguments["size"]))]
+    drawn = Typed(arguments["dtype"], tuple(arguments["size"]))
+    # The program says the dtype, and only the one that is computed in is drawn.
+    require(drawn.floating)
+    return [drawn]
 
 
 RULES: dict[str, ShapeRule] = dict.fromkeys(DRAWS, _drawn)
