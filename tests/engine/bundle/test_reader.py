@@ -22,6 +22,7 @@ from support.bundles import (
     replace_manifest,
     write_bundle,
 )
+from support.jobs import Job
 
 
 @pytest.fixture
@@ -114,6 +115,20 @@ def test_a_missing_part(path: Path, name: str) -> None:
     with opened_for_change(path) as file:
         del file[name]
     refuse(path, "lacks|stores [01] checkpoints|initial state in the file is empty")
+
+
+def test_without_its_initial_state_a_run_leaves_it_to_the_order_and_an_order_is_none(
+    path: Path, digits_job: Job
+) -> None:
+    with opened_for_change(path) as file:
+        del file["order/initial"]
+    with BundleReader.open(path) as reader, pytest.raises(BundleError, match="they lie in its order"):
+        reader.initial_state()
+    order = path.with_name("order.cfoil")
+    order.write_bytes(digits_job.order.read_bytes())
+    with opened_for_change(order) as file:
+        del file["order/initial"]
+    refuse(order, "initial state in the file is empty")
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,25 @@ def test_a_file_that_is_still_being_copied(tmp_path: Path, path: Path, monkeypat
         BundleReader.open(part)
 
 
+def test_initial_weights_that_changed_while_it_trained_are_not_written(
+    digits_job: Job, trainer_key: SigningKey, tmp_path: Path
+) -> None:
+    """They are read once more when the run is put together; nothing that was done is lost."""
+    order, run = tmp_path / "job.cfoil", tmp_path / "run.cfoil"
+    order.write_bytes(digits_job.order.read_bytes())
+    place = place_of(order, "/order/initial/head.bias")
+    recording = record(order, run, trainer_key, threads=1)
+    next(event for event in recording if isinstance(event, StepRecorded))
+    place.write(flipped(place.before))
+    with pytest.raises(FileChangedError, match="the initial state is not what it was"):
+        list(recording)
+    assert not run.exists()
+    place.write(place.before)
+    for _ in record(order, run, trainer_key, threads=1, resume=True):
+        pass
+    assert run_root(run) == run_root(digits_job.run)
+
+
 def test_the_recorder_writes_the_order_that_it_executes(
     digits_job: Job, trainer_key: SigningKey, tmp_path: Path
 ) -> None:
