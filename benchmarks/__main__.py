@@ -15,6 +15,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "growth": ("growth", "how cost grows with sizes"),
     "soak": ("soak", "very many steps: do memory, files and time stay flat?"),
     "workers": ("workers", "what workers gain, and what a segment costs them"),
+    "starts": ("starts", "what commands take before they do what they are for"),
     "sandbox": ("sandbox", "what the box costs an audit"),
     "recording": ("recording", "what it costs to keep each step"),
     "exact-products": ("exact_products", "matrix products of the exact profiles"),

@@ -55,11 +55,14 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
         CounterfoilError: There is no display to show a window on, or the font cannot be loaded.
     """
     qt = application()
+    if engine is None:
+        engine = ProcessEngine()
+        engine.start()  # it loads while the window is made
     settings = settings if settings is not None else Settings.of_user(fresh=fresh)
     TRANSLATIONS.install(choose_language(settings.language))
     apply_text_size(qt, settings.text_percent)
     theme = Theme(qt, settings.theme)
-    window = MainWindow(engine if engine is not None else ProcessEngine(), settings, theme)
+    window = MainWindow(engine, settings, theme)
     theme.setParent(window)
     theme.put_on()
     return window

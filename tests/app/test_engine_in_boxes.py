@@ -181,3 +181,25 @@ def test_a_call_is_let_read_what_it_names(tmp_path: Path) -> None:
     assert audit.lets(enclosure_of("outline", (run,), ""))
     assert not audit.lets(reading)
     assert not audit.lets(Enclosure((), (), "", "CUDA"))
+
+
+def inner_processes(engine: ProcessEngine) -> dict[bool, list[bool]]:
+    """Of the processes that only look (True) and of the others: whether each has loaded torch."""
+    found: dict[bool, list[bool]] = {True: [], False: []}
+    for task in Path(f"/proc/{engine.process_id}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            command = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+            found[b"light" in command].append("libtorch" in Path(f"/proc/{child}/maps").read_text())
+    return found
+
+
+def test_the_first_figures_of_a_run_do_not_wait_for_torch(engine: ProcessEngine, digits_job: Job) -> None:
+    engine.start()
+    engine.client_order(digits_job.order, digits_job.run)
+    *_, summary = engine.inspect(digits_job.run, digits_job.order, (), CancelToken())
+    assert summary.order is not None
+    looking = inner_processes(engine)
+    assert looking[True]
+    assert not any(looking[True])
+    assert engine.devices()
+    assert any(inner_processes(engine)[False])  # the control: what computes has loaded it

@@ -2,8 +2,9 @@
 
 A process in a box computes for the files that it was started for, and for no others: a call that names another file
 gets another process. So each starts without having seen anything of a stranger's, loads what it needs, closes its box,
-and takes calls until one comes that it is not let do. A spare one is kept loaded, so that nobody waits for the loading.
-Files that are looked at beside a run have a process of their own, so that a replay's evidence stays where it is.
+and takes calls until one comes that it is not let do. Spare ones are kept loaded, so that nobody waits for the loading.
+Files are looked at by a process of their own: a replay's evidence stays where it is, and what a replay loads takes
+seconds, which the first figures of a run do not wait for.
 
 The broker itself reads nothing of a stranger's but to copy it, and nothing of what the processes say to the window,
 which reads that as a stranger's.
@@ -36,8 +37,9 @@ from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
 from counterfoil_app.engine.port import keeping
 
 CHILD = "counterfoil_app.engine.child"
-SPARE_SECONDS = 3.0
-"""How long after the last start the next process is started: not while the last one loads."""
+SPARE_SECONDS = {True: 0.0, False: 3.0}
+"""How long after the last call in a new box the next process is started that only looks, and that computes: loading
+what computes keeps a processor busy for seconds."""
 MOST_INQUIRY = 2**30
 _KEPT_CALLS = 8
 """So many of the last calls may still ask for something: those that nobody waits for any more come to their end."""
@@ -88,9 +90,14 @@ class Broker:
         """Who computes, and who looks at files beside it."""
         self._called: _Inner | None = None
         """Whom the last call went to: whatever another one says belongs to calls that nobody waits for."""
-        self._spare: _Inner | None = None
-        self._later: threading.Timer | None = None
+        self._spares: dict[bool, _Inner] = {}
+        self._later: dict[bool, threading.Timer] = {}
+        self._closed = False
         self._lock = threading.Lock()
+
+    def get_ready(self) -> None:
+        """Start a process that looks at files, before anybody has named one."""
+        self._make_spare(True)
 
     def hand_on(self, frame: bytes) -> None:
         """Hand on what the window said; raises FormError where it is nothing that a window says."""
@@ -107,9 +114,10 @@ class Broker:
     def close(self) -> None:
         """End all processes, which may come to the end of what they do."""
         with self._lock:
-            if self._later is not None:
-                self._later.cancel()
-            inners = [*self._slots.values(), *([] if self._spare is None else [self._spare])]
+            self._closed = True
+            for timer in self._later.values():
+                timer.cancel()
+            inners = [*self._slots.values(), *self._spares.values()]
         for inner in inners:
             if inner.enclosure is None:  # it does nothing yet
                 inner.process.kill()
@@ -122,7 +130,7 @@ class Broker:
         beside = method in BESIDE
         current = self._slots.get(beside)
         if method == "devices":  # asked before anybody knows which files there will be
-            return self._slots.setdefault(beside, current or self._take_spare())
+            return self._slots.setdefault(beside, current or self._take_spare(beside))
         open_for = "it reads nothing of a stranger's" if method in OWN else why_open(_device(arguments))
         wanted = enclosure_of(method, arguments, open_for)
         if current is not None and current.enclosure is not None and current.enclosure.lets(wanted):
@@ -130,7 +138,7 @@ class Broker:
         if current is None or current.enclosure is not None:
             if current is not None:
                 threading.Thread(target=self._retire, args=(current,), daemon=True).start()
-            current = self._slots[beside] = self._started(light=True) if beside else self._take_spare()
+            current = self._slots[beside] = self._take_spare(beside)
         self._enclose(current, replace(wanted, scratch=str(current.scratch)))
         return current
 
@@ -138,28 +146,29 @@ class Broker:
         inner.enclosure = enclosure
         inner.tell(encode(enclosure))
         with self._lock:
-            if self._later is not None:
-                self._later.cancel()
-            self._later = threading.Timer(SPARE_SECONDS, self._make_spare)
-            self._later.daemon = True
-            self._later.start()
+            for light, seconds in SPARE_SECONDS.items():
+                if light in self._later:
+                    self._later[light].cancel()
+                self._later[light] = threading.Timer(seconds, self._make_spare, [light])
+                self._later[light].daemon = True
+                self._later[light].start()
 
-    def _make_spare(self) -> None:
+    def _make_spare(self, light: bool) -> None:
         with self._lock, suppress(OSError):  # it is started again when it is needed, and then somebody says what fails
-            if self._spare is None:
-                self._spare = self._started()
+            if not self._closed and light not in self._spares:
+                self._spares[light] = self._started(light)
 
-    def _take_spare(self) -> _Inner:
+    def _take_spare(self, light: bool) -> _Inner:
         with self._lock:
-            spare, self._spare = self._spare, None
-        return spare if spare is not None and spare.process.poll() is None else self._started()
+            spare = self._spares.pop(light, None)
+        return spare if spare is not None and spare.process.poll() is None else self._started(light)
 
     def _retire(self, inner: _Inner) -> None:
         inner.hang_up()
         inner.process.wait()
         remove_scratch(inner.scratch)
 
-    def _started(self, *, light: bool = False) -> _Inner:
+    def _started(self, light: bool) -> _Inner:
         """Start a process; ``light`` leaves out what computes."""
         asks, theirs = os.pipe()
         heard, ours = os.pipe()
@@ -210,6 +219,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     broker = Broker(answers)
+    broker.get_ready()
     while (frame := read_frame(questions, MAX_BYTES)) is not None:
         broker.hand_on(frame)
     broker.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -85,6 +86,11 @@ class ProcessEngine:
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
         write_steps_csv(steps, path)
+
+    def start(self) -> None:
+        """Start the process before its first call, which says what is wrong where that fails."""
+        with suppress(CounterfoilError):
+            self._linked()
 
     def close(self) -> None:
         """End the process; a later call starts it again."""

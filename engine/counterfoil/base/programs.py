@@ -18,6 +18,7 @@ This file is run by itself before the package can be found, so it imports nothin
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
@@ -25,6 +26,7 @@ import site
 import sys
 import tempfile
 from collections.abc import Sequence
+from types import ModuleType
 
 PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
 DESCRIPTOR_VARIABLE = "COUNTERFOIL_PASSPHRASE_FD"
@@ -116,7 +118,21 @@ def run_program(arguments: Sequence[str]) -> int:
     if module.partition(".")[0] not in (_PACKAGE, f"{_PACKAGE}_app"):
         raise ValueError(f"{module} is no program of Counterfoil")
     sys.argv[:] = [module, *rest]
-    return importlib.import_module(module).main() or 0
+    main = _loaded(module).main
+    return main() or 0
+
+
+def _loaded(module: str) -> ModuleType:
+    """Load a module without looking for garbage: loading makes none, and torch alone makes half a million objects.
+
+    Nor is any looked for among them later.
+    """
+    gc.disable()
+    try:
+        return importlib.import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _folders() -> list[str]:

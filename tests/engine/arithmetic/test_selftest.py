@@ -25,12 +25,14 @@ from counterfoil.arithmetic.grid import tiles
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.arithmetic.grid.unrounded import Unrounded
 from counterfoil.arithmetic.machine import Machine
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DeviceError
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.state import state_root
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.facts import OperatorClass
+from counterfoil.operators.draws.judge import drawn_element
+from counterfoil.operators.facts import DRAWS, OperatorClass
 from counterfoil.program.graph import Program
 
 CPU = torch.device("cpu")
@@ -269,3 +271,10 @@ def flushed() -> Iterator[None]:
 def test_a_processor_that_flushes_subnormal_numbers_is_found(precision: AnyPrecision) -> None:
     with pytest.raises(DeviceError, match="subnormal numbers"):
         selftest.run_selftest(HERE, precision)
+
+
+def test_the_known_draws_are_those_of_the_definition() -> None:
+    assert set(selftest.DRAW_DIGESTS) == DRAWS
+    for operator, digest in selftest.DRAW_DIGESTS.items():
+        elements = [drawn_element(operator, index, **selftest._DRAWN_WITH) for index in range(selftest._DRAWN)]
+        assert Digest.of(np.array(elements, dtype="<f4").tobytes()).hex == digest
