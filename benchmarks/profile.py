@@ -53,6 +53,7 @@ _TRIES = 10
 WAITING = "waiting for what is done behind the step"
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("kernels/(cpu/regions|threads|buffers)", "", ""),
+    ("kernels/cpu/(convolving|correlating|summing|tiles)", "", "compute"),
     ("grid/(tiles|instructions|chains)|compute/chain", "", "chains: compute and rounding in one sweep"),
     ("compute/(interpreter|operation|prepared)", r"\b_?native\b|own_form|Operation.__call__|\b_result$", "compute"),
     (
