@@ -18,10 +18,15 @@ from torch import nn
 
 from counterfoil.audit import inspection
 from counterfoil.audit.overview import inspect
+from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.work import open_workplace
 from counterfoil.audit.signatures import own_contents
+from counterfoil.audit.timing import plan_audit
+from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.workers import LocalWorkers
 from counterfoil.base import canonical
-from counterfoil.base.errors import BundleError, FileChangedError, GivenFileError
+from counterfoil.base.errors import BundleError, CounterfoilError, FileChangedError, GivenFileError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.keys import SigningKey
@@ -91,6 +96,30 @@ def test_without_the_order_nothing_is_judged(job: Job, tmp_path: Path, capsys: p
     assert "--order" in " ".join(capsys.readouterr().err.split())
     with pytest.raises(GivenFileError):
         audited(job.run, tmp_path / "missing.cfoil")
+
+
+def test_a_plan_and_its_batch_script_take_the_order(job: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(GivenFileError, match="leaves them to the client's order"):
+        list(plan_audit(job.run, threads=1))
+    *_, plan = plan_audit(job.run, order=job.order, threads=1)
+    assert plan.segments == 2
+    assert main(["plan", str(job.run), "--order", str(job.order), "--threads", "1", "--slurm"]) == 0
+    assert f"--order {job.order}" in capsys.readouterr().out
+
+
+def test_workers_read_the_initial_weights_from_the_order(job: Job, tmp_path: Path) -> None:
+    events = audited(job.run, job.order, workers=LocalWorkers(2)).events
+    *_, last = (event for event in events if isinstance(event, WorkersReported))
+    assert [worker.trouble for worker in last.workers] == ["", ""]
+    assert sum(worker.segments for worker in last.workers) == 2
+    # The controls: without the order, and with another one.
+    with pytest.raises(GivenFileError, match="leaves them to the client's order"), open_workplace(Task(str(job.run))):
+        pass
+    other = tmp_path / "other.cfoil"
+    own_order(nn.Linear(6, 5), classify, DATA, steps=STEPS, seed=4).ending_with_weights().write(other, trial=False)
+    given = Task(str(job.run), order=str(other))
+    with pytest.raises(CounterfoilError, match="the client's order is"), open_workplace(given):
+        pass
 
 
 def test_another_order(job: Job, tmp_path: Path) -> None:

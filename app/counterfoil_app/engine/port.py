@@ -231,6 +231,7 @@ class LibraryEngine:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         yield from counterfoil.plan_audit(
             request.file,
+            order=request.order,
             data=request.data,
             bad_fraction=bad_fraction,
             device=request.device,

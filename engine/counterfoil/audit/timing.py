@@ -37,6 +37,7 @@ _ENOUGH_SECONDS = 5.0
 def plan_audit(
     run: str | os.PathLike[str],
     *,
+    order: str | os.PathLike[str] | None = None,
     data: str | os.PathLike[str] | None = None,
     bad_fraction: float = 0.01,
     device: str = "cpu",
@@ -61,7 +62,7 @@ def plan_audit(
     """
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
-        inspection = stack.enter_context(open_inspection(run, cancel=cancel, limits=limits))
+        inspection = stack.enter_context(open_inspection(run, order, cancel=cancel, limits=limits))
         if inspection.failure is not None:
             raise inspection.failure
         admitted = inspection.order
@@ -69,23 +70,23 @@ def plan_audit(
             raise RefusedError(
                 say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
             )
-        order = LoadedOrder.of(admitted)
+        loaded = LoadedOrder.of(admitted)
         machine = open_machine(device, threads)
-        machine.check_memory(order.all_programs, order.manifest.precision, order.combining_bytes()[1])
-        order = with_data_file(order, data, stack, cancel)
-        steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
+        machine.check_memory(loaded.all_programs, loaded.manifest.precision, loaded.combining_bytes()[1])
+        loaded = with_data_file(loaded, data, stack, cancel)
+        steps = stack.enter_context(step_replayer(loaded, machine, cancel=cancel))
         times: list[float] = []
-        turns = order.programs
+        turns = loaded.programs
         extent = inspection.reader.extent
         count = min(MEASURED_STEPS, extent.steps)
         # Each program has its turn, however long it takes, unless that is far off.
         needed = turns.complete_after if turns.complete_after <= count else 1
-        state: State = order.initial
+        state: State = loaded.initial
         yield PlanProgress(0, count)
         while len(times) < count and (len(times) < needed or sum(times) < _ENOUGH_SECONDS):
             record = inspection.records[len(times) + 1]
             begun = time.perf_counter()
-            logs = _logs(order, record, inspection.reader)
+            logs = _logs(loaded, record, inspection.reader)
             state = finish(steps.replay(record, state, logs)).result.state
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
@@ -100,9 +101,9 @@ def plan_audit(
             extent,
             device=device,
             bad_fraction=bad_fraction,
-            profile=profile_name(order.manifest.precision),
-            log_bits=_log_bits(order, inspection.reader, len(times)),
-            advice=next(iter(device_advice(order.manifest.precision.compute, device)), ""),
+            profile=profile_name(loaded.manifest.precision),
+            log_bits=_log_bits(loaded, inspection.reader, len(times)),
+            advice=next(iter(device_advice(loaded.manifest.precision.compute, device)), ""),
             step_seconds=fmean(steady[name] for name in turns.pattern),
             load_seconds=load_seconds,
             measured_steps=len(times),

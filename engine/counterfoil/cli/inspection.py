@@ -115,6 +115,7 @@ def plan(
     run: Annotated[
         Path | None, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)
     ] = None,
+    order: ClientOrderOption = None,
     data: DataOption = None,
     bad_fraction: BadFractionOption = 0.01,
     device: DeviceOption = "cpu",
@@ -169,7 +170,7 @@ def plan(
         if run is None:
             source = gpu_named(gpu or DEFAULT_GPU)
         else:
-            source = measured_by(_measured(run, data, bad_fraction, device, threads, allow_large, console))
+            source = measured_by(_measured(run, order, data, bad_fraction, device, threads, allow_large, console))
         planned = plan_fleet(source, asked)
         if json:
             jsonform.print_json(planned)
@@ -177,12 +178,14 @@ def plan(
             show_fleet(console, planned)
         return
     assert run is not None
-    found = _measured(run, data, bad_fraction, device, threads, allow_large, console)
+    found = _measured(run, order, data, bad_fraction, device, threads, allow_large, console)
     if slurm:
         from counterfoil.audit.parts.slurm import array_job
 
         seconds = found.load_seconds + found.step_seconds * found.steps / found.segments
-        options = [*([] if data is None else ["--data", str(data.resolve())]), *(["--allow-large"] * allow_large)]
+        files = {"--order": order, "--data": data}
+        options = [word for name, path in files.items() if path is not None for word in (name, str(path.resolve()))]
+        options += ["--allow-large"] * allow_large
         options += [] if device == "cpu" else ["--device", device]
         script = array_job(
             str(run.resolve()), found.segments, jobs, seconds, options=options, gpu=device.startswith("cuda")
@@ -196,6 +199,7 @@ def plan(
 
 def _measured(
     run: Path,
+    order: Path | None,
     data: Path | None,
     bad_fraction: float,
     device: str,
@@ -218,6 +222,7 @@ def _measured(
             tasks.plan,
             cancel,
             run,
+            order=order,
             data=data,
             bad_fraction=bad_fraction,
             device=device,

@@ -121,13 +121,27 @@ def adjudicate(
 
 
 def plan(
-    inside: Inside, run: Path, data: Path | None, bad_fraction: float, device: str, threads: int | None, limits: Limits
+    inside: Inside,
+    run: Path,
+    order: Path | None,
+    data: Path | None,
+    bad_fraction: float,
+    device: str,
+    threads: int | None,
+    limits: Limits,
 ) -> Iterator[PlanProgress | Plan]:
     """Measure a few steps: :func:`counterfoil.plan_audit`."""
     with inside.cancel.at_once():
         from counterfoil.audit.timing import plan_audit
     yield from plan_audit(
-        run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=inside.cancel, limits=limits
+        run,
+        order=order,
+        data=data,
+        bad_fraction=bad_fraction,
+        device=device,
+        threads=threads,
+        cancel=inside.cancel,
+        limits=limits,
     )
 
 

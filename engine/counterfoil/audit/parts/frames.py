@@ -23,6 +23,7 @@ class Task:
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         limits: How large the program may be that is replayed.
+        order: The client's order file, which a run may leave its initial weights to; it is not read for others.
     """
 
     run: str
@@ -30,6 +31,7 @@ class Task:
     device: str = "cpu"
     threads: int | None = None
     limits: Limits = field(default_factory=Limits)
+    order: str | None = None
 
 
 @dataclass(frozen=True)

@@ -93,4 +93,5 @@ def task_of(request: AuditRequest, device: str, threads: int | None) -> Task:
     """Return what a worker opens for an audit."""
     run = os.path.abspath(request.file)
     data = None if request.data is None else os.path.abspath(request.data)
-    return Task(run, data, device, threads, request.limits)
+    order = None if request.order is None else os.path.abspath(request.order)
+    return Task(run, data, device, threads, request.limits, order)

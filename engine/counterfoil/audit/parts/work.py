@@ -189,7 +189,8 @@ def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Wo
         file = stack.enter_context(SteadyFile.open(Path(task.run)))
         digest = finish(file.settle(cancel))
         inspection = Inspection(BundleReader(file))
-        make_checks(inspection, cancel=cancel, limits=task.limits)
+        order_path = None if inspection.reader.holds_initial else task.order
+        make_checks(inspection, order_path, cancel=cancel, limits=task.limits)
         if inspection.failure is not None:
             raise inspection.failure
         if inspection.order is None or inspection.claim is None or inspection.tree is None:

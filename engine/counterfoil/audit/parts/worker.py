@@ -25,11 +25,11 @@ def main() -> None:
 
 
 def _close_box(task: Task) -> None:
-    """Keep the run's program in, before anything is loaded that computes it: it reads two files, and writes none."""
+    """Keep the run's program in, before anything is loaded that computes it: it reads these files, and writes none."""
     if task.device.startswith("cuda"):
         box.leave_open("not closed with CUDA, whose driver needs more than files")
     else:
-        box.enter(filter(None, (task.run, task.data)))
+        box.enter(filter(None, (task.run, task.data, task.order)))
 
 
 def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
