@@ -259,6 +259,7 @@ class StepsModel(RecordTable[StepLine]):
         return shown[np.argsort(-keys if down else keys, kind="stable")]
 
     def _sample_chosen(self) -> None:
+        self.forget_lines()
         if self._shown is None:
             self._repaint()
         else:
@@ -266,6 +267,7 @@ class StepsModel(RecordTable[StepLine]):
 
     def _add(self, first: int, last: int) -> None:
         if self._shown is not None:
+            self.forget_lines()
             if not self._later.isActive():
                 self._later.start()
             return
