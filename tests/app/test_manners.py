@@ -124,7 +124,7 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
         "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
         "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False, "recent": (file,),
         "auditor_name": "Ada Pruefer", "workers": 2,
-        "geometry": QByteArray(b"\0geometry"), "layout": QByteArray(b"\0layout"),
+        "geometry": QByteArray(b"\0geometry"),
     }  # fmt: skip
     assert sorted(values) == DECLARED
     first = Settings(store(tmp_path))
@@ -132,9 +132,12 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
     for name, value in values.items():
         assert before[name] != value, "else the test could not fail"
         setattr(first, name, value)
+    first.keep_layout("behind", QByteArray(b"\0layout"))
     first.store.sync()
     again = Settings(store(tmp_path))
     assert {name: getattr(again, name) for name in DECLARED} == values
+    assert again.layout("behind") == QByteArray(b"\0layout")
+    assert again.layout("beside").isEmpty()
 
 
 def luminance(colour: str) -> float:
@@ -163,7 +166,7 @@ def test_text_can_be_read(tokens: Tokens) -> None:
     assert contrast(tokens.text, tokens.bad_selected) >= 7
     assert contrast(tokens.bad_selected, tokens.bad_tint) >= 1.3
     assert contrast(tokens.text, tokens.progress) >= 4.5
-    for curve in (tokens.trainer, tokens.replay):
+    for curve in (tokens.trainer, tokens.replay, tokens.other, tokens.apart, tokens.log, tokens.corrected):
         assert contrast(curve, tokens.surface) >= 3
 
 

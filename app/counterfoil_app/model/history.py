@@ -121,6 +121,8 @@ class History(QObject):
         self._submit = submit
         self.folder = folder
         self.pasts: tuple[Past, ...] = ()
+        self.read_once = False
+        """Whether :attr:`pasts` is known."""
 
     def refresh(self) -> None:
         """Read what lies in the folder; :attr:`changed` follows."""
@@ -169,8 +171,8 @@ class History(QObject):
     def _listed(self, result: JobResult) -> None:
         if result.failure is not None:
             self.failed.emit(result.failure)
-        elif isinstance(result.value, tuple) and result.value != self.pasts:
-            self.pasts = result.value
+        elif isinstance(result.value, tuple) and (result.value != self.pasts or not self.read_once):
+            self.pasts, self.read_once = result.value, True
             self.changed.emit()
 
 

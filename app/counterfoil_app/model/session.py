@@ -521,6 +521,8 @@ class Session(OpenBundle):
             return
         self.failure = result.failure
         self._take_report()
+        if self.report is None:
+            self._end_checks()
         self._set_phase(Phase.CONCLUDED if self.report is not None else Phase.FAILED)
         self.checks_changed.emit()
         self.dispute_changed.emit()

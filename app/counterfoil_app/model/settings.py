@@ -97,6 +97,9 @@ def _bytes(held: object) -> QByteArray:
     return held if isinstance(held, QByteArray) else QByteArray()
 
 
+_LAYOUT = "layouts"
+
+
 # Values, as the store holds them
 
 
@@ -150,8 +153,6 @@ class Settings:
     """Bundles opened last, newest first; only those that still exist."""
     geometry = Setting(_bytes, _as_it_is)
     """Size and place of the window; empty at first."""
-    layout = Setting(_bytes, _as_it_is)
-    """Layout of the views; empty at first."""
 
     def __init__(self, store: QSettings, *, folder: Path | None = None) -> None:
         self.store = store
@@ -190,6 +191,14 @@ class Settings:
         if self.store.format() is QSettings.Format.IniFormat:
             return Path(self.store.fileName()).parent
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppConfigLocation))
+
+    def layout(self, screen: str) -> QByteArray:
+        """The layout of the views as it was left on screens of a class; empty at first."""
+        return _bytes(self.store.value(f"{_LAYOUT}/{screen}"))
+
+    def keep_layout(self, screen: str, layout: QByteArray) -> None:
+        """Remember the layout of the views for screens of a class."""
+        self.store.setValue(f"{_LAYOUT}/{screen}", layout)
 
     def add_recent(self, path: Path) -> None:
         """Put a bundle at the head of the recent ones; each stands there once."""

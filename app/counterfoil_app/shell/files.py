@@ -182,6 +182,7 @@ class Files(QObject):
 
 
 MOST_FILES = 1000
+FORESEEN_FILES = 8
 
 
 Found = dict[FileUse, list[Recognised]]
@@ -229,6 +230,31 @@ class Dropping(QObject):
         """Use files for what they are; :attr:`placed` or :attr:`failed` follows."""
         if paths:
             self._session.ask(partial(_recognise, paths=tuple(paths[:MOST_FILES])), self._recognised)
+
+    def foresee(self, paths: Sequence[Path], say: Callable[[Sequence[str]], None]) -> None:
+        """Say what will become of files that are dragged over the window; nothing while the worker is at something."""
+        if paths and len(paths) <= FORESEEN_FILES and not self._session.busy:
+            self._session.ask(partial(_recognise, paths=tuple(paths)), lambda result: say(self._foreseen(result)))
+
+    def _foreseen(self, result: JobResult) -> list[str]:
+        if not isinstance(result.value, tuple):
+            return []
+        alone = len(result.value) == 1
+        fates = {
+            FileUse.RUN: self.tr("{0} is a run: it is opened.") if alone else self.tr("{0} is a run."),
+            FileUse.ORDER: self.tr("{0} is an order: a run is compared with it."),
+            FileUse.VERDICT: self.tr("{0} is a verdict: its signature is checked, and it is read."),
+            FileUse.STATEMENT: self.tr("{0} says something of a verdict: it is shown with that verdict."),
+            FileUse.CAPSULE: self.tr("{0} is a dispute capsule: it can be adjudicated here."),
+            FileUse.WEIGHTS: self.tr("{0} holds weights: they are compared with the run."),
+            FileUse.DATA: self.tr("{0} holds data: the run that needs them uses them."),
+            FileUse.HEADS: self.tr("{0} holds tree heads: they are compared with the run."),
+            FileUse.PUBLIC_KEY: self.tr("{0} is a public key: you are asked whose it is."),
+            FileUse.PRIVATE_KEY: self.tr("{0} is a private key: you are asked whether you sign with it."),
+            FileUse.OTHER: self.tr("{0} is no file that Counterfoil reads."),
+        }
+        known = [each for each in result.value if isinstance(each, Recognised)]
+        return [fates[each.kind].format(name_of(each.path)) for each in known]
 
     def _recognised(self, result: JobResult) -> None:
         if result.failure is not None:

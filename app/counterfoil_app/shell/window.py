@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
@@ -25,6 +25,7 @@ from counterfoil_app.model.journal import Kind
 from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE, KeyBook
 from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replaying import Replaying
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
@@ -96,6 +97,7 @@ class MainWindow(QMainWindow):
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
         self.session.orders = KnownOrders(settings.config_folder / FILE_NAME)
+        self.session.replaying = Replaying(settings.config_folder / "replaying")
         self.dropping = Dropping(self.session, self.files, self.verdicts, self.keys, settings, self)
         self._closing = False
         self._laid_out = False
@@ -242,6 +244,7 @@ class MainWindow(QMainWindow):
         follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
         self.files.opening.connect(self._forget_dispute)
         self.files.queued.connect(self.queue_dock.show)
+        self.steps.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
         self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.welcome.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)
@@ -334,6 +337,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.welcome.show_hot(True)
             self.drop_hint.show_for(len(paths))
+            self.dropping.foresee(paths, self.drop_hint.say)
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802 - Qt's name
         """Forget the drag."""
@@ -356,6 +360,12 @@ class MainWindow(QMainWindow):
 
     # Showing
 
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Look again whether another window replays the same run, when this one comes to the front."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow() and self._laid_out:
+            self.header.refresh()
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Make the views ready behind the page that is shown: the first bundle then opens without a pause."""
         super().showEvent(event)
@@ -367,7 +377,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self._column.activate()
-        self.desk.lay_out_as_left(self.stack.size(), self.settings.layout)
+        self.desk.lay_out_as_left(self.stack.size(), self.settings.layout(self.desk.screen_class))
 
     def _show_page(self) -> None:
         session = self.session
@@ -394,11 +404,12 @@ class MainWindow(QMainWindow):
     def _refresh(self) -> None:
         session = self.session
         session.drawing.soon(self._show_page)
-        self.message.setText(
-            self.tr("Reading {0}\u2026").format(self._bundle_name())
-            if session.phase is Phase.LOADING
-            else self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
-        )
+        if session.phase is Phase.LOADING:
+            self.message.setText(self.tr("Reading {0}\u2026").format(self._bundle_name()))
+        elif session.phase is Phase.UNREADABLE:  # in any other phase the page is about to be left
+            self.message.setText(
+                self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
+            )
         if session.phase is Phase.READY and session.path is not None:
             self.settings.add_recent(session.path)
         self._show_recent()
@@ -493,7 +504,7 @@ class MainWindow(QMainWindow):
             return
         self.settings.geometry = self.saveGeometry()
         if self._laid_out:
-            self.settings.layout = self.desk.save()
+            self.settings.keep_layout(self.desk.screen_class, self.desk.save())
         self.shell.close()
         self.session.shut_down()
         for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see

@@ -174,6 +174,8 @@ class ResultsDialog(QDialog):
             )
             if pasts
             else self.tr("Nothing has been replayed yet.")
+            if self._history.read_once
+            else self.tr("Reading the results\u2026")
         )
         self._refresh_buttons()
 
