@@ -24,7 +24,7 @@ LARGEST_OVERVIEW_SHARE = 0.42
 """Width of the overview at first, and the share of the window's width that it has at most."""
 BESIDE_PIXELS, ABOVE_PIXELS = 1900, 1280
 """Width of a window from which the plots lie beside the steps at first, and height from which they lie above them."""
-LEAST_OVERVIEW_PIXELS = 250
+LEAST_OVERVIEW_PIXELS = 290
 """Least width of the overview, below which its sentences have a word or two a line."""
 NARROW_PIXELS = 1000
 """Width of a window below which the overview lies behind the other views too, each of which then has all of it."""

@@ -221,7 +221,7 @@ class MainWindow(QMainWindow):
         self.queue_dock = make_dock("queue", self.tr("Queue"), self.queue_view)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
         self.queue_dock.hide()
-        self.resizeDocks([self.queue_dock], [QUEUE_WIDTH], Qt.Orientation.Horizontal)
+        self.resizeDocks([self.queue_dock], [scaled(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
 
     def _connect(self) -> None:

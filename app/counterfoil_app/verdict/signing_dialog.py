@@ -137,7 +137,7 @@ class SigningDialog(QDialog):
         self.ok.setProperty("primary", True)
         parts = (self._headline(), (self._preview(), 1), self._questions())
         layouts.fill(Body(self, self.hint, self.buttons), *parts, spacing=12)
-        fit_to_screen(self, QSize(*SIZE))
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
         self._connect()
         (self.create_new if key is None else self.use_existing).setChecked(True)
         self._refresh()

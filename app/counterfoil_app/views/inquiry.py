@@ -14,6 +14,7 @@ from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, Traine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -64,7 +65,7 @@ class InquiryDialog(QDialog):
         self, inquiry: Inquiry[Seen], theme: Theme, size: tuple[int, int], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        fit_to_screen(self, QSize(*size))
+        fit_to_screen(self, QSize(*map(scaled, size)))
         self._inquiry = inquiry
         self._theme = theme
         self.top = Headline(theme)

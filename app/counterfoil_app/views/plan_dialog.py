@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from counterfoil import CounterfoilError, Device, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
@@ -111,7 +112,7 @@ class PlanDialog(QDialog):
         self._start_from(session.segments)
         self._show_plan()
         self._refresh()
-        self._column.fit(WIDTH)
+        self._column.fit(scaled(WIDTH))
 
     # Making
 
