@@ -28,12 +28,13 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.fonts import TEXT_POINTS, apply_text_size
 from counterfoil_app.main import make_window
+from counterfoil_app.model.cases import FileKind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.parts import ElidedLabel
 from support.docks import in_front
-from support.fake_engine import FakeEngine
+from support.fake_engine import FakeEngine, digest
 from support.message_boxes import click_in_box
 from support.waiting import reached
 
@@ -197,8 +198,8 @@ def test_nothing_is_clipped(
 ) -> None:
     text_size(percent)
     settings.language = language
-    settings.add_recent(bundle)
     window = window_of(FakeEngine(disputed=37))
+    window.cases.note(digest("order"), FileKind.RUN, bundle, root=digest("run"), title="Digits")
     window.resize(1366, 768)
     qtbot.wait(50)
     assert clipped(window) == []
@@ -292,7 +293,7 @@ def test_closing_while_a_sample_is_recorded_waits_for_nothing(
 ) -> None:
     engine.gate.clear()
     window.commands["honest_sample"].trigger()
-    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    qtbot.waitUntil(lambda: window.home.cancel_sample.isVisible())
     window.close()
     assert not window.isVisible()
     qtbot.waitUntil(lambda: window.session.has_let_go)
