@@ -12,18 +12,17 @@ import pytest
 from msgspec.structs import replace as changed
 
 from counterfoil import CounterfoilError, Outcome, SegmentRequest
-from counterfoil_app.model.cases import (
+from counterfoil_app.model.case_file import (
     FILE_NAME,
     MAX_CASES,
     MAX_FILES,
-    MAX_RECENT,
     Case,
     CaseFile,
-    Cases,
     FileKind,
     Parties,
     Replay,
 )
+from counterfoil_app.model.cases import MAX_RECENT, Cases
 from counterfoil_app.model.history import Past
 from counterfoil_app.model.standing import CaseState, NextStep, result_of, standing_of
 from support.fake_engine import digest

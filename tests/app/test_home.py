@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import PATIENCE, MakeWindow
 
-from counterfoil_app.model.cases import FileKind, Parties
+from counterfoil_app.model.case_file import FileKind, Parties
+from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import CARD_ACTIONS, MainWindow
@@ -20,7 +21,7 @@ from counterfoil_app.views.cards import Part
 from counterfoil_app.views.case_list import FILTERED_FROM, MOST_SHOWN, CaseRow
 from counterfoil_app.views.find_dialog import FindDialog
 from counterfoil_app.views.inquiry import DeliveryDialog
-from support.fake_engine import FakeEngine, digest
+from support.fake_engine import AUDITOR, FakeEngine, digest
 from support.message_boxes import click_in_box, no_box
 from support.waiting import reached
 
@@ -338,6 +339,22 @@ def test_a_capsule_and_weights_belong_to_the_case_of_their_order(
         FileKind.WEIGHTS: "INCONCLUSIVE",
         FileKind.CAPSULE: "",
     }
+
+
+def test_a_verdict_that_was_read_lies_in_its_case_with_what_it_says(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    verdict = tmp_path / "theirs.verdict.json"
+    verdict.write_text("{}")
+    window.open_files([verdict])
+    qtbot.waitUntil(lambda: window.verdicts.reading is not None and bool(window.verdicts.reading.key_ids))
+    assert window.cases.cases == (), "its signature was not checked: no key of an auditor is known"
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "", "2026-11-22")
+    qtbot.waitUntil(lambda: bool(window.cases.cases))
+    row = only(window)
+    assert (row.state.text(), row.button.text()) == ("VERIFIED", "Open")
+    assert row.property("tone") == "info", "what somebody else signed is quoted, and nothing is verified by it here"
+    assert "So says theirs.verdict.json" in row.sentence.text()
 
 
 # What was asked for beside it

@@ -28,10 +28,11 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.fonts import TEXT_POINTS, apply_text_size
 from counterfoil_app.main import make_window
-from counterfoil_app.model.cases import FileKind
+from counterfoil_app.model.case_file import FileKind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.parts import ElidedLabel
 from support.docks import in_front
 from support.fake_engine import FakeEngine, digest
@@ -218,6 +219,38 @@ def test_nothing_is_clipped(
     qtbot.wait(50)
     assert clipped(window) == []
     assert outside(window) == []
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_the_sentence_that_one_signs_is_never_cut(
+    text_size: Callable[[int], None],
+    settings: Settings,
+    window_of: MakeWindow,
+    bundle: Path,
+    qtbot: QtBot,
+    percent: int,
+) -> None:
+    text_size(percent)
+    settings.language = "de"
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    window.commands["verdict"].trigger()
+    (dialog,) = window.findChildren(SigningDialog)
+    qtbot.waitUntil(dialog.isVisible)
+    sentence, head = dialog.what, dialog.head
+    for width in (dialog.width(), 640):
+        dialog.resize(width, dialog.height())
+        qtbot.wait(20)
+        assert sentence.height() >= sentence.heightForWidth(sentence.width())
+        left = sentence.mapTo(head.viewport(), QPoint(0, 0)).x()
+        assert left + sentence.width() <= head.viewport().width()
+        seen = head.viewport().height() + head.verticalScrollBar().maximum()
+        assert seen >= sentence.height(), "what is not seen at once is reached by scrolling"
+        assert sentence.text().startswith("Sie unterschreiben")
+    dialog.reject()
 
 
 def test_clipping_is_noticed(qtbot: QtBot) -> None:

@@ -12,7 +12,7 @@ from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.cases import Case, CaseFile, FileKind
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.history import Past
 from counterfoil_app.model.standing import CaseState, NextStep, Standing
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from counterfoil import CancelToken, Digest, FileUse
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.search import SearchProgress, Wanted
-from counterfoil_app.model.cases import Case, CaseFile, FileKind
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.inquiry import Ask, Inquiry
 
 USES = {

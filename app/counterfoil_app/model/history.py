@@ -117,7 +117,7 @@ class Past:
 
 
 @dataclass(frozen=True)
-class _EarlierPast:
+class EarlierPast:
     """What the head of a result of the earlier form holds."""
 
     file: Path
@@ -227,7 +227,7 @@ def _list(folder: Path) -> tuple[Past, ...]:
 
 def _past(path: Path, mark: bytes, head: bytes) -> Past:
     if mark == EARLIER_MARK:
-        earlier: _EarlierPast = decode(head, _EarlierPast)
+        earlier: EarlierPast = decode(head, EarlierPast)
         held = {item.name: getattr(earlier, item.name) for item in fields(earlier)}
         past = Past(**held, order_digest=None, run_root=None, stopped=False)
     else:

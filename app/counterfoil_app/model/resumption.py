@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil_app.model.cases import Replay
+from counterfoil_app.model.case_file import Replay
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from counterfoil_app.model.cases import Case, CaseFile, FileKind, Replay
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind, Replay
 from counterfoil_app.model.history import Past
 
 

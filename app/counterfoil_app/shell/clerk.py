@@ -13,7 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from counterfoil import AuditReport, Digest, FileUse, Recognised, Verdict
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure, attempt
-from counterfoil_app.model.cases import Cases, FileKind, Replay
+from counterfoil_app.model.case_file import FileKind, Replay
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.open_bundle import Phase

@@ -18,7 +18,8 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.cases import FILE_NAME as CASES_FILE, Cases
+from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.history import History
 from counterfoil_app.model.inquiry import Delivery, Hearing

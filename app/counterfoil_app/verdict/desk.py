@@ -16,7 +16,7 @@ from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quoted
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.cases import Parties
+from counterfoil_app.model.case_file import Parties
 from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.session import Session

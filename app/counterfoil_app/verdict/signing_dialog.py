@@ -31,7 +31,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.model.cases import MAX_NAME, Parties
+from counterfoil_app.model.case_file import MAX_NAME, Parties
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.verdict.report_document import Case

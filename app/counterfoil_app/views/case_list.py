@@ -13,7 +13,7 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import case_words
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.cases import Case, CaseFile, FileKind
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.history import Past
 from counterfoil_app.model.standing import CaseState, NextStep, Standing, result_of, standing_of
 from counterfoil_app.views import layouts
