@@ -176,12 +176,12 @@ def test_refused_file_and_failed_replay_are_written_down(
 def test_sample_is_recorded_opened_and_replayed(
     window: MainWindow, engine: FakeEngine, qtbot: QtBot, kind: str, outcome: Outcome
 ) -> None:
-    button = window.welcome.samples[0 if kind == "honest" else 1]
+    button = window.home.samples[0 if kind == "honest" else 1]
     assert button.isVisible()
     engine.gate.clear()
     qtbot.mouseClick(button, LEFT)
-    qtbot.waitUntil(lambda: "step 1 of 3" in window.welcome.sample_progress.text())
-    assert window.welcome.cancel_sample.isVisible()
+    qtbot.waitUntil(lambda: "step 1 of 3" in window.home.sample_progress.text())
+    assert window.home.cancel_sample.isVisible()
     assert not window.commands["honest_sample"].isEnabled()
     engine.gate.set()
     qtbot.waitUntil(reached(window, Phase.READY))
@@ -212,11 +212,11 @@ def test_sample_is_made_once(window: MainWindow, engine: FakeEngine, qtbot: QtBo
 def test_cancelled_sample_is_forgotten(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
     window.commands["honest_sample"].trigger()
-    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
-    qtbot.mouseClick(window.welcome.cancel_sample, LEFT)
+    qtbot.waitUntil(lambda: window.home.cancel_sample.isVisible())
+    qtbot.mouseClick(window.home.cancel_sample, LEFT)
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.phase is Phase.EMPTY
-    assert not window.welcome.cancel_sample.isVisible()
+    assert not window.home.cancel_sample.isVisible()
     assert window.commands["honest_sample"].isEnabled()
     assert window.findChild(QWidget, "failure") is None, "who cancels needs no error"
 
@@ -226,7 +226,7 @@ def test_late_sample_does_not_replace_what_was_opened(
 ) -> None:
     engine.gate.clear()
     window.commands["tampered_sample"].trigger()
-    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    qtbot.waitUntil(lambda: window.home.cancel_sample.isVisible())
     window.open_bundle(bundle)
     engine.gate.set()
     qtbot.waitUntil(reached(window, Phase.READY))

@@ -99,6 +99,7 @@ from counterfoil_app.engine.port import (
     VerdictReading,
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
+from counterfoil_app.engine.search import SearchProgress, Wanted, search
 from support.reports import verified_report
 
 ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
@@ -386,6 +387,13 @@ class FakeEngine:
         held = kind in (FileUse.RUN, FileUse.ORDER, FileUse.CAPSULE)
         other = digest("other order") if path.name.startswith("other") else digest("order")
         return Recognised(path, kind, other if held else None)
+
+    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
+        """The real search, over what this engine says of files."""
+        for found in search(self, place, wanted, cancel):
+            yield found
+            while not self.gate.wait(0.01):
+                cancel.check()
 
     def verify_weights(
         self,

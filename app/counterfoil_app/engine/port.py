@@ -39,6 +39,7 @@ from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
+from counterfoil_app.engine.search import SearchProgress, Wanted, search
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside
@@ -134,6 +135,9 @@ class Engine(Protocol):
 
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
+
+    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
+        """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
@@ -255,6 +259,10 @@ class LibraryEngine:
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
         return counterfoil.recognise(path)
+
+    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
+        """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
+        return search(self, place, wanted, cancel)
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken

@@ -76,6 +76,7 @@ class ProcessEngine:
     audit = _carried_out(Engine.audit)
     make_sample = _carried_out(Engine.make_sample)
     recognise = _carried_out(Engine.recognise)
+    find = _carried_out(Engine.find)
     adjudicate = _carried_out(Engine.adjudicate)
     verify_weights = _carried_out(Engine.verify_weights)
     preview = _carried_out(Engine.preview)

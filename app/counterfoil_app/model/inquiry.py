@@ -23,6 +23,7 @@ from counterfoil import (
     DeliveryProgress,
     DeliveryReport,
     OperatorDone,
+    Outcome,
     Plan,
     PlanProgress,
 )
@@ -240,7 +241,7 @@ class Delivery(Inquiry[DeliveryProgress]):
         run: The run.
         verdict: A verdict on the run; None for none.
         keys: Public keys to check it with, as hexadecimal digits.
-        replay: The report of a replay of the run here; it counts where there is no verdict.
+        replay: The report of a replay of the run here; it counts where there is no verdict, and where it says VERIFIED.
         progress: How far it is; None before it begins.
         report: What was found; None until it is over.
     """
@@ -258,8 +259,20 @@ class Delivery(Inquiry[DeliveryProgress]):
         self.progress: DeliveryProgress | None = None
         self.report: DeliveryReport | None = None
 
+    @property
+    def disputed(self) -> bool:
+        """Whether the run was replayed here and disputed, so that its weights are not those of a verified run."""
+        replay = self.replay if self.verdict is None else None
+        return replay is not None and replay.outcome is Outcome.DISPUTED
+
+    @property
+    def verified_here(self) -> AuditReport | None:
+        """The report of the replay that verified the run; None where there is none, or a verdict counts."""
+        replay = self.replay if self.verdict is None else None
+        return replay if replay is not None and replay.outcome is Outcome.VERIFIED else None
+
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        replay = None if self.verdict is not None else self.replay
+        replay = self.verified_here
         return partial(self._compare, self.verdict, self.keys, replay, token)
 
     def _compare(

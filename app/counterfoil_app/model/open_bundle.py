@@ -30,10 +30,10 @@ from counterfoil import (
 from counterfoil_app.engine.snapshot import Snapshot
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.key_book import KeyBook
-from counterfoil_app.model.known_orders import KnownOrders
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.replaying import Replaying
 from counterfoil_app.model.step_data import StepData
@@ -80,8 +80,8 @@ class OpenBundle(QObject):
         self.order: Path | None = None
         self.data: Path | None = None
         self.heads: Path | None = None
-        self.orders: KnownOrders | None = None
         self.replaying: Replaying | None = None
+        self.cases: Cases | None = None
         self.keys: KeyBook | None = None
         self.segments = SegmentRequest()
         self.allow_large = False
@@ -157,9 +157,9 @@ class OpenBundle(QObject):
     @property
     def known_order(self) -> Path | None:
         """A file that held the order which the open bundle names, when the user last gave it as the client's."""
-        if self.orders is None or self.summary is None or self.summary.run is None:
+        if self.cases is None or self.summary is None or self.summary.run is None:
             return None
-        found = self.orders.find(self.summary.order.digest)
+        found = self.cases.order_file(self.summary.order.digest)
         return found if found != self.path else None
 
     @property

@@ -105,6 +105,8 @@ class Session(OpenBundle):
     """The order file that is to be compared with asks for the open bundle to be opened anew."""
     compared = Signal(Recognised)
     """A file was used as the client's order."""
+    kept_sought = Signal()
+    """It is known whether something is kept of an earlier replay of the open run: :attr:`kept`, or nothing."""
     concluded = Signal()
     """There is a report that was not there before."""
     idle = Signal()
@@ -186,6 +188,14 @@ class Session(OpenBundle):
         self._inspection = Inspection(self._engine, path, order, self._clients_asked)
         self.submit(self._inspection.run, partial(self._opened, self._inspection))
         self._set_phase(Phase.LOADING)
+        self._announce_all()
+
+    def leave(self) -> None:
+        """Close what is open; a replay of it is stopped, and its late results are ignored."""
+        self._leave()
+        self.path = self.order = self.data = self.heads = None
+        self._clear_bundle()
+        self._set_phase(Phase.EMPTY)
         self._announce_all()
 
     def _leave(self) -> None:
@@ -360,9 +370,12 @@ class Session(OpenBundle):
         self._looking = self.submit(asked, self._kept_found)
 
     def _kept_found(self, result: JobResult) -> None:
-        if result.job == self._looking and isinstance(result.value, Kept):
+        if result.job != self._looking:
+            return
+        if isinstance(result.value, Kept):
             self.kept = result.value
             self.phase_changed.emit()
+        self.kept_sought.emit()
 
     def _drop_kept(self) -> None:
         self._looking = 0

@@ -13,7 +13,7 @@ from counterfoil import CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of
-from counterfoil_app.engine.worker import Failure, JobResult, attempt
+from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.history import capsule_of
@@ -115,6 +115,31 @@ class Files(QObject):
         """Let the user pick a bundle, or several to be queued."""
         self.chosen.emit(self._bundles(self.tr("Open a run")))
 
+    def choose_anything(self) -> None:
+        """Let the user pick files of whatever kind, each to be used for what it is."""
+        title, kinds = self.tr("Open what you were given"), self.tr("All files (*)")
+        names, _ = QFileDialog.getOpenFileNames(self._window, title, str(self._settings.folder), kinds)
+        self.chosen.emit([Path(name) for name in names])
+
+    def choose_capsule_to_judge(self) -> None:
+        """Let the user pick a dispute capsule to adjudicate."""
+        kinds = self.tr("Dispute capsules (*.cfoil);;All files (*)")
+        self._choose(lambda path: self.chosen.emit([path]), self.tr("Adjudicate a capsule"), kinds)
+
+    def choose_weights(self) -> None:
+        """Let the user pick weights, and the run that they should come from unless one is open."""
+        kinds = self.tr("Weights (*.safetensors);;All files (*)")
+        weights = existing_file(self._window, self.tr("Delivered weights"), self._settings.folder, kinds)
+        if weights is None:
+            return
+        opened = self._session.summary
+        if opened is not None and opened.run is not None:
+            self.chosen.emit([weights])
+            return
+        title = self.tr("The run that the weights should come from")
+        if run := existing_file(self._window, title, weights.parent, self._bundle_filter()):
+            self.chosen.emit([weights, run])
+
     def choose_for_queue(self) -> None:
         """Let the user pick bundles for the queue; they wait until it is started."""
         paths = self._bundles(self.tr("Add to the queue"))
@@ -204,10 +229,12 @@ class Dropping(QObject):
     placed = Signal(str)
     """What was done with the files, as sentences."""
     failed = Signal(Failure)
+    order_given = Signal(Recognised)
+    """An order that the user gave as the client's."""
     capsule_found = Signal(Path, object)
     """A capsule, and the order to compare it with or None."""
     weights_found = Signal(Path, Path, object, object)
-    """Weights, their run, and a verdict on it or the report of a replay that verified it; None where there is none."""
+    """Weights, their run, and a verdict on it or the report of a replay of it; None where there is none."""
 
     def __init__(
         self,
@@ -284,11 +311,6 @@ class Dropping(QObject):
         if said:
             self.placed.emit(" ".join(said))
 
-    def note_order(self, order: Recognised) -> None:
-        """Remember an order that the user gave as the client's."""
-        if order.order is not None and self._session.orders is not None:
-            attempt(partial(self._session.orders.note, order.order, order.path), self.failed)
-
     # Each kind
 
     def _order_of(self, file: Recognised, found: Found) -> Path | None:
@@ -300,12 +322,12 @@ class Dropping(QObject):
         # A single order that came along is what it is to be compared with, also when it is another one.
         if len(orders) == 1:
             return orders[0].path
-        return self._session.orders.find(file.order) if self._session.orders is not None else None
+        return self._session.cases.order_file(file.order) if self._session.cases is not None else None
 
     def _use_orders(self, found: Found) -> list[str]:
         orders = found[FileUse.ORDER]
         for order in orders:
-            self.note_order(order)
+            self.order_given.emit(order)
         if not orders or found[FileUse.RUN] or found[FileUse.CAPSULE]:
             return []
         path = orders[0].path
@@ -369,6 +391,7 @@ class Dropping(QObject):
 
     def _use_capsules(self, found: Found) -> list[str]:
         for each in found[FileUse.CAPSULE]:
+            self.order_given.emit(each)
             self.capsule_found.emit(each.path, self._order_of(each, found))
         return []
 
@@ -407,11 +430,10 @@ class Dropping(QObject):
         verdict = next((each.path for each in found[FileUse.VERDICT]), None)
         if verdict is None and read is not None and read.checked:
             verdict = read.path
-        if verdict is None and report is not None:
+        if verdict is None and report is not None and report.outcome is Outcome.VERIFIED:
             verdict = session.verdict_file
-        verified = report if report is not None and report.outcome is Outcome.VERIFIED else None
         for each in weights:
-            self.weights_found.emit(each.path, run, verdict, verified)
+            self.weights_found.emit(each.path, run, verdict, report)
         return []
 
 

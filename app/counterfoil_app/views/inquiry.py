@@ -266,7 +266,7 @@ class DeliveryDialog(InquiryDialog):
         self.trust.show_trust(self._trust())
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, basis = self._basis()
-        tell(self.notice, basis, Tone.INFO if known else Tone.WARN)
+        tell(self.notice, basis, Tone.BAD if delivery.disputed else Tone.INFO if known else Tone.WARN)
         super().refresh()
         progress = delivery.progress
         self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
@@ -308,6 +308,9 @@ class DeliveryDialog(InquiryDialog):
             DeliveryOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
         }
         look = looks[report.outcome]
+        if report.outcome is DeliveryOutcome.INCONCLUSIVE and delivery.disputed:
+            look = Look(self.tr("INCONCLUSIVE: the weights of a disputed run"), "disputed", Tone.BAD)
+            said = self.tr("The weights are the final state of the run, and that run was disputed.")
         if report.outcome is DeliveryOutcome.DELIVERED and trust is not None and trust.level is not Level.WHOLE:
             tone = Tone.WARN if trust.level is Level.OPEN else Tone.BAD
             look = Look(self.tr("DELIVERED: these are the weights of the run"), "verified-open", tone)
@@ -327,8 +330,13 @@ class DeliveryDialog(InquiryDialog):
             return True, self.tr("The run {0} is judged by the verdict {1}.").format(
                 name_of(delivery.run), name_of(delivery.verdict)
             )
-        if delivery.replay is not None:
+        if delivery.verified_here is not None:
             return True, self.tr("The run {0} was replayed here and verified.").format(name_of(delivery.run))
+        if delivery.disputed:
+            return True, self.tr(
+                "The run {0} was replayed here and disputed: it is not what was ordered, and its weights are not those "
+                "of a verified run, also where they are equal to its final state."
+            ).format(name_of(delivery.run))
         return False, self.tr("Nothing says that the run {0} is verified: choose the verdict on it.").format(
             name_of(delivery.run)
         )

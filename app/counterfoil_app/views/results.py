@@ -178,7 +178,7 @@ class ResultsDialog(QDialog):
             )
             if pasts
             else self.tr("Nothing has been replayed yet.")
-            if self._history.read_once
+            if self._history.is_known
             else self.tr("Reading the results\u2026")
         )
         self._refresh_buttons()
