@@ -41,6 +41,7 @@ AuditReport
 AuditRequest
 AuditStarted
 Basis
+Blame
 BundleSummary
 CancelToken
 CapsuleContents
@@ -99,6 +100,7 @@ LoopStep
 Lora
 MachineTrust
 MeasuredStep
+Member
 MerkleComparison
 NAdam
 NeighbourOperator
@@ -108,8 +110,16 @@ OrderSource
 OrderTrust
 Outcome
 PROFILES
+PanelAdmitted
+PanelCompared
+PanelEvent
+PanelFinished
+PanelOutcome
+PanelReport
+PanelRuled
 ParameterGroup
 ParameterGroups
+Parting
 Passphrase
 Plan
 PlanProgress
@@ -131,6 +141,7 @@ Reply
 ResumedFromCheckpoint
 Right
 RmsProp
+Ruling
 RunAssembled
 Sample
 SegmentRequest
@@ -140,9 +151,11 @@ SignatureError
 SignerError
 SignerProcess
 SigningKey
+Standing
 Steering
 SteeringRow
 StepFollowed
+StepJudged
 StepMatch
 StepRecorded
 StepReplayed
@@ -211,6 +224,7 @@ recognise
 record
 rows_named
 run_audit
+run_panel
 seen_by
 set_exact_reduce_scatter
 sign_verdict

@@ -20,6 +20,9 @@ from .audit.overview import (
     inspect as inspect,
     inspect_stages as inspect_stages,
 )
+from .audit.panel import (
+    run_panel as run_panel,
+)
 from .audit.recognition import (
     recognise as recognise,
 )
@@ -127,6 +130,21 @@ from .audit.values.outcome import (
     CheckState as CheckState,
     OrderSource as OrderSource,
     Outcome as Outcome,
+)
+from .audit.values.panel import (
+    Blame as Blame,
+    Member as Member,
+    PanelAdmitted as PanelAdmitted,
+    PanelCompared as PanelCompared,
+    PanelEvent as PanelEvent,
+    PanelFinished as PanelFinished,
+    PanelOutcome as PanelOutcome,
+    PanelReport as PanelReport,
+    PanelRuled as PanelRuled,
+    Parting as Parting,
+    Ruling as Ruling,
+    Standing as Standing,
+    StepJudged as StepJudged,
 )
 from .audit.values.plan import (
     Plan as Plan,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SESSION = Path(__file__).resolve().parents[1] / "support" / "x_session.py"
+SESSIONS = Path(__file__).resolve().parents[1] / "support"
 LIBRARIES = ("libX11.so.6", "libXtst.so.6", "libxcb-cursor.so.0")
 
 
@@ -44,13 +44,13 @@ def x_server() -> Iterator[str]:
         server.wait(10)
 
 
-@pytest.mark.xvfb
-def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
-    environment = dict(os.environ, DISPLAY=x_server, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
+def session(name: str, display: str, folder: Path) -> list[str]:
+    """Run a session, a program of tests/support, on an X server; returns what it printed, line by line."""
+    environment = dict(os.environ, DISPLAY=display, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
     environment.pop("WAYLAND_DISPLAY", None)
     environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
     done = subprocess.run(
-        [sys.executable, str(SESSION), str(tmp_path)],
+        [sys.executable, str(SESSIONS / name), str(folder)],
         env=environment,
         capture_output=True,
         text=True,
@@ -58,7 +58,19 @@ def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> No
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[-1] == "a click closed the window without signing"
-    assert len(lines) >= 27, done.stdout
     assert "Traceback" not in done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.xvfb
+def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_session.py", x_server, tmp_path)
+    assert lines[-1] == "a click closed the window without signing"
+    assert len(lines) >= 27, lines
+
+
+@pytest.mark.xvfb
+def test_a_lying_provider_is_found_by_keys_and_one_click(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_providers.py", x_server, tmp_path)
+    assert "it says who is right" in lines
+    assert lines[-1] == "Ctrl+Q closed the window"

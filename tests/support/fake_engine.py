@@ -42,10 +42,18 @@ from counterfoil import (
     FileUse,
     Finding,
     Kept,
+    Member,
     NeighbourOperator,
     OperatorDone,
     OrderSource,
     Outcome,
+    PanelAdmitted,
+    PanelCompared,
+    PanelEvent,
+    PanelFinished,
+    PanelReport,
+    PanelRuled,
+    Parting,
     Plan,
     PlanProgress,
     PlanRow,
@@ -53,9 +61,12 @@ from counterfoil import (
     Recognised,
     ResumedFromCheckpoint,
     Right,
+    Ruling,
     Sample,
     SegmentRequest,
     Selection,
+    Standing,
+    StepJudged,
     StepMatch,
     StepReplayed,
     StepRow,
@@ -68,6 +79,7 @@ from counterfoil import (
     key_id_of,
     trust_of,
 )
+from counterfoil.audit.panel import conclude_panel, judge_members
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.step.compare import detail_difference
@@ -95,6 +107,7 @@ from counterfoil_app.engine.port import (
     NOTHING_LATER,
     DeliveryEvent,
     KnownRequest,
+    ProvidersRequest,
     Signable,
     VerdictReading,
 )
@@ -206,6 +219,7 @@ class FakeEngine:
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
     hearings: list[tuple[Path, Path | None]] = field(default_factory=list)
     deliveries: list[tuple[Path, Path, Path | None, bool]] = field(default_factory=list)
+    comparisons: list[ProvidersRequest] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -499,6 +513,65 @@ class FakeEngine:
             dispute=self.dispute(38),
         )
         yield AdjudicationFinished(report)
+
+    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
+        """Runs are honest but those whose names begin with "lying", from the middle on; "broken" ones take no part."""
+        self.comparisons.append(asked)
+        members = []
+        for number, run in enumerate(asked.runs):
+            members.append(self.member(run))
+            yield PanelAdmitted(number, members[-1])
+        taking = [number for number, member in enumerate(members) if member.standing is not Standing.REFUSED]
+        lying = tuple(number for number in taking if asked.runs[number].name.startswith("lying"))
+        honest = tuple(number for number in taking if number not in lying)
+        step = self.steps // 2
+        same, other = bytes(self.steps + 1), bytes(int(at >= step) for at in range(self.steps + 1))
+        results = tuple(
+            b"" if number not in taking else other if number in lying else same for number in range(len(members))
+        )
+        partings = (Parting(honest, lying, step, (), step - 3),) if lying and honest else ()
+        yield PanelCompared(partings, 3 * len(partings), tuple(members), results)
+        if partings and not asked.replay:
+            return
+        for at in range(step - 2, step + 1):
+            while partings and not self.gate.wait(0.01):
+                cancel.check()
+            yield OperatorDone(at, OPERATORS, OPERATORS)
+            if at < step:
+                yield StepJudged(at)
+        rulings = tuple(self.ruling(number, step, wrong=number in lying) for number in taking)
+        ruled = tuple(replace(parting, ruled_step=step, rulings=rulings) for parting in partings)
+        for parting in ruled:
+            yield PanelRuled(parting)
+        standings = judge_members(len(members), ruled)
+        final = tuple(
+            member if member.standing is Standing.REFUSED else replace(member, standing=standings[number])
+            for number, member in enumerate(members)
+        )
+        groups = tuple(group for group in (honest, lying) if group)
+        outcome, reason = conclude_panel(final, groups, ruled)
+        yield PanelFinished(PanelReport(outcome, reason, digest("order"), self.steps, final, groups, ruled))
+
+    def member(self, run: Path) -> Member:
+        if run.name.startswith("broken"):
+            return Member(run.name, Standing.REFUSED, "", None, say("The file is an order that nobody has run."))
+        return Member(run.name, Standing.UNTESTED, key_id_of(digest(run.name).hex), digest(run.name))
+
+    def ruling(self, number: int, step: int, *, wrong: bool) -> Ruling:
+        leaf = digest(f"leaf {step}")
+        return Ruling(
+            provider=number,
+            step=step,
+            right=not wrong,
+            confirmed=True,
+            trainer_leaf=digest(f"other {step}") if wrong else leaf,
+            replay_leaf=leaf,
+            parts=("state", "loss", "fingerprints") if wrong else (),
+            operator=self.operator() if wrong else None,
+            corrections=3,
+            contradictions=0,
+            finding=self.dispute(step).finding if wrong else None,
+        )
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         if isinstance(report, AdjudicationReport):

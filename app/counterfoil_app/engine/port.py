@@ -28,6 +28,8 @@ from counterfoil import (
     Digest,
     Event,
     Kept,
+    Limits,
+    PanelEvent,
     Plan,
     PlanProgress,
     Recognised,
@@ -48,6 +50,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 
 
 NOTHING_LATER = Afterwards()
+STANDARD = Limits()
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,29 @@ class KnownRequest(AuditRequest):
 
 Asked = AuditRequest | KnownRequest
 """What an audit can be asked for with; keys that a process has loaded stay in it."""
+
+
+@dataclass(frozen=True)
+class ProvidersRequest:
+    """What providers are to be compared on.
+
+    Attributes:
+        runs: Their runs, two or more.
+        order: The client's own order; None takes that of the first run that can be read.
+        data: The data file, for an order that keeps data outside.
+        replay: Whether the steps in which they part are replayed.
+        device: Where.
+        threads: Threads on the CPU; None for torch's choice.
+        limits: How large the program may be.
+    """
+
+    runs: tuple[Path, ...]
+    order: Path | None = None
+    data: Path | None = None
+    replay: bool = False
+    device: str = "cpu"
+    threads: int | None = None
+    limits: Limits = STANDARD
 
 
 Signable = AuditReport | AdjudicationReport
@@ -150,6 +176,9 @@ class Engine(Protocol):
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
+
+    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
+        """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
@@ -291,6 +320,19 @@ class LibraryEngine:
             judged = signed
         basis = None if judged is None else counterfoil.basis_of(judged)
         yield from counterfoil.verify_weights(weights, run, basis, cancel=cancel)
+
+    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
+        """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
+        yield from counterfoil.run_panel(
+            asked.runs,
+            order=asked.order,
+            data=asked.data,
+            device=asked.device,
+            threads=asked.threads,
+            cancel=cancel,
+            limits=asked.limits,
+            replay=asked.replay,
+        )
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""

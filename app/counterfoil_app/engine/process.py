@@ -78,6 +78,7 @@ class ProcessEngine:
     recognise = _carried_out(Engine.recognise)
     adjudicate = _carried_out(Engine.adjudicate)
     verify_weights = _carried_out(Engine.verify_weights)
+    compare_providers = _carried_out(Engine.compare_providers)
     preview = _carried_out(Engine.preview)
     read_verdict = _carried_out(Engine.read_verdict)
     read_key = _carried_out(Engine.read_key)

@@ -165,6 +165,7 @@ class Menus(QObject):
         """
         self._fill_file_menu(plots)
         self._fill_replay_menu()
+        self._fill_compare_menu()
         self._bar.addMenu(self.tr("&Steps")).addActions(list(steps))
         self._fill_view_menu(views)
         help_menu = self._bar.addMenu(self.tr("&Help"))
@@ -193,6 +194,9 @@ class Menus(QObject):
         self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "fleet", "")
         self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
+
+    def _fill_compare_menu(self) -> None:
+        self._add(self._bar.addMenu(self.tr("&Compare")), "compare_providers")
 
     def _fill_view_menu(self, views: Sequence[str]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))

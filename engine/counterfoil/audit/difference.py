@@ -27,6 +27,7 @@ from counterfoil.audit.step.shares import SharedJob, SharedLogs, State, share_cl
 from counterfoil.audit.values.difference import (
     ComparedRun,
     Difference,
+    DifferenceProgress,
     OperatorElements,
     StateDifference,
     Unlike,
@@ -37,10 +38,11 @@ from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError
-from counterfoil.base.generators import finish
+from counterfoil.base.generators import finish, relay
+from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.graph import Program
@@ -53,21 +55,27 @@ Progress = Callable[[str, int, int], None]
 class _Run:
     """One open run, compared with what its trainer signed."""
 
-    def __init__(self, reader: BundleReader, cancel: CancelToken | None, progress: Progress) -> None:
-        need_run(reader)
+    def __init__(self, reader: BundleReader, claim: RunClaim, records: Sequence[StepRecord]) -> None:
         self.reader = reader
         self.manifest: OrderManifest = reader.manifest
-        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
-        what = f"Hashing {reader.path.name}"
-        self.records = reader.step_records(cancel, lambda done, total: progress(what, done, total))
+        self.records = records
         shares = [reader.shares(record.step) if record.step else None for record in self.records]
         self.results = [result_of(*pair) for pair in zip(self.records, shares, strict=True)]
         self.logs = [_logs(*pair) for pair in zip(self.records, shares, strict=True)]
         if run_tree(self.records).root != claim.run_root:
-            raise CommitmentError(f"The steps of {reader.path.name} are not those that its trainer signed.")
+            raise CommitmentError(say("The steps of {0} are not those that its trainer signed.", reader.path.name))
         self.facts = ComparedRun(
             reader.path.name, reader.manifest.digest, claim.run_root, reader.extent.steps, claim.environment
         )
+
+    @classmethod
+    def opened(cls, reader: BundleReader, cancel: CancelToken | None) -> Generator[DifferenceProgress, None, _Run]:
+        """Read a run, and tell how far it is."""
+        need_run(reader)
+        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
+        what = say("Hashing {0}", reader.path.name)
+        records = yield from relay(reader.rebuild_records(cancel), lambda report: DifferenceProgress(what, *report))
+        return cls(reader, claim, records)
 
     def program(self, step: int) -> Program:
         return Program.from_bytes(self.reader.program(self.manifest.programs.name(step)))
@@ -102,7 +110,26 @@ def compare_runs(
     cancel: CancelToken | None = None,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> Difference:
-    """Find where two runs first differ.
+    """Find where two runs first differ: :func:`run_difference`, told of its progress by calls."""
+
+    def tell(report: DifferenceProgress) -> None:
+        progress(report.what, report.done, report.total)
+
+    compared = run_difference(first, second, replay=replay, data=data, device=device, threads=threads, cancel=cancel)
+    return finish(relay(compared, tell))
+
+
+def run_difference(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    replay: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[DifferenceProgress, None, Difference]:
+    """Find where two runs first differ; yields how far it is, and returns what was found.
 
     Args:
         first: A run.
@@ -112,7 +139,6 @@ def compare_runs(
         device: Where to replay.
         threads: Threads on the CPU.
         cancel: Looked at now and then.
-        progress: Told how far it is.
 
     Raises:
         GivenFileError: A file is not there, or is an order that nobody has run.
@@ -120,7 +146,8 @@ def compare_runs(
         CancelledError: The token was cancelled.
     """
     with obstacles_noticed(), ExitStack() as stack:
-        one, other = (_Run(stack.enter_context(BundleReader.open(path)), cancel, progress) for path in (first, second))
+        one = yield from _Run.opened(stack.enter_context(BundleReader.open(first)), cancel)
+        other = yield from _Run.opened(stack.enter_context(BundleReader.open(second)), cancel)
         orders = unlike_orders(one.manifest, other.manifest)
         same_order = not orders
         if one.manifest.programs != other.manifest.programs:
@@ -149,9 +176,8 @@ def compare_runs(
                 job = with_data_file(load_order(one.reader), data, stack, cancel)
                 machine = open_machine(device, threads)
                 with step_replayer(job, machine, cancel=cancel) as replayer:
-                    difference = replace(
-                        difference, elements=_elements(replayer, one, other, step, difference.part, progress)
-                    )
+                    elements = yield from _elements(replayer, one, other, step, difference.part)
+                difference = replace(difference, elements=elements)
         return replace(difference, sentence=_sentence(difference))
 
 
@@ -229,8 +255,8 @@ def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | N
 
 
 def _elements(
-    replayer: StepReplayer, one: _Run, other: _Run, step: int, part: str, progress: Progress
-) -> OperatorElements | None:
+    replayer: StepReplayer, one: _Run, other: _Run, step: int, part: str
+) -> Generator[DifferenceProgress, None, OperatorElements | None]:
     """Replay up to the step with each run's own log from the state that both store, and compare the operator's output.
 
     Of a step that shares make, the part that differs is replayed: of an update, from what its own shares give.
@@ -248,14 +274,14 @@ def _elements(
     total, done = 2 * (step - begin), 0
     for at in range(begin + 1, step):
         for number, side in enumerate(sides):
-            progress("Replaying", done, total)
+            yield DifferenceProgress(say("Replaying"), done, total)
             states[number] = run(side, at, states[number])
             done += 1
     recorded = [side.printed(step, part) for side in (one, other)]
     place = int(np.flatnonzero(recorded[0] != recorded[1])[0])
     values, reproduced = [], []
     for number, side in enumerate(sides):
-        progress("Replaying", done + number, total)
+        yield DifferenceProgress(say("Replaying"), done + number, total)
         replayed = finish(_observed(replayer, side, step, part, states[number], place))
         seen = replayed.observation.after if replayed.observation is not None else None
         if seen is None and replayed.watched is not None:
@@ -264,7 +290,7 @@ def _elements(
             return None
         values.append(seen.cpu().numpy().astype(np.float64))
         reproduced.append(bool(replayed.fingerprints[place] == recorded[number][place]))
-    progress("Replaying", total, total)
+    yield DifferenceProgress(say("Replaying"), total, total)
     job = replayer.job
     turns = job.updates if part == UPDATE and isinstance(job, SharedJob) else job.programs
     assert turns is not None
@@ -363,25 +389,33 @@ def _first_log(one: Sequence[object], other: Sequence[object]) -> int | None:
 
 
 def _sentence(found: Difference) -> str:
-    sentences = []
+    sentences: list[str] = []
     if found.orders:
         named = ", ".join(unlike.what for unlike in found.orders[:6])
-        sentences.append(f"The runs are of different orders; what differs: {named}.")
+        sentences.append(say("The runs are of different orders; what differs: {0}.", named))
     if found.step is None:
-        sentences.append(f"All {found.compared} steps that were compared are equal.")
+        sentences.append(say("All {0} steps that were compared are equal.", found.compared))
     elif found.step == 0:
-        sentences.append("They differ from the beginning: the initial states are not the same.")
+        sentences.append(say("They differ from the beginning: the initial states are not the same."))
     else:
-        sentences.append(f"The first step that differs is {found.step} of {found.compared}: {', '.join(found.parts)}.")
+        sentences.append(
+            say("The first step that differs is {0} of {1}: {2}.", found.step, found.compared, ", ".join(found.parts))
+        )
         if found.part:
-            sentences.append(f"The first part of it that differs is {found.part}.")
+            sentences.append(say("The first part of it that differs is {0}.", found.part))
         if found.inputs:
             rows = ", ".join(found.inputs)
-            sentences.append(f"The fingerprints that the runs recorded of what it reads differ: {rows}.")
+            sentences.append(say("The fingerprints that the runs recorded of what it reads differ: {0}.", rows))
         elif found.operator is not None:
             operator = found.operator
-            place = f"{operator.number} of {operator.total}, {operator.where}"
-            sentences.append(f"The first operator whose fingerprint differs is {place}.")
+            sentences.append(
+                say(
+                    "The first operator whose fingerprint differs is {0} of {1}, {2}.",
+                    operator.number,
+                    operator.total,
+                    operator.where,
+                )
+            )
         if found.parts == ("fingerprints",):
-            sentences.append("The loss, and the state where one is signed, are the same in both.")
-    return " ".join(sentences)
+            sentences.append(say("The loss, and the state where one is signed, are the same in both."))
+    return joined(*sentences)
