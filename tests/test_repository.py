@@ -45,6 +45,7 @@ Blame
 BundleSummary
 CancelToken
 CapsuleContents
+CapsuleSubject
 Check
 CheckChanged
 CheckNumber
@@ -182,6 +183,7 @@ adjudicate
 afterwards
 basis_of
 bound_by
+capsule_subject
 check_bundle_file
 claimed_key_ids
 discard_recording

@@ -24,6 +24,7 @@ from .audit.panel import (
     run_panel as run_panel,
 )
 from .audit.recognition import (
+    capsule_subject as capsule_subject,
     recognise as recognise,
 )
 from .audit.session import (
@@ -153,6 +154,7 @@ from .audit.values.plan import (
 )
 from .audit.values.rates import GPUS as GPUS, Gpu as Gpu
 from .audit.values.recognised import (
+    CapsuleSubject as CapsuleSubject,
     FileUse as FileUse,
     Recognised as Recognised,
 )

@@ -26,6 +26,7 @@ from counterfoil import (
     AuditStarted,
     BundleSummary,
     CancelToken,
+    CapsuleSubject,
     Check,
     CheckChanged,
     CheckNumber,
@@ -479,6 +480,11 @@ class FakeEngine:
             largest_merge=None,
             others=("config.json", "tokenizer.json"),
         )
+
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        if capsule.name in self.inspect_errors:
+            raise self.inspect_errors[capsule.name]
+        return CapsuleSubject("Digits", digest("order"), self.steps, 35, 38, self.part)
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken

@@ -21,6 +21,7 @@ from counterfoil import (
     AuditRequest,
     BundleSummary,
     CancelToken,
+    CapsuleSubject,
     CounterfoilError,
     DeliveryProgress,
     DeliveryReport,
@@ -161,6 +162,9 @@ class Engine(Protocol):
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
 
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
+
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
     ) -> Iterator[AdjudicationEvent]:
@@ -284,6 +288,10 @@ class LibraryEngine:
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
         return counterfoil.recognise(path)
+
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
+        return counterfoil.capsule_subject(capsule)
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken

@@ -76,6 +76,7 @@ class ProcessEngine:
     audit = _carried_out(Engine.audit)
     make_sample = _carried_out(Engine.make_sample)
     recognise = _carried_out(Engine.recognise)
+    capsule_subject = _carried_out(Engine.capsule_subject)
     adjudicate = _carried_out(Engine.adjudicate)
     verify_weights = _carried_out(Engine.verify_weights)
     compare_providers = _carried_out(Engine.compare_providers)

@@ -43,7 +43,7 @@ class ResultMatrix:
     """Which result each run has in each step.
 
     Args:
-        results: As :attr:`counterfoil.PanelCompared.results`.
+        results: As :class:`counterfoil.PanelCompared` has them.
     """
 
     def __init__(self, results: Sequence[bytes] = ()) -> None:
