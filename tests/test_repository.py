@@ -53,6 +53,7 @@ CheckState
 ClipBy
 ClipByNorm
 ClipByValue
+ComparedRun
 ComparedTensor
 CounterfoilError
 CustomJob
@@ -61,11 +62,14 @@ DeliveryOutcome
 DeliveryProgress
 DeliveryReport
 Device
+Difference
+DifferenceProgress
 Digest
 Dispute
 DisputeLocated
 DisputedElement
 DisputedOperator
+DisputedRows
 DivergenceMeasured
 Division
 ElementComparison
@@ -96,6 +100,7 @@ Level
 Limits
 Lion
 LocalWorkers
+LookProgress
 Loop
 LoopStep
 Lora
@@ -106,6 +111,7 @@ MerkleComparison
 NAdam
 NeighbourOperator
 OperatorDone
+OperatorElements
 OperatorRecorded
 OrderSource
 OrderTrust
@@ -142,6 +148,8 @@ Reply
 ResumedFromCheckpoint
 Right
 RmsProp
+RowKind
+RowsRead
 Ruling
 RunAssembled
 Sample
@@ -153,6 +161,7 @@ SignerError
 SignerProcess
 SigningKey
 Standing
+StateDifference
 Steering
 SteeringRow
 StepFollowed
@@ -167,11 +176,13 @@ StepTable
 StopRule
 TensorDetail
 TensorDivergence
+TensorSides
 TrainerTrust
 Trust
 TrustLine
 Turn
 TurnsJob
+Unlike
 Verdict
 WeightAverage
 WeightsFile
@@ -186,9 +197,11 @@ bound_by
 capsule_subject
 check_bundle_file
 claimed_key_ids
+compare_tensor
 discard_recording
 exact_allreduce_hook
 export_weights
+find_disputed_rows
 find_progress
 follow
 follow_run
@@ -226,6 +239,7 @@ recognise
 record
 rows_named
 run_audit
+run_difference
 run_panel
 seen_by
 set_exact_reduce_scatter

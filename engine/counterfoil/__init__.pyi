@@ -9,6 +9,12 @@ from .arithmetic.compute.listing import (
 from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
+from .audit.difference import (
+    run_difference as run_difference,
+)
+from .audit.disputedrows import (
+    find_disputed_rows as find_disputed_rows,
+)
 from .audit.following import (
     follow as follow,
     follow_run as follow_run,
@@ -55,6 +61,9 @@ from .audit.statement.verdict import (
     verify_verdict as verify_verdict,
 )
 from .audit.table import write_steps_csv as write_steps_csv
+from .audit.tensorsides import (
+    compare_tensor as compare_tensor,
+)
 from .audit.timing import plan_audit as plan_audit
 from .audit.values.account import (
     account_of as account_of,
@@ -68,6 +77,13 @@ from .audit.values.adjudication import (
     AdjudicationReport as AdjudicationReport,
     AdjudicationStarted as AdjudicationStarted,
 )
+from .audit.values.closelook import (
+    DisputedRows as DisputedRows,
+    LookProgress as LookProgress,
+    RowKind as RowKind,
+    RowsRead as RowsRead,
+    TensorSides as TensorSides,
+)
 from .audit.values.delivery import (
     Basis as Basis,
     ComparedTensor as ComparedTensor,
@@ -76,6 +92,14 @@ from .audit.values.delivery import (
     DeliveryReport as DeliveryReport,
     Relation as Relation,
     WeightsFile as WeightsFile,
+)
+from .audit.values.difference import (
+    ComparedRun as ComparedRun,
+    Difference as Difference,
+    DifferenceProgress as DifferenceProgress,
+    OperatorElements as OperatorElements,
+    StateDifference as StateDifference,
+    Unlike as Unlike,
 )
 from .audit.values.dispute import (
     Dispute as Dispute,

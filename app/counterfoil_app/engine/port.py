@@ -26,16 +26,21 @@ from counterfoil import (
     DeliveryProgress,
     DeliveryReport,
     Device,
+    Difference,
+    DifferenceProgress,
     Digest,
+    DisputedRows,
     Event,
     Kept,
     Limits,
+    LookProgress,
     PanelEvent,
     Plan,
     PlanProgress,
     Recognised,
     SignatureError,
     StepTable,
+    TensorSides,
     Verdict,
 )
 from counterfoil.audit.values.adjudication import AdjudicationEvent
@@ -113,6 +118,50 @@ class ProvidersRequest:
     limits: Limits = STANDARD
 
 
+@dataclass(frozen=True)
+class BundlesRequest:
+    """Which two runs are to be compared, of one order or of two.
+
+    Attributes:
+        first: A run.
+        second: Another.
+        data: The data file, for an order that keeps data outside.
+        replay: Whether the step in which they part is replayed, to compare single elements.
+        device: Where.
+        threads: Threads on the CPU; None for torch's choice.
+    """
+
+    first: Path
+    second: Path
+    data: Path | None = None
+    replay: bool = False
+    device: str = "cpu"
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class LookRequest:
+    """What of a step is to be looked at closely.
+
+    Attributes:
+        run: The run.
+        step: The step, from 1.
+        part: The share whose rows are meant, where shares make the step; else empty.
+        tensor: Name of the tensor, where one is to be compared.
+        data: The data file, for an order that keeps data outside.
+        device: Where it is replayed.
+        threads: Threads on the CPU; None for torch's choice.
+    """
+
+    run: Path
+    step: int
+    part: str = ""
+    tensor: str = ""
+    data: Path | None = None
+    device: str = "cpu"
+    threads: int | None = None
+
+
 Signable = AuditReport | AdjudicationReport
 """What an auditor can sign."""
 DeliveryEvent = DeliveryProgress | DeliveryReport
@@ -183,6 +232,19 @@ class Engine(Protocol):
 
     def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
         """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
+
+    def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
+        """Say where two runs first differ; the last value is what was found. Raises CounterfoilError."""
+
+    def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
+        """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
+
+    def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
+        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides.
+
+        Raises:
+            CounterfoilError: There is no such state or tensor, or it cannot be replayed.
+        """
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
@@ -340,6 +402,40 @@ class LibraryEngine:
             cancel=cancel,
             limits=asked.limits,
             replay=asked.replay,
+        )
+
+    def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
+        """Say where two runs first differ; the last value is what was found. Raises CounterfoilError."""
+        yield (
+            yield from counterfoil.run_difference(
+                asked.first,
+                asked.second,
+                replay=asked.replay,
+                data=asked.data,
+                device=asked.device,
+                threads=asked.threads,
+                cancel=cancel,
+            )
+        )
+
+    def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
+        """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
+        yield (
+            yield from counterfoil.find_disputed_rows(asked.run, asked.step, asked.part, data=asked.data, cancel=cancel)
+        )
+
+    def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
+        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides."""
+        yield (
+            yield from counterfoil.compare_tensor(
+                asked.run,
+                asked.step,
+                asked.tensor,
+                data=asked.data,
+                device=asked.device,
+                threads=asked.threads,
+                cancel=cancel,
+            )
         )
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:

@@ -13,12 +13,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.referee import result_of
-from counterfoil.audit.signatures import check_claim, need_run
+from counterfoil.audit.signedrun import SignedRun
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer, differing_parts
@@ -37,12 +35,11 @@ from counterfoil.audit.values.events import Event
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError
 from counterfoil.base.generators import finish, relay
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil.bundle.schema import OrderManifest, run_tree
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.graph import Program
@@ -50,53 +47,6 @@ from counterfoil.training.loaded import load_order, with_data_file
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
-
-
-class _Run:
-    """One open run, compared with what its trainer signed."""
-
-    def __init__(self, reader: BundleReader, claim: RunClaim, records: Sequence[StepRecord]) -> None:
-        self.reader = reader
-        self.manifest: OrderManifest = reader.manifest
-        self.records = records
-        shares = [reader.shares(record.step) if record.step else None for record in self.records]
-        self.results = [result_of(*pair) for pair in zip(self.records, shares, strict=True)]
-        self.logs = [_logs(*pair) for pair in zip(self.records, shares, strict=True)]
-        if run_tree(self.records).root != claim.run_root:
-            raise CommitmentError(say("The steps of {0} are not those that its trainer signed.", reader.path.name))
-        self.facts = ComparedRun(
-            reader.path.name, reader.manifest.digest, claim.run_root, reader.extent.steps, claim.environment
-        )
-
-    @classmethod
-    def opened(cls, reader: BundleReader, cancel: CancelToken | None) -> Generator[DifferenceProgress, None, _Run]:
-        """Read a run, and tell how far it is."""
-        need_run(reader)
-        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
-        what = say("Hashing {0}", reader.path.name)
-        records = yield from relay(reader.rebuild_records(cancel), lambda report: DifferenceProgress(what, *report))
-        return cls(reader, claim, records)
-
-    def program(self, step: int) -> Program:
-        return Program.from_bytes(self.reader.program(self.manifest.programs.name(step)))
-
-    def printed(self, step: int, part: str) -> npt.NDArray[np.uint64]:
-        """Return the fingerprints of a step, or of a part of it."""
-        share = share_of(part)
-        if share is None:
-            return self.reader.fingerprints(step)
-        shares = self.reader.shares(step)
-        assert shares is not None
-        found: npt.NDArray[np.uint64] = shares.fingerprints[share]
-        return found
-
-    def state(self, step: int) -> dict[str, Array]:
-        return self.reader.checkpoint(step) if step else self.reader.initial_state()
-
-
-def _logs(record: StepRecord, shares: StepShares | None) -> tuple[Digest | None, ...]:
-    """The digests of the logs of a step."""
-    return record.log, *(() if shares is None else (share.log for share in shares.records))
 
 
 def compare_runs(
@@ -145,9 +95,13 @@ def run_difference(
         RefusedError: A run is damaged, or not what its trainer signed.
         CancelledError: The token was cancelled.
     """
+
+    def told(report: tuple[str, int, int]) -> DifferenceProgress:
+        return DifferenceProgress(*report)
+
     with obstacles_noticed(), ExitStack() as stack:
-        one = yield from _Run.opened(stack.enter_context(BundleReader.open(first)), cancel)
-        other = yield from _Run.opened(stack.enter_context(BundleReader.open(second)), cancel)
+        one = yield from relay(SignedRun.opened(stack.enter_context(BundleReader.open(first)), cancel), told)
+        other = yield from relay(SignedRun.opened(stack.enter_context(BundleReader.open(second)), cancel), told)
         orders = unlike_orders(one.manifest, other.manifest)
         same_order = not orders
         if one.manifest.programs != other.manifest.programs:
@@ -181,7 +135,7 @@ def run_difference(
         return replace(difference, sentence=_sentence(difference))
 
 
-def _results(run: _Run, other: _Run, same_order: bool) -> MerkleTree:
+def _results(run: SignedRun, other: SignedRun, same_order: bool) -> MerkleTree:
     """The tree over what the steps gave that both runs have: under two orders fingerprints say nothing."""
     kept = []
     for record, beside in zip(run.results, other.results, strict=False):
@@ -191,7 +145,7 @@ def _results(run: _Run, other: _Run, same_order: bool) -> MerkleTree:
     return run_tree(kept)
 
 
-def _located(difference: Difference, one: _Run, other: _Run, step: int, same_order: bool) -> Difference:
+def _located(difference: Difference, one: SignedRun, other: SignedRun, step: int, same_order: bool) -> Difference:
     records = one.results[step], other.results[step]
     parts = differing_parts(*records)
     if not same_order:
@@ -235,7 +189,7 @@ def differing_part(one: StepShares | None, other: StepShares | None) -> str:
     return UPDATE if one.results == other.results else COMBINE
 
 
-def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | None:
+def _stored_difference(one: SignedRun, other: SignedRun, step: int) -> StateDifference | None:
     stored = [0] if step == 0 else []
     extents = one.reader.extent, other.reader.extent
     stored += [at for at in extents[0].checkpoint_steps if step <= at and extents[1].is_checkpoint(at)]
@@ -255,7 +209,7 @@ def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | N
 
 
 def _elements(
-    replayer: StepReplayer, one: _Run, other: _Run, step: int, part: str
+    replayer: StepReplayer, one: SignedRun, other: SignedRun, step: int, part: str
 ) -> Generator[DifferenceProgress, None, OperatorElements | None]:
     """Replay up to the step with each run's own log from the state that both store, and compare the operator's output.
 
@@ -266,7 +220,7 @@ def _elements(
     begin = one.reader.extent.checkpoint_before(step)
     state: State = {name: torch.from_numpy(array) for name, array in one.state(begin).items()}
 
-    def run(side: _Run, at: int, before: State) -> State:
+    def run(side: SignedRun, at: int, before: State) -> State:
         logs = read_logs(replayer.job, side.records[at], side.reader)
         return finish(replayer.replay(side.records[at], before, logs)).result.state
 
@@ -301,7 +255,7 @@ def _elements(
 
 
 def _observed(
-    replayer: StepReplayer, side: _Run, step: int, part: str, state: State, place: int
+    replayer: StepReplayer, side: SignedRun, step: int, part: str, state: State, place: int
 ) -> Generator[Event, None, ReplayedStep]:
     """Replay a step, or a part of it, with a run's own log, and keep what happens at a place."""
     claimed = side.records[step]
@@ -364,7 +318,7 @@ def _short(value: object) -> str:
     return value.short if isinstance(value, Digest) else str(value)
 
 
-def _unlike_programs(one: _Run, other: _Run) -> tuple[Unlike, ...]:
+def _unlike_programs(one: SignedRun, other: SignedRun) -> tuple[Unlike, ...]:
     """The first operator of the first step's program that is not the same in both orders."""
     programs = one.program(1), other.program(1)
     for number, nodes in enumerate(zip(programs[0].nodes, programs[1].nodes, strict=False), 1):
