@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
+SESSIONS = Path(__file__).resolve().parents[1] / "support"
 LIBRARIES = ("libX11.so.6", "libXtst.so.6", "libxcb-cursor.so.0")
 
 
@@ -44,13 +44,13 @@ def x_server() -> Iterator[str]:
         server.wait(10)
 
 
-def run_on(x_server: str, session: Path, folder: Path) -> list[str]:
-    """What a session printed that came to its end."""
-    environment = dict(os.environ, DISPLAY=x_server, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
+def session(name: str, display: str, folder: Path) -> list[str]:
+    """Run a session, a program of tests/support, on an X server; returns what it printed, line by line."""
+    environment = dict(os.environ, DISPLAY=display, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
     environment.pop("WAYLAND_DISPLAY", None)
     environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
     done = subprocess.run(
-        [sys.executable, str(session), str(folder)],
+        [sys.executable, str(SESSIONS / name), str(folder)],
         env=environment,
         capture_output=True,
         text=True,
@@ -64,13 +64,20 @@ def run_on(x_server: str, session: Path, folder: Path) -> list[str]:
 
 @pytest.mark.xvfb
 def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
-    lines = run_on(x_server, SUPPORT / "x_session.py", tmp_path)
+    lines = session("x_session.py", x_server, tmp_path)
     assert lines[-1] == "a click closed the window without signing"
     assert len(lines) >= 27, lines
 
 
 @pytest.mark.xvfb
 def test_a_stopped_replay_is_resumed_from_the_desk_with_real_keys(x_server: str, tmp_path: Path) -> None:
-    lines = run_on(x_server, SUPPORT / "x_home.py", tmp_path)
+    lines = session("x_home.py", x_server, tmp_path)
     assert lines[-1] == "the desk offers to sign its result"
     assert "Space on Resume went on" in lines
+
+
+@pytest.mark.xvfb
+def test_a_lying_provider_is_found_by_keys_and_one_click(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_providers.py", x_server, tmp_path)
+    assert "it says who is right" in lines
+    assert lines[-1] == "Ctrl+Q closed the window"

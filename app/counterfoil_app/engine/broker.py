@@ -247,7 +247,7 @@ def _answers(scratch: Path, method: str, arguments: tuple[Any, ...]) -> Answers:
 
 def _device(arguments: tuple[Any, ...]) -> str:
     """Return the devices that a call names, if any."""
-    named = [each.device if isinstance(each, AuditRequest) else each for each in arguments]
+    named = [getattr(each, "device", each) for each in arguments]
     return " ".join(each for each in named if isinstance(each, str) and each.startswith("cuda"))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
-from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
+from counterfoil import CancelToken, DeliveryProgress, DifferenceProgress, LookProgress, OperatorDone, PlanProgress
 from counterfoil.audit.boxed.messages import Answer as Answered, Refused
 from counterfoil.base import calls
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside
 
 FLUSH_SECONDS = 0.02
-PROGRESS = (DeliveryProgress, OperatorDone, PlanProgress, SampleProgress)
+PROGRESS = (DeliveryProgress, DifferenceProgress, LookProgress, OperatorDone, PlanProgress, SampleProgress)
 """Kinds of values of which only the newest matters."""
 
 

@@ -16,7 +16,7 @@ OUTPUTS = {"write_capsule": 1, "make_sample": 0}
 """Calls that write a file or a folder, and which of their arguments names it."""
 OWN = ("devices", "make_sample")
 """Calls that read nothing of a stranger's."""
-BESIDE = ("client_order", "find", "inspect", "outline", "read_key", "read_verdict", "recognise")
+BESIDE = ("capsule_subject", "client_order", "find", "inspect", "outline", "read_key", "read_verdict", "recognise")
 """Calls that look at files and compute nothing: beside a replay, and without waiting for what a replay loads."""
 STATEMENTS = ".json"
 """How the names of statements end that lie beside a verdict."""

@@ -89,8 +89,9 @@ Delivery = Annotated[tuple[Answer, ...], Meta(max_length=MOST_MESSAGES)]
 
 
 CALLS = (
-    "adjudicate", "audit", "client_order", "devices", "find", "inspect", "kept", "make_sample", "outline", "plan",
-    "preview", "read_key", "read_verdict", "recognise", "verify_weights", "write_capsule",
+    "adjudicate", "audit", "capsule_subject", "client_order", "compare_bundles", "compare_providers", "devices",
+    "disputed_rows", "find", "inspect", "kept", "make_sample", "outline", "plan", "preview", "read_key", "read_verdict",
+    "recognise", "tensor_sides", "verify_weights", "write_capsule",
 )  # fmt: skip
 """The methods that the engine's process carries out."""
 

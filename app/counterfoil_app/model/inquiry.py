@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from shiboken6 import isValid
 
 from counterfoil import (
     AdjudicationFinished,
@@ -16,6 +17,7 @@ from counterfoil import (
     AuditReport,
     AuditRequest,
     CancelToken,
+    CapsuleSubject,
     Check,
     CheckChanged,
     CheckNumber,
@@ -168,6 +170,7 @@ class Hearing(Inquiry[_Standing]):
     Attributes:
         path: The capsule.
         order: The client's order to compare with; None takes it from the capsule.
+        subject: Which step the capsule says that it is about; None until it was read, and where it cannot be.
         checks: Where each check stands.
         report: What was found; None until it is over.
         found: The same as the engine said it, to be signed.
@@ -180,6 +183,14 @@ class Hearing(Inquiry[_Standing]):
         self._session = session
         self.path = path
         self.order: Path | None = None
+        self.subject: CapsuleSubject | None = None
+        session.ask(lambda engine: engine.capsule_subject(path), self._named)
+
+    def _named(self, result: JobResult) -> None:
+        """Know the subject; what is wrong with a file that has none the adjudication says."""
+        if isinstance(result.value, CapsuleSubject) and isValid(self):  # its window may be closed by now
+            self.subject = plain(result.value)
+            self.changed.emit()
 
     def _forget(self) -> None:
         super()._forget()

@@ -172,6 +172,16 @@ class Files(QObject):
             kinds = self.tr("Counterfoil data files (*.cfdata);;All files (*)")
             self._choose(self._session.use_data, title, kinds, wanted)
 
+    def choose_data_of(self, use: Callable[[Path], None]) -> None:
+        """Let the user pick a data file for something else than the open run."""
+        kinds = self.tr("Counterfoil data files (*.cfdata);;All files (*)")
+        self._choose(use, self.tr("Choose the data file"), kinds)
+
+    def choose_runs(self, title: str, parent: QWidget) -> list[Path]:
+        """Let the user pick several bundles for something else than the open run."""
+        names, _ = QFileDialog.getOpenFileNames(parent, title, str(self._settings.folder), self._bundle_filter())
+        return [Path(name) for name in names]
+
     # Exporting
 
     def choose_table(self) -> None:

@@ -33,6 +33,7 @@ from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
+from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
@@ -123,7 +124,9 @@ class MainWindow(QMainWindow):
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
             self.keys.show,
         )  # fmt: skip
-        rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
+        self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
+        self.comparing.audit_wanted.connect(self.open_bundle)
+        rows = [*commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self._rows()]
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
         self._put_together()

@@ -188,10 +188,7 @@ class CapsuleDialog(InquiryDialog):
         if hearing.failure is not None:
             return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
         if report is None:
-            return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self.tr(
-                "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
-                "right; neither side is trusted."
-            )
+            return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self._accusation()
         account = ""
         if report.dispute is not None:
             account = words.dispute_account(report.dispute, None) + " "
@@ -200,11 +197,45 @@ class CapsuleDialog(InquiryDialog):
             said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
         return words.adjudication(report.outcome), said
 
+    def _accusation(self) -> str:
+        """What the capsule says that it is about, before anything of it is checked."""
+        subject = self.hearing.subject
+        if subject is None:
+            return self.tr(
+                "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
+                "right; neither side is trusted."
+            )
+        step, whose = (
+            text.count(subject.step),
+            self.tr("Replay it here, and see who is right; neither side is trusted."),
+        )
+        if subject.part:
+            said = self.tr("An auditor says that step {0} of {1} is not what was ordered: its {2} is another.")
+            return said.format(step, subject.title, words.step_part(subject.part)) + " " + whose
+        return (
+            self.tr("An auditor says that step {0} of {1} is not what was ordered.").format(step, subject.title)
+            + " "
+            + whose
+        )
+
+    def _said_of_itself(self) -> list[Field]:
+        """What the capsule says that it is about, in fields."""
+        subject = self.hearing.subject
+        if subject is None:
+            return []
+        part = [Field(self.tr("Part of the step"), words.step_part(subject.part))] if subject.part else []
+        return [
+            Field(self.tr("Job"), subject.title),
+            Field(self.tr("Disputed"), words.disputed_step(subject.step, subject.steps, subject.agreed_step)),
+            *part,
+            Field(self.tr("Order digest"), subject.order.hex, exact=True),
+        ]
+
     def _fields(self) -> list[Field]:
         report = self.hearing.report
         file = [Field(self.tr("File"), str(self.hearing.path), exact=True)]
         if report is None:
-            return file
+            return [*file, *self._said_of_itself()]
         unread = self.tr("could not be read")
         steps = words.disputed_step(report.step, report.steps_recorded, report.agreed_step)
         return [
