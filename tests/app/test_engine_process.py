@@ -43,6 +43,7 @@ from counterfoil_app.engine.messages import Answer, Delivery, Item, Returned, me
 from counterfoil_app.engine.port import KnownRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
+from counterfoil_app.engine.search import Wanted
 from counterfoil_app.engine.worker import Failure, ReportedError
 from support.fake_engine import FakeEngine
 from support.memory import holds
@@ -231,6 +232,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "audit": (ASKED,),
     "client_order": (Path("job.cfoil"), RUN),
     "devices": (),
+    "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
     "inspect": (RUN, None, ("ab" * 32,)),
     "kept": (ASKED, Digest.of(b"order"), Digest.of(b"run")),
     "make_sample": (Path("sample"), SampleKind.TAMPERED),

@@ -15,6 +15,7 @@ from counterfoil_app.model.case_file import FileKind, Parties
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.standing import CaseState, NextStep, Standing
 from counterfoil_app.shell.window import CARD_ACTIONS, MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.cards import Part
@@ -140,6 +141,39 @@ def test_a_stopped_replay_is_resumed_from_the_desk_as_it_was(
     click_in_box(second, "unsigned-question", "Close without signing")
     qtbot.waitUntil(lambda: second.stack.currentWidget() is second.home)
     qtbot.waitUntil(lambda: only(second).state.text() == "VERIFIED, not signed")
+
+
+def test_a_question_that_is_answered_with_no_resumes_nothing_later(
+    window_of: MakeWindow, bundle: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    engine = FakeEngine()
+    window = window_of(engine)
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    stop_after(window, engine, 12, qtbot)
+    kept = dict(engine.progress)
+    other = tmp_path / "second.cfoil"
+    other.touch()
+    window.open_bundle(other)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    engine.halt = 13
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: window.session.steps.done == 12)
+    at_home(window, qtbot)
+    (row,) = [row for row in rows(window) if row.found.next is NextStep.SHOW_REPLAY]
+    (file,) = [file for file in row.case.files if file.file == bundle]
+    assert file.replay is not None
+    resume = Standing(CaseState.STOPPED, NextStep.RESUME, file, replay=file.replay)
+    window.home.list.wanted.emit(NextStep.RESUME, resume)
+    click_in_box(window, "stop-question", "Keep replaying")
+    engine.gate.set()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    engine.progress |= kept  # the engine knows runs apart, and this one does not
+    window.open_bundle(bundle)
+    click_in_box(window, "unsigned-question", "Open without signing")
+    qtbot.waitUntil(reached(window, Phase.READY))
+    qtbot.waitUntil(lambda: window.session.kept is not None)
+    assert [plan.resume for plan in engine.plans] == [False, False], "the run is open, and nobody asked to replay it"
 
 
 def test_where_nothing_is_kept_that_is_said_and_the_run_waits_no_more(

@@ -1,14 +1,12 @@
-"""Goes on with a replay of an earlier day: opens its run as it was then, and resumes where it was kept."""
+"""Goes on with a replay of an earlier day: its run is opened as it was then, and resumed where it was kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil_app.model.case_file import Replay
-from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 
@@ -17,7 +15,7 @@ class Resumption(QObject):
     """Resumes one replay at a time; whatever else is opened meanwhile ends it.
 
     Args:
-        session: Opens the run and replays it.
+        session: Has the run, and replays it.
     """
 
     nothing_kept = Signal(Path)
@@ -27,42 +25,33 @@ class Resumption(QObject):
         super().__init__(parent)
         self._session = session
         self._run: Path | None = None
+        session.phase_changed.connect(self._look)
         session.kept_sought.connect(self._sought)
-        follow(self._look, session.phase_changed)
 
-    def begin(self, run: Path, replay: Replay, opening: Callable[[Path, Path | None], None]) -> None:
-        """Open a run, and go on with its replay as soon as what is kept of it is found.
-
-        Args:
-            run: The run.
-            replay: How it was replayed.
-            opening: Opens a run and compares it with an order; it may be left open until the user has answered.
-        """
-        self._run, self._replay, self._set = run, replay, False
-        order = Path(replay.order) if replay.order and Path(replay.order).is_file() else None
-        opening(run, order)
+    def begin(self, replay: Replay) -> None:
+        """Go on with a replay of the run that is being opened, as soon as what is kept of it was looked for."""
+        session = self._session
+        self._run = session.path
+        session.device, session.segments = replay.device, replay.segments
+        if replay.data and Path(replay.data).is_file():
+            session.data = Path(replay.data)
 
     def _look(self) -> None:
         session = self._session
-        if self._run is None:
-            return
-        if session.path != self._run or session.phase in (Phase.UNREADABLE, Phase.FAILED):
-            # The path changes with the answer to a question: until then another run is open, and stays so.
-            if session.phase in (Phase.LOADING, Phase.REPLAYING, Phase.UNREADABLE):
-                self._run = None
-        elif session.phase is Phase.LOADING and not self._set:
-            self._set = True
-            session.device = self._replay.device
-            session.segments = self._replay.segments
-            if self._replay.data and Path(self._replay.data).is_file():
-                session.data = Path(self._replay.data)
+        if session.path != self._run or session.phase in (Phase.UNREADABLE, Phase.REPLAYING):
+            self._run = None
 
     def _sought(self) -> None:
-        session = self._session
-        if self._run is None or session.path != self._run or not self._set:
+        session, run = self._session, self._run
+        if run is None or session.path != run:
             return
-        run, self._run = self._run, None
+        self._run = None
         if session.can_go_on:
             session.go_on()
         elif session.kept is None:
             self.nothing_kept.emit(run)
+
+
+def order_of(replay: Replay) -> Path | None:
+    """The client's order file that a replay was compared with, if it is still there."""
+    return Path(replay.order) if replay.order and Path(replay.order).is_file() else None

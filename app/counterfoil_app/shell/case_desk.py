@@ -17,7 +17,7 @@ from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.file_search import FileSearch
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.history import History, Past
-from counterfoil_app.model.resumption import Resumption
+from counterfoil_app.model.resumption import Resumption, order_of
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.standing import NextStep, Standing
 from counterfoil_app.shell.clerk import Clerk
@@ -83,7 +83,8 @@ class CaseDesk(QObject):
         if step is NextStep.SHOW_REPLAY:
             self.replay_wanted.emit()
         elif step is NextStep.RESUME and found.replay is not None:
-            self._resumption.begin(file.file, found.replay, self._files.open_bundle)
+            resume = partial(self._resumption.begin, found.replay)
+            self._files.open_bundle(file.file, order_of(found.replay), resume)
         elif step in (NextStep.SIGN, NextStep.SHOW_RESULT) and past is not None:
             sign = step is NextStep.SIGN
             if past.file == self._session.result_file and not self._session.running:  # it is open behind the desk

@@ -57,17 +57,23 @@ class Files(QObject):
 
     # Opening
 
-    def open_bundle(self, path: Path, order: Path | None = None) -> None:
-        """Open a bundle; asks first when a replay is running, or what was found is not signed."""
+    def open_bundle(self, path: Path, order: Path | None = None, then: Callable[[], object] | None = None) -> None:
+        """Open a bundle; asks first when a replay is running, or what was found is not signed.
+
+        Args:
+            path: The bundle.
+            order: The client's order to compare with.
+            then: Called when the session has begun to open it, and not where the user leaves open what is.
+        """
         if not path.exists():
             failure = Failure(say("There is no file {0}.", str(path)), "", "", expected=True, role="file")
             offer_another(self._window, failure, self.choose_bundle)
             return
         if self._session.running:
             sentence = self.tr("A replay of {0} is running.").format(name_of(self._session.path))
-            ask_to_stop(self._window, sentence, self.tr("Stop it and open"), partial(self._open_now, path, order))
+            ask_to_stop(self._window, sentence, self.tr("Stop it and open"), partial(self._open_now, path, order, then))
         else:
-            self.leave_result(self.tr("Open without signing"), partial(self._open_now, path, order))
+            self.leave_result(self.tr("Open without signing"), partial(self._open_now, path, order, then))
 
     def leave_result(self, confirm: str, then: Callable[[], None]) -> None:
         """Go on with what takes the open result off the window; asks first when it is not signed."""
@@ -102,12 +108,14 @@ class Files(QObject):
         if not self._session.running:
             self.leave_result(self.tr("Replay without signing"), self._queue.start)
 
-    def _open_now(self, path: Path, order: Path | None) -> None:
+    def _open_now(self, path: Path, order: Path | None, then: Callable[[], object] | None) -> None:
         self.opening.emit()
         folder = path.resolve().parent
         if folder != self.sample_folder.resolve():
             self._settings.folder = folder
         self._session.open(path, order)
+        if then is not None:
+            then()
 
     # Choosing
 
@@ -239,8 +247,8 @@ class Dropping(QObject):
     placed = Signal(str)
     """What was done with the files, as sentences."""
     failed = Signal(Failure)
-    order_given = Signal(Recognised)
-    """An order that the user gave as the client's."""
+    belonging = Signal(Recognised)
+    """A file that belongs to a case: an order that the user gave as the client's, or a capsule."""
     capsule_found = Signal(Path, object)
     """A capsule, and the order to compare it with or None."""
     weights_found = Signal(Path, Path, object, object)
@@ -337,7 +345,7 @@ class Dropping(QObject):
     def _use_orders(self, found: Found) -> list[str]:
         orders = found[FileUse.ORDER]
         for order in orders:
-            self.order_given.emit(order)
+            self.belonging.emit(order)
         if not orders or found[FileUse.RUN] or found[FileUse.CAPSULE]:
             return []
         path = orders[0].path
@@ -401,7 +409,7 @@ class Dropping(QObject):
 
     def _use_capsules(self, found: Found) -> list[str]:
         for each in found[FileUse.CAPSULE]:
-            self.order_given.emit(each)
+            self.belonging.emit(each)
             self.capsule_found.emit(each.path, self._order_of(each, found))
         return []
 

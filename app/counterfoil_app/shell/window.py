@@ -261,7 +261,7 @@ class MainWindow(QMainWindow):
         session.devices_changed.connect(menus.show_devices)
         session.exports.finished.connect(self._exported)
         session.misnamed.connect(self._misnamed)
-        self.dropping.order_given.connect(self.clerk.note_recognised)
+        self.dropping.belonging.connect(self.clerk.note_recognised)
         self.verdicts.was_read.connect(self.clerk.note_reading)
         self.case_desk.files_wanted.connect(self.open_files)
         self.case_desk.replay_wanted.connect(self._leave_home)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text
@@ -18,6 +18,7 @@ from counterfoil_app.model.history import History
 from counterfoil_app.views import layouts
 from counterfoil_app.views.cards import Cards, Part
 from counterfoil_app.views.case_list import CaseList, FileLine, look_of
+from counterfoil_app.views.frame import Frame
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import caption, clear_layout, enlarged, label, logo, restyle, tell
 
@@ -57,6 +58,7 @@ class HomeView(QWidget):
         self._history = history
         self._theme = theme
         self._running: Path | None = None
+        self._entered = False
         self._shape: tuple[bool, bool] | None = None
         self.notice = label("", "notice")
         self.list = CaseList(theme)
@@ -83,21 +85,15 @@ class HomeView(QWidget):
             self.cards, self._make_samples(sample_actions), 1, inside=self._right, margins=layouts.NONE, spacing=12
         )
         self._inside = QWidget()
-        self._grid = QGridLayout(self._inside)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(28)
-        self._grid.setVerticalSpacing(16)
-        self._grid.addLayout(top, 0, 0, 1, 2)
+        # A box and no grid: a grid is vague about the height of wrapped text that spans its columns.
+        self._parts = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._parts.setSpacing(24)
+        layouts.column(top, self._parts, inside=self._inside, margins=layouts.NONE, spacing=16)
         page = QWidget()
         column = layouts.column(self._inside, 1, margins=(28, 22, 28, 22))
         # Stretches beside the column, and no alignment: an aligned widget is not asked how high its wrapped text is.
         layouts.row(1, (column, 1000), 1, inside=page, margins=layouts.NONE)
-        self._scroll = QScrollArea()
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(page)
+        self._scroll = Frame(page)
         layouts.column(self._scroll, inside=self, margins=layouts.NONE)
         follow(self._changed, cases.changed, history.changed)
         theme.changed.connect(self._changed)
@@ -139,10 +135,10 @@ class HomeView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Show the cases as they are now: files may have moved meanwhile, and another window may have changed them."""
         super().showEvent(event)
+        self._entered = True
+        self.cards.of[Part.AUDITOR].buttons[0].setFocus()
         self._cases.refresh()
         self._draw()
-        rows = self.list.rows
-        (rows[0].button if rows else self.cards.of[Part.AUDITOR].buttons[0]).setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put the cards where there is room."""
@@ -162,6 +158,9 @@ class HomeView(QWidget):
         if problem is not None:
             tell(self.notice, failure_text(Failure.of(problem)), Tone.WARN)
         self._show_recent()
+        if self._entered and self.list.rows:  # the keyboard goes where the user most likely goes on
+            self._entered = False
+            self.list.rows[0].button.setFocus()
         for part in (self._cases_title, self.list):
             part.setVisible(bool(cases))
         self.empty.setVisible(not self._cases.cases)
@@ -193,9 +192,8 @@ class HomeView(QWidget):
             return
         self._shape = beside, some
         for part in (self._left, self._right):
-            self._grid.removeWidget(part)
-        first, second = (self._left, self._right) if some else (self._right, self._left)
-        self._grid.addWidget(first, 1, 0, 1, 1 if beside else 2)
-        self._grid.addWidget(second, 1 if beside else 2, 1 if beside else 0, 1, 1 if beside else 2)
-        self._grid.setColumnStretch(0, 5)
-        self._grid.setColumnStretch(1, 3)
+            self._parts.removeWidget(part)
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        self._parts.setDirection(direction)
+        for part in (self._left, self._right) if some else (self._right, self._left):
+            self._parts.addWidget(part, (5 if part is self._left else 3) if beside else 0)
