@@ -530,9 +530,7 @@ class StepsView(QWidget):
         for action in (self.copy_trainer_action, self.copy_replay_action):
             action.setEnabled(self._result() is not None)
         chosen = self._session.selected_step is not None
-        disputed = (
-            chosen and self._session.dispute is not None and self._session.dispute.step == self._session.selected_step
-        )
-        self.show_actions["dispute"].setEnabled(disputed)
+        dispute = self._session.dispute
+        self.show_actions["dispute"].setEnabled(dispute is not None and dispute.step == self._session.selected_step)
         for name in ("merkle", "divergence"):
             self.show_actions[name].setEnabled(chosen)
