@@ -142,5 +142,5 @@ def test_a_picture_has_the_pixels_of_its_row() -> None:
 def test_distances_are_named_by_their_powers() -> None:
     bars = ulp_bars([3, 0, 2, 1], "equal")
     assert [(bar.name, bar.counts, bar.below) for bar in bars] == [
-        ("equal", (3,), "equal"), ("1", (0,), "2\u2070"), ("2\u20133", (2,), "2\u00b9"), ("4\u20137", (1,), "2\u00b2"),
+        ("equal", (3,), "="), ("1", (0,), "2\u2070"), ("2\u20133", (2,), "2\u00b9"), ("4\u20137", (1,), "2\u00b2"),
     ]  # fmt: skip

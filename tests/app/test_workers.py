@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import LocalWorkers, WorkerState
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views.workers import WorkersDialog
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -48,3 +49,26 @@ def test_a_replay_without_workers_shows_none(opened: MainWindow, engine: FakeEng
     assert not opened.header.progress.toolTip()
     engine.gate.set()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+
+
+def test_a_table_says_where_each_is_and_how_fast(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    assert not opened.commands["workers"].isEnabled()
+    engine.crew = CREW
+    opened.session.workers = 4
+    engine.halt = 12
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: opened.session.steps.done == 11)
+    opened.commands["workers"].trigger()
+    (dialog,) = opened.findChildren(WorkersDialog)
+    model = dialog.workers.model
+    lines = [[model.index(row, column).data() for column in range(model.columnCount())] for row in range(4)]
+    assert lines == [
+        ["1", "node-1", "cuda:0", "4", "3", "17", "1.7 steps/s"],
+        ["2", "node-1", "cuda:1", "waiting", "2", "10", "1.0 steps/s"],
+        ["3", "not ready", "", "opening the run", "0", "0", ""],
+        ["4", "not ready", "", "No CUDA device can be used on this machine.", "0", "0", ""],
+    ]
+    assert dialog.workers.together.text() == "1 of 4 workers replay; together 27 steps, 2.7 steps/s."
+    engine.gate.set()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+    assert model.rowCount() == 4, "what each did stays in view"

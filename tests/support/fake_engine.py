@@ -107,6 +107,7 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
+from counterfoil.audit.values.dispute import listed_parts
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.sampling import NonceSource
 from counterfoil.audit.values.steptable import Recorded
@@ -629,7 +630,9 @@ class FakeEngine:
         return Difference(
             sentence=say("All {0} steps that were compared are equal.", self.steps)
             if step is None
-            else say("The first step that differs is {0} of {1}: {2}.", step, self.steps, "state, loss"),
+            else say(
+                "The first step that differs is {0} of {1}: {2}.", step, self.steps, listed_parts(("state", "loss"))
+            ),
             runs=(runs[0], runs[1]),
             orders=(Unlike("seed", "1", "2"),) if other else (),
             machines=() if equal else (Unlike("device", "cpu", "cuda:0"),),

@@ -58,6 +58,7 @@ from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.views.results import QueueView, ResultsDialog
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
+from counterfoil_app.views.workers import WorkersDialog
 
 CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
     Part.CLIENT: (),
@@ -164,6 +165,16 @@ class MainWindow(QMainWindow):
                 lambda session: session.phase is not Phase.EMPTY,
             ),
             *self._rows_of_views(),
+            Row(
+                "workers",
+                Face(
+                    self.tr("&Workers\u2026"),
+                    tip=self.tr("Show where each worker of the replay is, and how fast it goes"),
+                ),
+                self.show_workers,
+                "Ctrl+Shift+W",
+                lambda session: session.workers > 1 or bool(session.progress.workers),
+            ),
             Row("layout", Face(self.tr("&Restore layout")), lambda: self.desk.restore()),
             Row("quit", Face(self.tr("&Quit")), self.close, QKeySequence.StandardKey.Quit),
         ]
@@ -369,6 +380,12 @@ class MainWindow(QMainWindow):
         dialog.accepted.connect(self._device_chosen)
         dialog.accepted.connect(self.header.show_devices)
         open_dialog(dialog)
+
+    def show_workers(self) -> None:
+        """Show the workers of the replay beside the window."""
+        dialog = WorkersDialog(self.session, self.theme, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
 
     def plan_fleet(self, plans: Mapping[str, Plan] | None = None, over: QWidget | None = None) -> None:
         """Show what runs past the machines at hand take.

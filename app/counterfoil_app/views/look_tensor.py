@@ -224,7 +224,7 @@ def ulp_bars(counts: Sequence[int], equal: str) -> list[Bar]:
     for power, count in enumerate(counts):
         low, high = 2 ** (power - 1) if power else 0, 2**power - 1
         name = equal if not power else text.count(low) if low == high else f"{text.count(low)}\u2013{text.count(high)}"
-        below = equal if not power else f"2{_raised(power - 1)}"
+        below = "=" if not power else f"2{_raised(power - 1)}"
         bars.append(Bar(name, (count,), below))
     return bars
 

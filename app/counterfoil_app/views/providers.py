@@ -59,7 +59,7 @@ class ProvidersDialog(InquiryDialog):
         self._shown: object = None
         self.progress.setAccessibleName(self.tr("Progress of the comparison"))
         self.time_left = label("", "muted")
-        page = Page(self.tr("What was found"))
+        self.page = page = Page(self.tr("What was found"))
         self.model: RecordTable[Line] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Providers"))
         self.add = button(self.tr("A&dd runs\u2026"), self.runs_wanted)
@@ -87,8 +87,6 @@ class ProvidersDialog(InquiryDialog):
         start = button(self.tr("&Compare"), self._start)
         self.close_button = button(self.tr("C&lose"), self.close)
         self.arrange(page, choose_order, start, self.choose_data, self.close_button)
-        layout = self.layout()
-        assert layout is not None
         layouts.fill(self.top, (self.time_left, 0, Qt.AlignmentFlag.AlignTop))
 
     # What the user does
@@ -221,6 +219,7 @@ class ProvidersDialog(InquiryDialog):
             parting = comparison.parting
             if parting is not None:
                 self.matrix.choose(parting.step, parting.second[0])
+                self.page.ensureWidgetVisible(self.matrix)
             else:
                 self.said.setText(self.tr("No step differs."))
         rulings = [ruling for parting in comparison.ruled for ruling in parting.rulings]

@@ -30,7 +30,7 @@ from counterfoil.audit.values.difference import (
     StateDifference,
     Unlike,
 )
-from counterfoil.audit.values.dispute import COMBINE, UPDATE, share_of
+from counterfoil.audit.values.dispute import COMBINE, UPDATE, listed_parts, share_of
 from counterfoil.audit.values.events import Event
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
@@ -353,7 +353,9 @@ def _sentence(found: Difference) -> str:
         sentences.append(say("They differ from the beginning: the initial states are not the same."))
     else:
         sentences.append(
-            say("The first step that differs is {0} of {1}: {2}.", found.step, found.compared, ", ".join(found.parts))
+            say(
+                "The first step that differs is {0} of {1}: {2}.", found.step, found.compared, listed_parts(found.parts)
+            )
         )
         if found.part:
             sentences.append(say("The first part of it that differs is {0}.", found.part))

@@ -8,7 +8,7 @@ from enum import Enum
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.plaintext import spelled
-from counterfoil.base.sentence import Sentence, enumeration, say
+from counterfoil.base.sentence import Sentence, enumeration, joined, say
 from counterfoil.commit.merkle import MerkleComparison
 from counterfoil.signing.publickeys import key_id_of
 
@@ -157,6 +157,11 @@ _PARTS = {
 def named_parts(parts: Sequence[str]) -> Sentence:
     """Name the parts of a leaf in a sentence, one or more: ``state, loss and fingerprints``."""
     return enumeration([_PARTS.get(part, part) for part in parts])
+
+
+def listed_parts(parts: Sequence[str]) -> Sentence:
+    """Name the parts of a leaf in a list: ``state, loss``; also none."""
+    return joined(*(_PARTS.get(part, part) for part in parts), between=", ")
 
 
 class Right(Enum):
