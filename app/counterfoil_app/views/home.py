@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, QEvent, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
@@ -28,6 +28,8 @@ BESIDE_CHARACTERS = 150
 CARDS_CHARACTERS = 46
 WIDEST_CHARACTERS = 190
 MOST_RECENT = 6
+LAYOUT_LEVELS = 8
+"""More than parts lie in each other here."""
 
 
 class HomeView(QWidget):
@@ -165,6 +167,13 @@ class HomeView(QWidget):
             part.setVisible(bool(cases))
         self.empty.setVisible(not self._cases.cases)
         self._arrange()
+        if self.isVisible():
+            self._settle()
+
+    def _settle(self) -> None:
+        """Lay everything out now: what wrapped text needs goes up one part at a time, and each would be seen."""
+        for _ in range(LAYOUT_LEVELS):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
     def _show_recent(self) -> None:
         known = self._cases.cases if self._history.is_known else ()
