@@ -93,6 +93,7 @@ GPUS
 GivenFileError
 Gpt2Size
 Gpu
+HandOver
 HeadsChecked
 Kept
 LabelFlip
@@ -258,6 +259,7 @@ with_client_key
 with_client_order
 with_trainer_key
 write_capsule
+write_hand_over
 write_steps_csv
 write_whole
 """.strip().splitlines()

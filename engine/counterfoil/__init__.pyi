@@ -253,6 +253,10 @@ from .distributed.hooks import (
     exact_allreduce_hook as exact_allreduce_hook,
     set_exact_reduce_scatter as set_exact_reduce_scatter,
 )
+from .exports.handover import (
+    HandOver as HandOver,
+    write_hand_over as write_hand_over,
+)
 from .operators.random import uniform as uniform
 from .program.limits import (
     Estimate as Estimate,

@@ -273,7 +273,7 @@ def test_an_order_that_is_gone_has_no_hash(qapp: QApplication, tmp_path: Path) -
     made = contents(engine)
     material = VerdictMaterial(made.report, made.summary, StepData().table, tmp_path / "gone.job")
     request = SigningRequest(tmp_path / "a.pem", None, True, tmp_path / "v.json")
-    page = export._page(material, made.envelope, request)
+    page = export.contents_of(material, made.envelope, request.target, request.case)
     assert (page.order_name, page.order_file) == ("gone.job", None)
     text = document(page).toPlainText()
     assert "gone.job\nits SHA-256\ncould not be read" in text

@@ -32,7 +32,7 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.divergence_table import DivergenceTable
-from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.replaying import Replaying
@@ -88,6 +88,8 @@ class OpenBundle(QObject):
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
         self.result_file: Path | None = None
+        self.handed_over: Path | None = None
+        """The folder, or the zip, that was made of the signed result for others."""
         self.selected_step: int | None = None
         self._clear_bundle()
 
@@ -107,7 +109,7 @@ class OpenBundle(QObject):
         self.dispute: Dispute | None = None
         self.resumed_from: int | None = None
         self.report: AuditReport | None = None
-        self.verdict_file = self.result_file = None
+        self.verdict_file = self.result_file = self.handed_over = None
         self.failure = None
         self.selected_step = None
         self.sample: Sample | None = None
@@ -232,6 +234,13 @@ class OpenBundle(QObject):
     def can_export_capsule(self) -> bool:
         """Whether the replay ended with a step that accuses the trainer, which anybody can check from a capsule."""
         return self.report is not None and self.report.dispute is not None and self.report.dispute.stands_alone
+
+    def material(self) -> VerdictMaterial | None:
+        """What a verdict on the open run is made from; None while there is no report."""
+        if self.report is None:
+            return None
+        found = (self.report, self.summary, self.steps.snapshot())
+        return VerdictMaterial(*found, self.order, self.begun, self.ended, self.trust)
 
     def select_step(self, step: int) -> None:
         """Mark a step in all views."""

@@ -185,7 +185,7 @@ class Menus(QObject):
         self._add(menu, "open", "open_anything")
         self.recent_menu = menu.addMenu(self.tr("Open &recent"))
         self._add(menu, "home", "", "honest_sample", "tampered_sample", "data", "")
-        self._add(menu, "verdict", "table", "capsule")
+        self._add(menu, "verdict", "hand_over", "table", "capsule")
         menu.addActions(list(plots))
         self._add(menu, "read_verdict", "results", "keys", "", "preferences", "quit")
 

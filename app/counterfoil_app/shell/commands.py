@@ -63,7 +63,8 @@ class Commands(QObject):
             "compare_known": (files.use_known_order, ""),
             "drop_order": (files.drop_order, ""),
             "data": (files.choose_data, "Ctrl+D"),
-            "verdict": (self._verdicts.sign, "Ctrl+E"),
+            "verdict": (lambda: self._verdicts.sign(), "Ctrl+E"),
+            "hand_over": (self._verdicts.hand_over, "Ctrl+H"),
             "table": (files.choose_table, "Ctrl+Shift+E"),
             "capsule": (files.choose_capsule, "Ctrl+Shift+C"),
             "read_verdict": (files.choose_verdict_file, "Ctrl+Shift+V"),
@@ -115,6 +116,11 @@ class Commands(QObject):
             ),
             "verdict": Face(
                 self.tr("&Export signed verdict\u2026"), "export", self.tr("Sign what the replay found, and save it")
+            ),
+            "hand_over": Face(
+                self.tr("Hand over\u2026"),
+                "handover",
+                self.tr("Make a folder for others: verdict, report, capsule, your key, and how to check each"),
             ),
             "table": Face(self.tr("Export step &table\u2026"), "table", self.tr("Save the replayed steps as CSV")),
             "capsule": Face(
@@ -171,6 +177,7 @@ class Commands(QObject):
             "drop_order": lambda session: session.order is not None and not session.running,
             "data": lambda session: session.data_file is not None and not session.running,
             "verdict": lambda session: session.report is not None,
+            "hand_over": lambda session: session.report is not None and session.report.is_about,
             "table": lambda session: session.steps.done > 0,
             "capsule": lambda session: session.can_export_capsule,
             "replay": lambda session: session.can_replay and not session.only_refuses,

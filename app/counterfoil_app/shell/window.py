@@ -259,7 +259,7 @@ class MainWindow(QMainWindow):
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
-        session.exports.finished.connect(self._exported)
+        follow(self._exported, session.exports.finished, self.verdicts.handed_over)
         session.misnamed.connect(self._misnamed)
         self.dropping.belonging.connect(self.clerk.note_recognised)
         self.verdicts.was_read.connect(self.clerk.note_reading)

@@ -142,8 +142,23 @@ class Section:
     whole: bool = False
 
 
-def charts(contents: Contents, width: float, height: float) -> list[tuple[str, QImage]]:
-    """Draw the report's charts, each with its caption."""
+@dataclass(frozen=True)
+class Chart:
+    """A picture of the report.
+
+    Attributes:
+        caption: What stands below it.
+        said: What it shows, for who does not see it.
+        image: The picture.
+    """
+
+    caption: str
+    said: str
+    image: QImage
+
+
+def charts(contents: Contents, width: float, height: float) -> list[Chart]:
+    """Draw the report's charts."""
     curves = contents.curves
     if not len(curves.steps):
         return []
@@ -156,23 +171,42 @@ def charts(contents: Contents, width: float, height: float) -> list[tuple[str, Q
     corrections = [Series("", curves.steps, curves.corrections, LIGHT.replay)]
     dashed = _tr(" The dashed line is the disputed step.") if mark is not None else ""
     return [
-        (
+        Chart(
             _tr("Loss of each replayed step: the line is the trainer's, the dots are the replay's.") + dashed,
+            " ".join(filter(None, (_said(_tr("Trainer's loss"), loss[0]), _said(_tr("Replay's loss"), loss[1])))),
             chart.draw(loss, width, height, mark, step, _tr("loss")),
         ),
-        (
+        Chart(
             _tr("Corrections: logged roundings in which this machine took the trainer's direction.") + dashed,
+            _said(_tr("Corrections"), corrections[0]),
             chart.draw(corrections, width, height, mark, step, _tr("corrections"), counts=True),
         ),
     ]
 
 
-def sections(contents: Contents, captions: Sequence[str], width: int, height: int) -> list[Section]:
+def _said(name: str, series: Series) -> str:
+    """A curve in a sentence; empty where there is nothing of it."""
+    finite = np.flatnonzero(np.isfinite(series.y))
+    if not len(finite):
+        return ""
+    first, last, values = finite[0], finite[-1], series.y[finite]
+    return _tr("{0}: {1} at step {2}, {3} at step {4}; between {5} and {6}.").format(
+        name,
+        text.number(series.y[first]),
+        text.count(int(series.x[first])),
+        text.number(series.y[last]),
+        text.count(int(series.x[last])),
+        text.number(values.min()),
+        text.number(values.max()),
+    )
+
+
+def sections(contents: Contents, pictures: Sequence[Chart], width: int, height: int) -> list[Section]:
     """The parts of the report, in their order.
 
     Args:
         contents: What it is made from.
-        captions: Those of the charts, which the document knows as ``chart:0`` and so on.
+        pictures: The charts, which the document knows as ``chart:0`` and so on.
         width: Width of the page in pixels.
         height: Height of a chart.
     """
@@ -186,15 +220,13 @@ def sections(contents: Contents, captions: Sequence[str], width: int, height: in
     ]
     if report.dispute is not None:
         parts += _dispute(report.dispute, width)
-    if captions:
-        body = "".join(
-            f'<p><img src="chart:{number}" width="{width}" height="{height}"></p>{_paragraph(caption, "muted")}'
-            for number, caption in enumerate(captions)
-        )
-        parts.append(Section(_tr("The replay"), body, whole=True))
+    for number, picture in enumerate(pictures):
+        image = f'<img src="chart:{number}" width="{width}" height="{height}" alt="{escape(picture.said)}">'
+        body = f"<p>{image}</p>{_paragraph(picture.caption, 'muted')}"
+        parts.append(Section("" if number else _tr("The replay"), body, whole=True))
     parts += _environments(report, width)
     parts += _places(report, width)
-    parts.append(Section(_tr("Signature"), _table(_signature(contents), width), whole=True))
+    parts.append(Section(_tr("Signature"), _table(_signature(contents), width) + _line(contents, width), whole=True))
     parts.append(Section(_tr("How to verify this report"), _how_to_verify(contents), whole=True))
     parts.append(Section(_tr("Glossary"), _table(_glossary(), width)))
     return parts
@@ -226,7 +258,8 @@ def _paragraph(value: str, kind: str = "") -> str:
 def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
     """Names and values."""
     cells = "".join(
-        f'<tr><td width="{width * 24 // 100}" class="name">{escape(name)}</td><td>{_html(value)}</td></tr>'
+        f'<tr><th scope="row" align="left" width="{width * 24 // 100}" class="name">{escape(name)}</th>'
+        f"<td>{_html(value)}</td></tr>"
         for name, value in rows
     )
     return f'<table width="{width}" cellspacing="0">{cells}</table>'
@@ -234,7 +267,7 @@ def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
 
 def _columns(head: Sequence[str], lines: Iterable[Sequence[str]], width: int) -> str:
     """A table of values under headings; the values are plain text."""
-    titles = "".join(f'<td class="name">{escape(title)}</td>' for title in head)
+    titles = "".join(f'<th scope="col" align="left" class="name">{escape(title)}</th>' for title in head)
     rows = "".join(
         "<tr>" + "".join(f'<td class="hash">{escape(cell)}</td>' for cell in line) + "</tr>" for line in lines
     )
@@ -259,7 +292,7 @@ def _head(contents: Contents, width: int) -> str:
         (_tr("Auditor"), case.auditor),
     ]
     box = (
-        f'<table width="{width}" cellspacing="0" style="margin-top: 14px">'
+        f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
         f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
@@ -360,6 +393,22 @@ def _signature(contents: Contents) -> list[tuple[str, str]]:
         (_tr("Signed verdict"), contents.verdict_name),
         (_tr("its SHA-256"), _hash(Digest.of(contents.envelope))),
     ]
+
+
+def _line(contents: Contents, width: int) -> str:
+    """A line to sign on paper."""
+    by_hand = _tr("On paper, for who needs that; what can be checked is the digital signature above.")
+    rule = f"border-top: 1px solid {LIGHT.text}"
+    gap, part = width * 6 // 100, width * 47 // 100
+    signer = _tr("Signature, {0}").format(contents.case.auditor) if contents.case.auditor else _tr("Signature")
+    cells = (
+        f'<td width="{part}" class="line" style="{rule}">{escape(_tr("Place and date"))}</td>'
+        f'<td width="{gap}"></td><td width="{part}" class="line" style="{rule}">{escape(signer)}</td>'
+    )
+    table = (
+        f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 44px"><tr>{cells}</tr></table>'
+    )
+    return _paragraph(by_hand, "muted") + table
 
 
 def _method() -> list[tuple[int, str]]:
@@ -463,7 +512,8 @@ def _checks(report: AuditReport, width: int) -> str:
         look = words.check(check)
         state = f'<b style="color: {LIGHT.tone(look.tone)}">{escape(look.word)}</b>'
         lines.append(
-            f'<tr><td width="{width * 16 // 100}">{state}</td><td><b>{escape(words.check_title(check.number))}</b>'
+            f'<tr><th scope="row" align="left" width="{width * 16 // 100}" class="state">{state}</th>'
+            f"<td><b>{escape(words.check_title(check.number))}</b>"
             f'<br><span class="muted">{escape(translated(check.detail))}</span></td></tr>'
         )
     return f'<table width="{width}" cellspacing="0">{"".join(lines)}</table>'

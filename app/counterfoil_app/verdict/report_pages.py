@@ -45,6 +45,7 @@ h1 {{ font-size: 24px; margin: 0 0 2px 0; }}
 h2 {{ font-size: 15px; margin: {HEADING_GAP}px 0 4px 0; }}
 p {{ margin: 2px 0 6px 0; }}
 td {{ padding: 1px 10px 1px 0; }}
+th {{ padding: 1px 10px 1px 0; font-weight: normal; }}
 .name, .muted {{ color: {LIGHT.muted}; }}
 .hash {{ font-family: '{MONO}'; font-size: 11px; }}
 .box {{ padding: 12px 16px; }}
@@ -149,8 +150,8 @@ def pages_filled(document: QTextDocument) -> list[float]:
 
 def _laid_out(contents: Contents, width: float, height: float, chart_height: int, last: int) -> QTextDocument:
     pictures = charts(contents, width, chart_height)
-    parts = sections(contents, [name for name, _ in pictures], round(width), chart_height)
-    images = [image for _, image in pictures]
+    parts = sections(contents, pictures, round(width), chart_height)
+    images = [picture.image for picture in pictures]
     heights = [_written([part], images, width).size().height() for part in parts]
     document = _written(parts, images, width, page_starts(heights, [part.whole for part in parts], height, last))
     document.setPageSize(QSizeF(width, height))
