@@ -204,6 +204,7 @@ exact_allreduce_hook
 export_weights
 find_disputed_rows
 find_progress
+figures
 follow
 follow_run
 generate_key
@@ -211,11 +212,14 @@ grouped
 inspect
 inspect_stages
 is_public_key
+joined_time
+kept_said
 key_id_of
 limits_for
 list_devices
 load_private_key
 load_public_key
+log_said
 loop
 meaning_of
 measured_by
@@ -239,6 +243,7 @@ read_client_order
 recognise
 record
 rows_named
+recorded_log_said
 run_audit
 run_difference
 run_panel

@@ -125,6 +125,13 @@ from .audit.values.events import (
     StepReplayed as StepReplayed,
     WorkersReported as WorkersReported,
 )
+from .audit.values.figures import (
+    figures as figures,
+    joined_time as joined_time,
+    kept_said as kept_said,
+    log_said as log_said,
+    recorded_log_said as recorded_log_said,
+)
 from .audit.values.fleet import (
     Fleet as Fleet,
     FleetRequest as FleetRequest,

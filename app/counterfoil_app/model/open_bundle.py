@@ -6,7 +6,6 @@ It holds what the engine reported and draws no conclusions.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
@@ -115,8 +114,6 @@ class OpenBundle(QObject):
         self.sample: Sample | None = None
         self.was_stopped = False
         self.kept: Kept | None = None
-        self.begun: datetime | None = None
-        self.ended: datetime | None = None
         self._meter.forget()
 
     def files_read(self) -> tuple[Path, ...]:
@@ -240,7 +237,7 @@ class OpenBundle(QObject):
         if self.report is None:
             return None
         found = (self.report, self.summary, self.steps.snapshot())
-        return VerdictMaterial(*found, self.order, self.begun, self.ended, self.trust)
+        return VerdictMaterial(*found, self.order, self.trust)
 
     def select_step(self, step: int) -> None:
         """Mark a step in all views."""
@@ -256,7 +253,7 @@ class OpenBundle(QObject):
             self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
-            self.result_file, self.was_stopped, self.begun, self.ended,
+            self.result_file, self.was_stopped,
         )  # fmt: skip
 
     # What comes in; for the session
@@ -272,7 +269,7 @@ class OpenBundle(QObject):
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
         self.verdict_file, self.kept, self.result_file = finished.verdict_file, finished.kept, finished.file
-        self.was_stopped, self.begun, self.ended = finished.stopped, finished.begun, finished.ended
+        self.was_stopped = finished.stopped
         self._take_checks(self.report.checks if self.report is not None else ())
 
     def _take_checks(self, checks: Iterable[Check]) -> None:
@@ -301,7 +298,6 @@ class OpenBundle(QObject):
     def _absorb(self, snapshot: Snapshot) -> None:
         """Know what happened in the replay."""
         if snapshot.started is not None:
-            self.begun = datetime.now(UTC)
             self.sample = snapshot.started.sample
             self._leave_out(self.sample)
             self._take_checks(snapshot.started.checks)
@@ -323,7 +319,6 @@ class OpenBundle(QObject):
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report, self.kept = snapshot.report, snapshot.kept
-            self.ended = datetime.now(UTC)
 
     def _leave_out(self, sample: Sample | None) -> None:
         """Mark the steps that a sample leaves out."""

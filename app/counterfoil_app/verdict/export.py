@@ -157,8 +157,6 @@ def contents_of(material: VerdictMaterial, envelope: bytes, verdict: Path, case:
         case=case,
         order_name=name_of(material.order),
         order_file=order_file,
-        begun=material.begun,
-        ended=material.ended,
         trust=material.trust,
     )
 

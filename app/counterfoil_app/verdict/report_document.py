@@ -10,13 +10,23 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import escape
 
 import numpy as np
 from PySide6.QtGui import QImage
 
-from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable, Trust
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    Digest,
+    Dispute,
+    Finding,
+    Outcome,
+    StepTable,
+    Trust,
+    figures,
+    joined_time,
+)
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
@@ -93,8 +103,6 @@ class Contents:
         case: Number and parties.
         order_name: File name of the client's order; empty when none was given.
         order_file: SHA-256 of that file; None when it could not be read.
-        begun: When the replay began; None when that is not known.
-        ended: When it ended.
         trust: What the outcome rests on, for who knows the auditor's keys; None where that is what the report says.
     """
 
@@ -106,8 +114,6 @@ class Contents:
     case: Case = NO_CASE
     order_name: str = ""
     order_file: Digest | None = None
-    begun: datetime | None = None
-    ended: datetime | None = None
     trust: Trust | None = None
 
     @property
@@ -295,7 +301,7 @@ def _head(contents: Contents, width: int) -> str:
         f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
+        f"{escape(words.headline(report))}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
         f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
     )
     question = _tr("Is the training that was ordered the training that happened?")
@@ -332,6 +338,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         "bundle": _tr("taken from the bundle itself; not compared with the client's own file"),
     }[report.order_source]
     order, made = contents.order_name, []
+    recorded = None if summary is None or summary.run is None else summary.run.recorded
     if summary is not None:
         made = [
             (_tr("Recipe"), f"{summary.order.recipe}; {summary.order.optimizer}"),
@@ -341,10 +348,10 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
             known = "" if file.revision is None else _tr(", revision {0}").format(file.revision)
             made.append((_tr("Made from"), Html(f"{escape(file.file + known)}<br>{_hash(file.digest)}")))
     times = []
-    if contents.begun is not None and contents.ended is not None:
+    if report.begun_at and report.ended_at:
         times = [
-            (_tr("Replay begun"), _moment(contents.begun)),
-            (_tr("Replay ended"), _moment(contents.ended)),
+            (_tr("Replay begun"), text.moment(report.begun_at)),
+            (_tr("Replay ended"), text.moment(report.ended_at)),
         ]
     return [
         (_tr("Job"), report.title or _tr("could not be read")),
@@ -357,10 +364,9 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         (_tr("Run root"), _hash(report.run_root)),
         (_tr("Trainer's key"), _hash(report.trainer_key)),
         *made,
-        (_tr("Steps"), _steps(report)),
+        *((translated(name), translated(said)) for name, said in figures(report, recorded)),
         *times,
-        (_tr("Time of the replay"), text.duration(report.seconds)),
-        *([(_tr("Rounding log"), _log(report))] if report.exact_bits is None else []),
+        (_tr("Time of the replay"), translated(joined_time(text.duration(report.seconds), report))),
     ]
 
 
@@ -378,10 +384,6 @@ def _consent(report: AuditReport) -> list[tuple[str, str]]:
         (_tr("Client's signature"), Html(escape(signature) + (f"<br>{_hash(key_id)}" if key_id else ""))),
         (_tr("Trainer's acceptance"), accepted),
     ]
-
-
-def _moment(when: datetime) -> str:
-    return text.moment(f"{when.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
 
 
 def _signature(contents: Contents) -> list[tuple[str, str]]:
@@ -460,7 +462,7 @@ def _in_words(contents: Contents) -> str:
     dispute = contents.report.dispute
     if dispute is None:
         return ""
-    account = words.dispute_account(dispute, contents.report.mismatched_steps)
+    account = words.dispute_account(dispute, contents.report.earlier_mismatches)
     return f"<b>{escape(account)}</b><br>"
 
 
@@ -487,23 +489,6 @@ def meaning(report: AuditReport) -> str:
         ),
         Outcome.ERROR: _tr("Counterfoil itself failed. Nothing follows for or against the trainer."),
     }[report.outcome]
-
-
-def _steps(report: AuditReport) -> str:
-    line = words.judged_steps(report)
-    if report.mismatched_steps:
-        line += ", " + _tr("{0} different").format(text.count(len(report.mismatched_steps)))
-    return line
-
-
-def _log(report: AuditReport) -> str:
-    return _tr("{0} entries, {1}; {2} corrections, {3} contradictions, {4} omissions").format(
-        text.count(report.log_entries),
-        text.size(report.log_bytes),
-        text.count(report.corrections),
-        text.count(report.contradictions),
-        text.count(report.omissions),
-    )
 
 
 def _checks(report: AuditReport, width: int) -> str:

@@ -218,7 +218,7 @@ class HeaderView(QFrame):
         running = Tone.INFO if session.dispute is None else Tone.BAD
         return {
             Phase.LOADING: Look(self.tr("Opening"), "waiting", Tone.INFO),
-            Phase.UNREADABLE: Look(self.tr("REFUSED"), "refused", Tone.WARN),
+            Phase.UNREADABLE: Look(words.as_signed("REFUSED"), "refused", Tone.WARN),
             Phase.REPLAYING: Look(self.tr("Replaying"), "running", running),
             Phase.PAUSED: Look(self.tr("Paused"), "pause", running),
             Phase.STOPPING: Look(self.tr("Stopping"), "waiting", running),
@@ -228,15 +228,15 @@ class HeaderView(QFrame):
     def _failed_look(self) -> Look:
         failure = self._session.failure
         if failure is not None and not failure.expected:
-            return Look(self.tr("ERROR"), "error", Tone.WARN)
-        return Look(self.tr("INCONCLUSIVE"), "inconclusive", Tone.WARN)
+            return Look(words.as_signed("ERROR"), "error", Tone.WARN)
+        return Look(words.as_signed("INCONCLUSIVE"), "inconclusive", Tone.WARN)
 
     def _sentence(self) -> str:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
             dispute = session.report.dispute
             if dispute is not None and dispute.accuses:  # what it comes to stands first; the rest is in the dispute
-                reason = words.dispute_account(plain(dispute), session.report.mismatched_steps)
+                reason = words.dispute_account(plain(dispute), session.report.earlier_mismatches)
             else:
                 reason = translated(session.report.reason)
             trust = session.trust
