@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from counterfoil import load_public_key
 from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SUMS, VERDICT, commands
@@ -169,7 +170,7 @@ def test_another_result_is_handed_over_by_itself(
     dialog = asked(window, qtbot)
     window.session.replay()
     dialog.ok.click()
-    qtbot.waitUntil(lambda: not dialog.isVisible())
+    qtbot.waitUntil(lambda: not isValid(dialog))
     assert not bundle.with_name("honest-handover").exists(), "what was shown is handed over, or nothing"
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert window.session.handed_over is None

@@ -74,7 +74,7 @@ class _Held:
 
 
 def _without(kind: type, name: str, left_out: tuple[str, ...], **instead: Any) -> Any:
-    """A dataclass as it was before it had some fields; ``instead`` has those that were of another type, or were there."""
+    """A dataclass as it was before it had some fields; ``instead`` has those that were of another type."""
     hints = get_type_hints(kind)
     kept = {item.name: hints[item.name] for item in fields(kind) if item.name not in left_out}
     return make_dataclass(name, list({**kept, **instead}.items()), frozen=True, kw_only=True)
@@ -194,6 +194,11 @@ class History(QObject):
         """Keep what a session finds, from now on."""
         session.concluded.connect(partial(self._keep, session))
         session.exports.signed.connect(partial(self._note_verdict, session))
+
+    def note_signed(self, finished: Finished, verdict: Path) -> None:
+        """Know of a result that is not open where its signed verdict lies."""
+        if finished.file is not None:
+            self._submit(partial(_note_verdict, finished.file, verdict), self._changed)
 
     def _keep(self, session: Session) -> None:
         if not session.steps.done and session.was_stopped:  # nothing was found

@@ -192,7 +192,7 @@ class Menus(QObject):
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))
         self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "fleet", "")
-        self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue")
+        self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue", "sign_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
 
     def _fill_compare_menu(self) -> None:

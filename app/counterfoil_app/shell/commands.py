@@ -28,6 +28,7 @@ class Commands(QObject):
         fleet: Shows what large runs take.
         results: Shows earlier results.
         keys: Shows the known keys.
+        sign_queue: Signs what the queue found.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Commands(QObject):
         fleet: Callable[[], None],
         results: Callable[[], None],
         keys: Callable[[], object],
+        sign_queue: Callable[[], None],
     ) -> None:
         super().__init__(files)
         self._session = session
@@ -50,6 +52,7 @@ class Commands(QObject):
         self._fleet = fleet
         self._results = results
         self._keys = keys
+        self._sign_queue = sign_queue
 
     def rows(self) -> list[Row]:
         """The rows, in the order of the menus."""
@@ -79,6 +82,7 @@ class Commands(QObject):
             "fleet": (self._fleet, ""),
             "add_to_queue": (files.choose_for_queue, "Ctrl+Shift+A"),
             "start_queue": (queue.start, "Ctrl+F5"),
+            "sign_queue": (self._sign_queue, "Ctrl+Shift+S"),
             "stop_queue": (queue.stop, "Ctrl+Shift+F5"),
         }
         faces, enabled = self._faces(), self._enabled()
@@ -162,6 +166,11 @@ class Commands(QObject):
             ),
             "add_to_queue": Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
             "start_queue": Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),
+            "sign_queue": Face(
+                self.tr("S&ign all\u2026"),
+                "export",
+                self.tr("Sign what the queue found: one list, one passphrase, and a verdict for each"),
+            ),
             "stop_queue": Face(self.tr("S&top"), "stop", self.tr("Stop the queue; what waits stays")),
         }
 
@@ -189,6 +198,7 @@ class Commands(QObject):
                 session.can_replay and session.summary is not None and not session.refused_so_far and not queue.running
             ),
             "start_queue": lambda session: bool(queue.waiting) and not queue.running and not session.running,
+            "sign_queue": lambda _session: bool(queue.unsigned) and not queue.running,
             "stop_queue": lambda session: queue.running and session.running,
         }
 

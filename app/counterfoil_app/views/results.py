@@ -30,7 +30,7 @@ class QueueView(QWidget):
     Args:
         queue: The queue.
         theme: The theme of the application.
-        actions: Adding files, starting and stopping, as buttons in this order.
+        actions: Adding files, starting, stopping and signing, as buttons in this order.
     """
 
     def __init__(
