@@ -93,6 +93,7 @@ GPUS
 GivenFileError
 Gpt2Size
 Gpu
+HandOver
 HeadsChecked
 Kept
 LabelFlip
@@ -203,6 +204,7 @@ exact_allreduce_hook
 export_weights
 find_disputed_rows
 find_progress
+figures
 follow
 follow_run
 generate_key
@@ -210,11 +212,14 @@ grouped
 inspect
 inspect_stages
 is_public_key
+joined_time
+kept_said
 key_id_of
 limits_for
 list_devices
 load_private_key
 load_public_key
+log_said
 loop
 meaning_of
 measured_by
@@ -238,6 +243,7 @@ read_client_order
 recognise
 record
 rows_named
+recorded_log_said
 run_audit
 run_difference
 run_panel
@@ -258,6 +264,7 @@ with_client_key
 with_client_order
 with_trainer_key
 write_capsule
+write_hand_over
 write_steps_csv
 write_whole
 """.strip().splitlines()

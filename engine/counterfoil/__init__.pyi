@@ -125,6 +125,13 @@ from .audit.values.events import (
     StepReplayed as StepReplayed,
     WorkersReported as WorkersReported,
 )
+from .audit.values.figures import (
+    figures as figures,
+    joined_time as joined_time,
+    kept_said as kept_said,
+    log_said as log_said,
+    recorded_log_said as recorded_log_said,
+)
 from .audit.values.fleet import (
     Fleet as Fleet,
     FleetRequest as FleetRequest,
@@ -252,6 +259,10 @@ from .distributed.hooks import (
     ExactAllreduceState as ExactAllreduceState,
     exact_allreduce_hook as exact_allreduce_hook,
     set_exact_reduce_scatter as set_exact_reduce_scatter,
+)
+from .exports.handover import (
+    HandOver as HandOver,
+    write_hand_over as write_hand_over,
 )
 from .operators.random import uniform as uniform
 from .program.limits import (

@@ -37,7 +37,7 @@ def test_no_button_of_the_header_moves_or_changes(window_of: MakeWindow, bundle:
     """Through opening, a stopped replay that is found, a replay, a pause, its end, and a file that is refused."""
     engine = FakeEngine(data_file="digits.cfdata")
     window = window_of(engine)
-    engine.progress["cpu", SegmentRequest()] = Kept(Path("progress"), 2, 12, 10)
+    engine.progress["cpu", SegmentRequest()] = Kept(Path("progress"), 2, 12, 10, 10)
     engine.inspect_gate.clear()
     window.open_bundle(bundle)
     qtbot.waitUntil(lambda: window.header.isVisible())
@@ -75,7 +75,7 @@ def test_a_click_meant_for_compare_starts_no_replay(window_of: MakeWindow, bundl
     """What was at the pointer when the window came up again is what is there when progress is found."""
     engine = FakeEngine()
     window = window_of(engine)
-    engine.progress["cpu", SegmentRequest()] = Kept(Path("progress"), 2, 12, 10)
+    engine.progress["cpu", SegmentRequest()] = Kept(Path("progress"), 2, 12, 10, 10)
     asked: list[QAction] = []
     window.commands["compare"].triggered.disconnect()
     window.commands["compare"].triggered.connect(lambda: asked.append(window.commands["compare"]))

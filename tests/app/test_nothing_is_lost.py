@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hmac
 import shutil
+import zlib
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,11 +19,19 @@ from tests.app.test_nothing_misleads import idle, replayed
 
 from counterfoil import Outcome
 from counterfoil.base.errors import FileWriteError
-from counterfoil.base.messages import encode
+from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil.signing.keys import generate_key
 from counterfoil_app.engine.strangers import beside
-from counterfoil_app.model.history import EARLIER_MARK, MARK, EarlierPast, capsule_of
+from counterfoil_app.model.history import (
+    EARLIER_MARK,
+    MARK,
+    EarlierHeld,
+    EarlierPast,
+    EarlierReport,
+    _Held,
+    capsule_of,
+)
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
@@ -31,6 +41,7 @@ from support.message_boxes import click_in_box, no_box, shown_box
 from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
+BEGUN = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
 
 def signing(window: MainWindow, qtbot: QtBot) -> SigningDialog:
@@ -297,8 +308,10 @@ def test_results_outlive_the_window_and_can_be_signed_later(
     after = second.session
     assert after.report == before.report
     assert after.dispute == before.dispute
-    assert after.begun is not None
-    assert (after.begun, after.ended) == (before.begun, before.ended), "the printed report says when it was"
+    assert after.report is not None
+    assert before.report is not None
+    when = (after.report.begun_at, after.report.ended_at)
+    assert when == (before.report.begun_at, before.report.ended_at) != ("", ""), "the printed report says when it was"
     assert list(after.steps.rows()) == list(before.steps.rows())
     assert after.steps.tally() == before.steps.tally()
     assert (after.divergence.steps == before.divergence.steps).all()
@@ -358,7 +371,7 @@ def test_a_result_whose_body_is_damaged_is_said(opened: MainWindow, qtbot: QtBot
 def test_a_result_of_the_earlier_form_is_listed_shown_and_signed(
     opened: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    """Its head names neither the order nor the run."""
+    """Its head names neither the order nor the run, and its report does not say when it was."""
     replayed(opened, qtbot)
     idle(opened, qtbot)
     (kept,) = opened.history.folder.iterdir()
@@ -368,7 +381,11 @@ def test_a_result_of_the_earlier_form_is_listed_shown_and_signed(
     length = int.from_bytes(data[start - 8 : start], "little")
     earlier = {item.name: getattr(past, item.name) for item in fields(EarlierPast)}
     head = encode(EarlierPast(**earlier))
-    held = len(head).to_bytes(8, "little") + head + data[start + length :]
+    now = decode(zlib.decompress(data[start + length :]), _Held)
+    report = EarlierReport(**{item.name: getattr(now.report, item.name) for item in fields(EarlierReport)})
+    same = {item.name: getattr(now, item.name) for item in fields(now)}
+    body = encode(EarlierHeld(**{**same, "report": report}, begun=BEGUN, ended=BEGUN + timedelta(minutes=3)))
+    held = len(head).to_bytes(8, "little") + head + zlib.compress(body)
     kept.write_bytes(EARLIER_MARK + seal(EARLIER_MARK + held) + held)
     dialog = results(opened, qtbot)
     assert dialog.table.rowCount() == 1
@@ -376,6 +393,9 @@ def test_a_result_of_the_earlier_form_is_listed_shown_and_signed(
     qtbot.mouseClick(dialog.show_button, LEFT)
     click_in_box(opened, "unsigned-question", "Show without signing")
     idle(opened, qtbot)
+    shown = opened.session.report
+    assert shown is not None
+    assert (shown.begun_at, shown.ended_at) == ("2026-11-20T08:00:00Z", "2026-11-20T08:03:00Z")
     generate_key(tmp_path / "mine.pem", None)
     verdict = sign(opened, qtbot, tmp_path / "mine.pem")
     assert results(opened, qtbot).table.item(0, 4).text() == verdict.name

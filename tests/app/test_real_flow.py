@@ -12,11 +12,14 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
+from counterfoil.audit.statement.verdict import check_capsule_file
+from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SUMS, VERDICT
 from counterfoil_app.engine import sample
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.inquiry import CapsuleDialog
 from counterfoil_resources.digits import load_digits
@@ -96,6 +99,23 @@ def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     return counterfoil.verify_verdict((folder / "out.verdict.json").read_bytes(), key)
 
 
+def hand_over(window: MainWindow, folder: Path, verdict: counterfoil.Verdict, qtbot: QtBot) -> None:
+    """What follows the signature of what accuses: a folder whose capsule and reports are of this very verdict."""
+    dialog = window.findChild(HandOverDialog)
+    assert dialog is not None, "it is asked at once where the folder goes"
+    dialog.target.setText(str(folder))
+    with qtbot.waitSignal(window.verdicts.handed_over, timeout=60_000):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {VERDICT, AUDITOR, CAPSULE, PDF, HTML, README, SUMS}
+    envelope = (folder / VERDICT).read_bytes()
+    assert counterfoil.verify_verdict(envelope, counterfoil.load_public_key(folder / AUDITOR)) == verdict
+    check_capsule_file(verdict, folder / CAPSULE)
+    assert counterfoil.Digest.of(envelope).hex in (folder / HTML).read_text()
+    assert window.session.handed_over == folder
+    assert window.header.primary.shown is window.commands["open"]
+
+
 def test_honest_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
     window = window_of(real_engine)
     replay(window, job.honest, job.order, qtbot)
@@ -120,8 +140,10 @@ def test_tampered_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job
     assert f"Step {TAMPERED}" in window.dispute.headline.text()
     assert window.dispute.model.rowCount() > 0
     assert window.merkle.model.rowCount() > 0
+    assert window.header.primary.shown is window.commands["hand_over"]
     verdict = sign(window, tmp_path, qtbot)
     assert verdict.outcome is Outcome.DISPUTED
+    hand_over(window, tmp_path / "given", verdict, qtbot)
     capsule = tmp_path / "dispute.cfoil"
     with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
         window.session.exports.capsule(window.session.report, capsule)

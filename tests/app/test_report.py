@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +39,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import chart, export, report_pages
+from counterfoil_app.verdict import chart, export, report_html, report_pages
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Case, Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
@@ -44,7 +47,6 @@ from support.fake_engine import FakeEngine, envelope_of
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
-BEGUN, ENDED = datetime(2026, 11, 21, 9, 0, 1, tzinfo=UTC), datetime(2026, 11, 21, 9, 12, 5, tzinfo=UTC)
 CASE = Case("3 O 112/26", "Nordbank <b>AG</b>", "Modellwerk GmbH", "Ada Pruefer")
 WIDTH, HEIGHT = 664, 965
 
@@ -74,7 +76,7 @@ def contents(engine: FakeEngine, **changed: object) -> Contents:
     envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
     return Contents(
         report, summary, Curves.of(steps.table), envelope, "honest.verdict.json", CASE, "digits.job",
-        Digest.of(b"order"), BEGUN, ENDED,
+        Digest.of(b"order"),
     )  # fmt: skip
 
 
@@ -92,7 +94,9 @@ def test_it_names_case_parties_files_hashes_and_times(qapp: QApplication) -> Non
         Digest.of(page.envelope).hex, "2026-11-21 09:00:01 UTC", "2026-11-21 09:12:05 UTC",
     ):  # fmt: skip
         assert needed in text, needed
-    unnamed = document(replace(page, case=Case(), order_name="", order_file=None, begun=None)).toPlainText()
+    unnamed = document(
+        replace(page, case=Case(), order_name="", order_file=None, report=replace(page.report, begun_at=""))
+    ).toPlainText()
     assert unnamed.count("not named") == 5, "four parties, and the trainer's key"
     for absent in ("digits.job", "Replay begun", "Replay ended"):
         assert absent not in unnamed
@@ -226,6 +230,120 @@ def test_it_is_pdf_a_with_its_fonts(qapp: QApplication) -> None:
     assert b"/FontFile2" in printed, "the glyphs are in the file"
 
 
+def test_it_says_that_it_is_pdf_a_1b(qapp: QApplication) -> None:
+    printed = report_pages.make_pdf(contents(FakeEngine(disputed=37)))
+    packet = printed[printed.index(b"<?xpacket begin") : printed.index(b"<?xpacket end")].decode("utf-8")
+    assert re.search(r"pdfaid:part(>|=[\"'])1\b", packet), "in the metadata (XMP), as ISO 19005-1 asks"
+    assert re.search(r"pdfaid:conformance(>|=[\"'])B\b", packet)
+    assert printed.startswith(b"%PDF-1.4")
+    assert b"/Encrypt" not in printed
+    assert b"/JavaScript" not in printed
+
+
+def test_there_is_a_line_to_sign(qapp: QApplication) -> None:
+    text = document(contents(FakeEngine())).toPlainText()
+    assert "Place and date" in text
+    assert "Signature, Ada Pruefer" in text
+    unnamed = document(replace(contents(FakeEngine()), case=Case())).toPlainText()
+    assert "Signature, " not in unnamed
+
+
+@pytest.mark.parametrize("disputed", [None, 37])
+def test_no_page_but_the_last_is_half_empty(qapp: QApplication, disputed: int | None) -> None:
+    for page in many(FakeEngine(disputed=disputed)):
+        filled = report_pages.pages_filled(document(page))
+        assert min(filled[:-1], default=1.0) >= 0.5, filled
+
+
+# The same report for a browser
+
+
+class Seen(HTMLParser):
+    """What a screen reader goes by: headings in their order, what tables are headed with, and texts of pictures."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.headings: list[int] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, dict[str, str | None]]] = []
+        self.tables: list[dict[str, int]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        assert self._open == [], "every element is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.tags.append(tag)
+        self.attributes.append((tag, found))
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "table":
+            self.tables.append({"th": 0, "td": 0, "presentation": int(found.get("role") == "presentation")})
+        if tag in ("th", "td"):
+            self.tables[-1][tag] += 1
+        if tag not in ("meta", "br", "img"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.attributes if name == tag]
+
+
+def test_the_html_report_can_be_heard(qapp: QApplication) -> None:
+    for engine in (FakeEngine(), FakeEngine(disputed=37)):
+        seen = Seen(report_html.make_html(contents(engine), "en").decode("utf-8"))
+        assert [each.get("lang") for each in seen.of("html")] == ["en"]
+        assert seen.tags.count("title") == seen.tags.count("main") == seen.tags.count("h1") == 1
+        assert seen.headings[0] == 1
+        assert all(later - before <= 1 for before, later in itertools.pairwise(seen.headings)), "no level is left out"
+        assert len(seen.headings) > 8
+        for table in seen.tables:
+            assert table["presentation"] or table["th"], table
+        assert all(each.get("scope") in ("row", "col") for each in seen.of("th"))
+        pictures = seen.of("img")
+        assert len(pictures) == 2
+        for picture in pictures:
+            assert str(picture["src"]).startswith("data:image/png;base64,")
+            assert "at step 1" in str(picture["alt"])
+            assert "at step 60" in str(picture["alt"])
+
+
+def test_the_html_report_is_one_file_that_runs_and_fetches_nothing(qapp: QApplication) -> None:
+    page = contents(FakeEngine(disputed=37), title="<script>alert(1)</script>", bundle_name='"><img src=x>.cfoil')
+    html = report_html.make_html(page, "en").decode("utf-8")
+    seen = Seen(html)
+    assert not {"script", "link", "iframe", "object", "form"} & set(seen.tags)
+    assert all(str(each["src"]).startswith("data:") for each in seen.of("img")), "a stranger's mark-up is text"
+    assert "<script>alert(1)</script>" in seen.text
+    assert not re.search(r"https?://", html.split("<body>")[0])
+    (policy,) = [each["content"] for each in seen.of("meta") if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_both_reports_say_the_same(qapp: QApplication) -> None:
+    page = contents(FakeEngine(disputed=37))
+    paper = document(page).toPlainText()
+    seen = Seen(report_html.make_html(page, "en").decode("utf-8")).text
+    squeezed = re.sub(r"\s+", "", seen)
+    lines = [re.sub(r"\s+", "", line) for line in paper.splitlines() if line.strip() and "\ufffc" not in line]
+    assert len(lines) > 80
+    assert [line for line in lines if line not in squeezed] == []
+
+
+@pytest.mark.usefixtures("german")
+def test_the_html_report_is_in_the_language_that_it_names(qapp: QApplication) -> None:
+    html = report_html.make_html(contents(FakeEngine()), "de").decode("utf-8")
+    assert '<html lang="de">' in html
+    assert "Prüfbericht" in html
+
+
 # From the dialog to the page
 
 
@@ -256,9 +374,7 @@ def test_what_the_auditor_names_reaches_the_page(
     (page,) = printed
     assert page.case == Case("3 O 112/26", auditor="Ada Pruefer")
     assert (page.order_name, page.order_file) == ("digits.job", Digest.of(b"order"))
-    assert page.begun is not None
-    assert page.ended is not None
-    assert BEGUN < page.begun <= page.ended
+    assert (page.report.begun_at, page.report.ended_at) == ("2026-11-21T09:00:01Z", "2026-11-21T09:12:05Z")
     assert settings.auditor_name == "Ada Pruefer", "the auditor is named once"
     window.commands["verdict"].trigger()
     again = window.findChildren(SigningDialog)[-1]
@@ -273,7 +389,7 @@ def test_an_order_that_is_gone_has_no_hash(qapp: QApplication, tmp_path: Path) -
     made = contents(engine)
     material = VerdictMaterial(made.report, made.summary, StepData().table, tmp_path / "gone.job")
     request = SigningRequest(tmp_path / "a.pem", None, True, tmp_path / "v.json")
-    page = export._page(material, made.envelope, request)
+    page = export.contents_of(material, made.envelope, request.target, request.case)
     assert (page.order_name, page.order_file) == ("gone.job", None)
     text = document(page).toPlainText()
     assert "gone.job\nits SHA-256\ncould not be read" in text

@@ -52,7 +52,10 @@ def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtB
     assert window.header.primary.text() == "Resume"
     assert window.header.buttons[window.commands["verdict"]].isEnabled()
     assert window.commands["replay"].text() == "&Replay"
-    assert f"{kept.segments} of 12 segments were judged, up to step {kept.step}." in window.header.sentence.text()
+    assert (
+        f"{kept.segments} of 12 segments with {kept.judged} judged steps, the last of them step {kept.step}."
+        in window.header.sentence.text()
+    )
     qtbot.mouseClick(window.header.primary, LEFT)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     assert [plan.resume for plan in engine.plans] == [False, True]

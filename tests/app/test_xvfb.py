@@ -2,61 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.x_server import run_session, served
+
 SESSIONS = Path(__file__).resolve().parents[1] / "support"
-LIBRARIES = ("libX11.so.6", "libXtst.so.6", "libxcb-cursor.so.0")
-
-
-def missing_library() -> str | None:
-    for name in LIBRARIES:
-        try:
-            ctypes.CDLL(name)
-        except OSError:
-            return name
-    return None
 
 
 @pytest.fixture
 def x_server() -> Iterator[str]:
     """An X server of its own; yields its DISPLAY."""
-    missing = missing_library()
-    if missing is not None:
-        pytest.skip(f"{missing} is not installed")
-    reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1366x768x24", "-nolisten", "tcp"]
-    server = subprocess.Popen(command, pass_fds=(writing,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    os.close(writing)
-    try:
-        with os.fdopen(reading) as numbers:
-            number = numbers.readline().strip()
-        assert number, "Xvfb did not start"
-        yield f":{number}"
-    finally:
-        server.terminate()
-        server.wait(10)
+    with served() as display:
+        yield display
 
 
 def session(name: str, display: str, folder: Path) -> list[str]:
     """Run a session, a program of tests/support, on an X server; returns what it printed, line by line."""
-    environment = dict(os.environ, DISPLAY=display, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
-    environment.pop("WAYLAND_DISPLAY", None)
-    environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
-    done = subprocess.run(
-        [sys.executable, str(SESSIONS / name), str(folder)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    done = run_session(SESSIONS / name, display, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout.splitlines()

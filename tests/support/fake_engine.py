@@ -353,7 +353,7 @@ class FakeEngine:
             except CounterfoilError:
                 if done >= 5:
                     self.progress[plan.device, plan.segments] = Kept(
-                        Path("progress"), done // 5, len(chosen), steps[done // 5 * 5 - 1]
+                        Path("progress"), done // 5, len(chosen), steps[done // 5 * 5 - 1], done // 5 * 5
                     )
                 kept = self.progress.get((plan.device, plan.segments))
                 yield AuditFinished(self.report(plan, checks, judged, Outcome.INCONCLUSIVE, sample), kept=kept)
@@ -992,6 +992,8 @@ class FakeEngine:
             steps_planned=len(self.steps_of(plan)),
             sample=sample,
             steps_replayed=done,
+            begun_at="2026-11-21T09:00:01Z",
+            ended_at="2026-11-21T09:12:05Z",
             mismatched_steps=(self.disputed,) if outcome is Outcome.DISPUTED and self.disputed else (),
             dispute=self.dispute(self.disputed) if outcome is Outcome.DISPUTED and self.disputed else None,
         )

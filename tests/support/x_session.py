@@ -24,9 +24,9 @@ from support.x_input import ALT, CONTROL, XInput
 SECONDS = 20.0
 
 
-def until(done: Callable[[], bool], what: str) -> None:
+def until(done: Callable[[], bool], what: str, seconds: float = SECONDS) -> None:
     """Let the window work until something has happened."""
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + seconds
     while not done():
         QApplication.processEvents()
         time.sleep(0.005)

@@ -16,6 +16,8 @@ from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 
 CONTEXT = "engine"
+_PLACES = re.compile(r"\{[^{}]*\}")
+_WORDS = re.compile(r"[^\W\d_]")
 _FORM = re.compile(r",?(\.(?P<digits>\d+))?(?P<kind>[fg]?)")
 _WIDE = 2**63
 """Integers from here on are no integers of Qt's."""
@@ -37,7 +39,10 @@ def translated(sentence: str) -> str:
 
 def _show(value: Value, form: str) -> str:
     if isinstance(value, Sentence):
-        return fill(QCoreApplication.translate(CONTEXT, value.template), value.values, _show)
+        said = QCoreApplication.translate(CONTEXT, value.template)
+        # One that no catalogue knows, as another version may have signed, stays as it is, its numbers too.
+        unknown = said == value.template and _WORDS.search(_PLACES.sub("", said)) and QLocale().name()[:2] != "en"
+        return str(value) if unknown else fill(said, value.values, _show)
     return value if isinstance(value, str) else _number(value, form)
 
 

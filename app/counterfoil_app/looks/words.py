@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from counterfoil import (
@@ -26,6 +26,7 @@ from counterfoil import (
     Verdict,
     account_of,
     bound_by,
+    kept_said,
     meaning_of,
     ranges,
     rows_named,
@@ -170,17 +171,40 @@ def known_key(key: KnownKey) -> Look:
     return Look(_tr("known"), "passed", Tone.OK) if key.name else Look(_tr("no name yet"), "warning", Tone.WARN)
 
 
+def as_signed(outcome: str) -> str:
+    """An outcome as it stands in a verdict, with its meaning in brackets where the window speaks another language."""
+    meaning = {
+        "VERIFIED": _tr("verified"),
+        "DISPUTED": _tr("disputed"),
+        "INCONCLUSIVE": _tr("inconclusive"),
+        "REFUSED": _tr("refused"),
+        "ERROR": _tr("error"),
+    }.get(outcome, outcome)
+    return outcome if meaning.upper() == outcome else f"{outcome} ({meaning})"
+
+
+def headline(judged: AuditReport | Verdict) -> str:
+    """The outcome as it is signed, with how much of the run and of the order it holds for."""
+    return headline_of(judged.outcome, judged.headline)
+
+
+def headline_of(value: Outcome, said: str) -> str:
+    """The same of a headline of the engine's, which begins with the outcome."""
+    return as_signed(value.value) + engine_words.translated(said).removeprefix(value.value)
+
+
 def _outcome(value: Outcome, sample: Sample | None) -> Look:
     if value is Outcome.VERIFIED and sample is not None and not sample.whole:
-        of = _tr("VERIFIED for {0} of {1} segments").format(sample.count, sample.total)
-        return Look(of, "verified-part", Tone.INFO)
-    return {
-        Outcome.VERIFIED: Look("VERIFIED", "verified", Tone.OK),
-        Outcome.DISPUTED: Look("DISPUTED", "disputed", Tone.BAD),
-        Outcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
-        Outcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
-        Outcome.ERROR: Look("ERROR", "error", Tone.WARN),
+        of = _tr("{0} for {1} of {2} segments")
+        return Look(of.format(as_signed(value.value), sample.count, sample.total), "verified-part", Tone.INFO)
+    icon, tone = {
+        Outcome.VERIFIED: ("verified", Tone.OK),
+        Outcome.DISPUTED: ("disputed", Tone.BAD),
+        Outcome.INCONCLUSIVE: ("inconclusive", Tone.WARN),
+        Outcome.REFUSED: ("refused", Tone.WARN),
+        Outcome.ERROR: ("error", Tone.WARN),
     }[value]
+    return Look(as_signed(value.value), icon, tone)
 
 
 def adjudication(value: AdjudicationOutcome) -> Look:
@@ -188,9 +212,9 @@ def adjudication(value: AdjudicationOutcome) -> Look:
     return {
         AdjudicationOutcome.CONFIRMED: Look(_tr("CONFIRMED: the auditor is right"), "disputed", Tone.BAD),
         AdjudicationOutcome.REJECTED: Look(_tr("REJECTED: the trainer is right"), "verified", Tone.OK),
-        AdjudicationOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
-        AdjudicationOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
-        AdjudicationOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
+        AdjudicationOutcome.INCONCLUSIVE: Look(as_signed("INCONCLUSIVE"), "inconclusive", Tone.WARN),
+        AdjudicationOutcome.REFUSED: Look(as_signed("REFUSED"), "refused", Tone.WARN),
+        AdjudicationOutcome.ERROR: Look(as_signed("ERROR"), "error", Tone.WARN),
     }[value]
 
 
@@ -209,9 +233,7 @@ def segments(request: SegmentRequest) -> str:
 
 def kept(value: Kept) -> str:
     """What is kept of a replay that was stopped, as sentences."""
-    return _tr("{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.").format(
-        text.count(value.segments), text.count(value.chosen), text.count(value.step)
-    )
+    return _tr("Kept: {0}. Resume goes on from there.").format(engine_words.translated(kept_said(value)))
 
 
 def number_list(numbers: Sequence[int]) -> str:
@@ -275,14 +297,13 @@ def not_compared() -> Look:
     return Look(_tr("not compared with anybody's order"), "pending", Tone.MUTED)
 
 
-def dispute_account(dispute: Dispute, mismatched: Iterable[int] | None) -> str:
+def dispute_account(dispute: Dispute, earlier: int | None) -> str:
     """What differs, what that most likely means, and what follows for the model.
 
     Args:
         dispute: The dispute.
-        mismatched: The steps that differ; None where nothing is said of those before it.
+        earlier: How many steps before it differ; None where nothing is said of those.
     """
-    earlier = None if mismatched is None else sum(step < dispute.step for step in mismatched)
     return engine_words.translated(account_of(dispute, earlier=earlier))
 
 

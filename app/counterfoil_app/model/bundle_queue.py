@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import SegmentRequest
+from counterfoil import AuditReport, SegmentRequest
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.eventloop import single_shot
 from counterfoil_app.model.finished import Finished
@@ -68,6 +68,7 @@ class BundleQueue(QObject):
         self._later = single_shot(self, 0, self._go_on)
         self._problem = ""
         """Why the bundle in work cannot be opened."""
+        session.exports.signed.connect(self._note_signed)
         session.phase_changed.connect(self._look)
         session.misnamed.connect(self._misnamed)
 
@@ -80,6 +81,14 @@ class BundleQueue(QObject):
     def segments(self) -> SegmentRequest:
         """What is replayed of each bundle."""
         return self._segments
+
+    @property
+    def unsigned(self) -> tuple[Finished, ...]:
+        """What was found and can be signed, and is not."""
+        found = (entry.finished for entry in self.entries if entry is not self._current)
+        return tuple(
+            one for one in found if one is not None and one.verdict_file is None and one.report and one.report.is_about
+        )
 
     @property
     def waiting(self) -> int:
@@ -126,6 +135,13 @@ class BundleQueue(QObject):
             self._session.show(entry.finished)
         else:
             self._session.open(entry.path, entry.order)
+
+    def _note_signed(self, report: AuditReport, verdict: Path) -> None:
+        """Know of a result that it is signed, whoever had it signed."""
+        for entry in self.entries:
+            if entry.finished is not None and entry.finished.report is report:
+                entry.finished = replace(entry.finished, verdict_file=verdict)
+        self.changed.emit()
 
     def _next(self) -> None:
         self._current = next((entry for entry in self.entries if entry.state is EntryState.WAITING), None)

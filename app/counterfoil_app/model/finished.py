@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from counterfoil import AuditReport, BundleSummary, Dispute, Kept, Sample, StepTable, Trust
@@ -20,8 +19,6 @@ class VerdictMaterial:
         summary: The overview of the bundle; None when it could not be read.
         steps: The step table.
         order: The client's order file, if one was given.
-        begun: When the replay began; None when it did not get that far.
-        ended: When it ended.
         trust: What it rests on, for who knows the user's keys; None where that is no more than the report says.
     """
 
@@ -29,8 +26,6 @@ class VerdictMaterial:
     summary: BundleSummary | None
     steps: StepTable
     order: Path | None = None
-    begun: datetime | None = None
-    ended: datetime | None = None
     trust: Trust | None = None
 
 
@@ -55,8 +50,6 @@ class Finished:
         kept: What another replay can go on from.
         file: Where it is kept among the results; None when it has no report.
         stopped: Whether the user stopped it.
-        begun: When it began; None when it did not get that far.
-        ended: When it ended.
     """
 
     path: Path
@@ -75,5 +68,3 @@ class Finished:
     kept: Kept | None
     file: Path | None = None
     stopped: bool = False
-    begun: datetime | None = None
-    ended: datetime | None = None

@@ -11,11 +11,11 @@ import secrets
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, make_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
@@ -36,15 +36,18 @@ from counterfoil.base.errors import SealError
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
 from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import timestamp
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
 
-MARK = b"counterfoil result 4\n"
+MARK = b"counterfoil result 5\n"
+BEFORE_FIGURES = b"counterfoil result 4\n"
+"""Of results whose report does not say when its replay began and ended: the window had noted that beside it."""
 EARLIER_MARK = b"counterfoil result 3\n"
-"""Of results whose heads do not name their order and run, and are read as ever."""
+"""Of such results whose heads do not name their order and run either. Both are read as ever."""
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 MAX_BYTES = 2**31
@@ -65,11 +68,40 @@ class _Held:
     sample: Sample | None
     report: AuditReport | None
     stopped: bool
-    begun: datetime | None
-    ended: datetime | None
     steps: dict[str, npt.NDArray[Any]]
     last: int
     divergence: DivergenceColumns
+
+
+def _without(kind: type, name: str, left_out: tuple[str, ...], **instead: Any) -> Any:
+    """A dataclass as it was before it had some fields; ``instead`` has those that were of another type."""
+    hints = get_type_hints(kind)
+    kept = {item.name: hints[item.name] for item in fields(kind) if item.name not in left_out}
+    return make_dataclass(name, list({**kept, **instead}.items()), frozen=True, kw_only=True)
+
+
+_TIMES = ("begun_at", "ended_at", "sittings")
+EarlierReport = _without(AuditReport, "EarlierReport", _TIMES)
+"""A report as it was before it said when its replay was."""
+EarlierHeld = _without(
+    _Held, "EarlierHeld", (), report=EarlierReport | None, begun=datetime | None, ended=datetime | None
+)
+"""What a file of an earlier form holds."""
+
+
+def _body(mark: bytes, body: bytes) -> _Held:
+    """Read all of a result; raises ValueError and zlib.error."""
+    data = zlib.decompressobj().decompress(body, MAX_BYTES)
+    if mark == MARK:
+        found: _Held = decode(data, _Held)
+        return found
+    earlier = decode(data, EarlierHeld)
+    held = {item.name: getattr(earlier, item.name) for item in fields(_Held)}
+    if earlier.report is not None:
+        begun, ended = (timestamp(each) if each is not None else "" for each in (earlier.begun, earlier.ended))
+        said = {item.name: getattr(earlier.report, item.name) for item in fields(EarlierReport)}
+        held["report"] = AuditReport(**said, begun_at=begun, ended_at=ended)
+    return _Held(**held)
 
 
 _SAME = tuple(item.name for item in fields(_Held) if item.name not in ("steps", "last", "divergence"))
@@ -163,6 +195,11 @@ class History(QObject):
         session.concluded.connect(partial(self._keep, session))
         session.exports.signed.connect(partial(self._note_verdict, session))
 
+    def note_signed(self, finished: Finished, verdict: Path) -> None:
+        """Know of a result that is not open where its signed verdict lies."""
+        if finished.file is not None:
+            self._submit(partial(_note_verdict, finished.file, verdict), self._changed)
+
     def _keep(self, session: Session) -> None:
         if not session.steps.done and session.was_stopped:  # nothing was found
             return
@@ -242,7 +279,7 @@ def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
     sealed = len(MARK) + SEAL_BYTES
     start = sealed + _LENGTH_BYTES
     length = int.from_bytes(data[sealed:start], "little")
-    if mark not in (MARK, EARLIER_MARK) or len(data) <= start + length:
+    if mark not in (MARK, BEFORE_FIGURES, EARLIER_MARK) or len(data) <= start + length:
         raise CounterfoilError(
             say("{0} is no result of a replay, or one of another version.", path),
             remedy=say("Replay the run again."),
@@ -312,7 +349,7 @@ def _held(finished: Finished) -> _Held:
 def _read(file: Path) -> Finished:
     try:
         mark, head, body = _parts(file)
-        held: _Held = decode(zlib.decompressobj().decompress(body, MAX_BYTES), _Held)
+        held = _body(mark, body)
         return Finished(
             **{name: getattr(held, name) for name in _SAME},
             verdict_file=_past(file, mark, head).verdict,
@@ -330,6 +367,8 @@ def _read(file: Path) -> Finished:
 
 def _note_verdict(file: Path, verdict: Path) -> None:
     mark, head, body = _parts(file)
+    if mark != MARK:
+        body = zlib.compress(encode(_body(mark, body)), 1)
     _write(file, encode(replace(_past(file, mark, head), verdict=verdict)), body)
 
 

@@ -6,7 +6,6 @@ It holds what the engine reported and draws no conclusions.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
@@ -32,7 +31,7 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.divergence_table import DivergenceTable
-from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.replaying import Replaying
@@ -88,6 +87,8 @@ class OpenBundle(QObject):
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
         self.result_file: Path | None = None
+        self.handed_over: Path | None = None
+        """The folder, or the zip, that was made of the signed result for others."""
         self.selected_step: int | None = None
         self._clear_bundle()
 
@@ -107,14 +108,12 @@ class OpenBundle(QObject):
         self.dispute: Dispute | None = None
         self.resumed_from: int | None = None
         self.report: AuditReport | None = None
-        self.verdict_file = self.result_file = None
+        self.verdict_file = self.result_file = self.handed_over = None
         self.failure = None
         self.selected_step = None
         self.sample: Sample | None = None
         self.was_stopped = False
         self.kept: Kept | None = None
-        self.begun: datetime | None = None
-        self.ended: datetime | None = None
         self._meter.forget()
 
     def files_read(self) -> tuple[Path, ...]:
@@ -233,6 +232,13 @@ class OpenBundle(QObject):
         """Whether the replay ended with a step that accuses the trainer, which anybody can check from a capsule."""
         return self.report is not None and self.report.dispute is not None and self.report.dispute.stands_alone
 
+    def material(self) -> VerdictMaterial | None:
+        """What a verdict on the open run is made from; None while there is no report."""
+        if self.report is None:
+            return None
+        found = (self.report, self.summary, self.steps.snapshot())
+        return VerdictMaterial(*found, self.order, self.trust)
+
     def select_step(self, step: int) -> None:
         """Mark a step in all views."""
         if step != self.selected_step:
@@ -247,7 +253,7 @@ class OpenBundle(QObject):
             self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
-            self.result_file, self.was_stopped, self.begun, self.ended,
+            self.result_file, self.was_stopped,
         )  # fmt: skip
 
     # What comes in; for the session
@@ -263,7 +269,7 @@ class OpenBundle(QObject):
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
         self.verdict_file, self.kept, self.result_file = finished.verdict_file, finished.kept, finished.file
-        self.was_stopped, self.begun, self.ended = finished.stopped, finished.begun, finished.ended
+        self.was_stopped = finished.stopped
         self._take_checks(self.report.checks if self.report is not None else ())
 
     def _take_checks(self, checks: Iterable[Check]) -> None:
@@ -292,7 +298,6 @@ class OpenBundle(QObject):
     def _absorb(self, snapshot: Snapshot) -> None:
         """Know what happened in the replay."""
         if snapshot.started is not None:
-            self.begun = datetime.now(UTC)
             self.sample = snapshot.started.sample
             self._leave_out(self.sample)
             self._take_checks(snapshot.started.checks)
@@ -314,7 +319,6 @@ class OpenBundle(QObject):
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report, self.kept = snapshot.report, snapshot.kept
-            self.ended = datetime.now(UTC)
 
     def _leave_out(self, sample: Sample | None) -> None:
         """Mark the steps that a sample leaves out."""

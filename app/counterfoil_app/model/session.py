@@ -420,9 +420,14 @@ class Session(OpenBundle):
         self, write: Callable[[Engine, VerdictMaterial], Path], done: Callable[[Failure | None], None] | None = None
     ) -> None:
         """Let the worker sign the report and write the verdict, as :meth:`Exports.verdict` does."""
-        if self.report is not None:
-            found = (self.report, self.summary, self.steps.snapshot())
-            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended, self.trust), write, done)
+        if (material := self.material()) is not None:
+            self.exports.verdict(material, write, done)
+
+    def note_handed_over(self, report: AuditReport, target: Path) -> None:
+        """Know where a report lies for others, if it is still the open one."""
+        if report is self.report:
+            self.handed_over = target
+            self.phase_changed.emit()
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""
@@ -549,5 +554,5 @@ class Session(OpenBundle):
 
     def _signed(self, report: AuditReport, path: Path) -> None:
         if report is self.report:
-            self.verdict_file = path
+            self.verdict_file, self.handed_over = path, None
             self.phase_changed.emit()

@@ -185,14 +185,14 @@ class Menus(QObject):
         self._add(menu, "open", "open_anything")
         self.recent_menu = menu.addMenu(self.tr("Open &recent"))
         self._add(menu, "home", "", "honest_sample", "tampered_sample", "data", "")
-        self._add(menu, "verdict", "table", "capsule")
+        self._add(menu, "verdict", "hand_over", "table", "capsule")
         menu.addActions(list(plots))
         self._add(menu, "read_verdict", "results", "keys", "", "preferences", "quit")
 
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))
         self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "fleet", "workers", "")
-        self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue")
+        self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue", "sign_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
 
     def _fill_compare_menu(self) -> None:

@@ -83,7 +83,7 @@ class Chronicle(QObject):
             report = session.report
             self._note_checks()  # the last checks come to the outcome, and stand before it
             kind = _OUTCOME_KINDS.get(report.outcome, Kind.WARNING)
-            self._journal.note(kind, f"{report.outcome.value}: {translated(report.reason)}")
+            self._journal.note(kind, f"{words.as_signed(report.outcome.value)}: {translated(report.reason)}")
         elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:
             # One that was not expected comes by the signal ``failed`` too.
             self._note_failure(session.failure)

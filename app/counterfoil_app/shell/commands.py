@@ -28,6 +28,7 @@ class Commands(QObject):
         fleet: Shows what large runs take.
         results: Shows earlier results.
         keys: Shows the known keys.
+        sign_queue: Signs what the queue found.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Commands(QObject):
         fleet: Callable[[], None],
         results: Callable[[], None],
         keys: Callable[[], object],
+        sign_queue: Callable[[], None],
     ) -> None:
         super().__init__(files)
         self._session = session
@@ -50,6 +52,7 @@ class Commands(QObject):
         self._fleet = fleet
         self._results = results
         self._keys = keys
+        self._sign_queue = sign_queue
 
     def rows(self) -> list[Row]:
         """The rows, in the order of the menus."""
@@ -63,7 +66,8 @@ class Commands(QObject):
             "compare_known": (files.use_known_order, ""),
             "drop_order": (files.drop_order, ""),
             "data": (files.choose_data, "Ctrl+D"),
-            "verdict": (self._verdicts.sign, "Ctrl+E"),
+            "verdict": (lambda: self._verdicts.sign(), "Ctrl+E"),
+            "hand_over": (self._verdicts.hand_over, "Ctrl+H"),
             "table": (files.choose_table, "Ctrl+Shift+E"),
             "capsule": (files.choose_capsule, "Ctrl+Shift+C"),
             "read_verdict": (files.choose_verdict_file, "Ctrl+Shift+V"),
@@ -78,6 +82,7 @@ class Commands(QObject):
             "fleet": (self._fleet, ""),
             "add_to_queue": (files.choose_for_queue, "Ctrl+Shift+A"),
             "start_queue": (queue.start, "Ctrl+F5"),
+            "sign_queue": (self._sign_queue, "Ctrl+Shift+S"),
             "stop_queue": (queue.stop, "Ctrl+Shift+F5"),
         }
         faces, enabled = self._faces(), self._enabled()
@@ -115,6 +120,11 @@ class Commands(QObject):
             ),
             "verdict": Face(
                 self.tr("&Export signed verdict\u2026"), "export", self.tr("Sign what the replay found, and save it")
+            ),
+            "hand_over": Face(
+                self.tr("Hand over\u2026"),
+                "handover",
+                self.tr("Make a folder for others: verdict, report, capsule, your key, and how to check each"),
             ),
             "table": Face(self.tr("Export step &table\u2026"), "table", self.tr("Save the replayed steps as CSV")),
             "capsule": Face(
@@ -156,6 +166,11 @@ class Commands(QObject):
             ),
             "add_to_queue": Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
             "start_queue": Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),
+            "sign_queue": Face(
+                self.tr("S&ign all\u2026"),
+                "export",
+                self.tr("Sign what the queue found: one list, one passphrase, and a verdict for each"),
+            ),
             "stop_queue": Face(self.tr("S&top"), "stop", self.tr("Stop the queue; what waits stays")),
         }
 
@@ -171,6 +186,7 @@ class Commands(QObject):
             "drop_order": lambda session: session.order is not None and not session.running,
             "data": lambda session: session.data_file is not None and not session.running,
             "verdict": lambda session: session.report is not None,
+            "hand_over": lambda session: session.report is not None and session.report.is_about,
             "table": lambda session: session.steps.done > 0,
             "capsule": lambda session: session.can_export_capsule,
             "replay": lambda session: session.can_replay and not session.only_refuses,
@@ -182,6 +198,7 @@ class Commands(QObject):
                 session.can_replay and session.summary is not None and not session.refused_so_far and not queue.running
             ),
             "start_queue": lambda session: bool(queue.waiting) and not queue.running and not session.running,
+            "sign_queue": lambda _session: bool(queue.unsigned) and not queue.running,
             "stop_queue": lambda session: queue.running and session.running,
         }
 

@@ -38,6 +38,7 @@ from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
 from counterfoil_app.shell.shell import Shell
+from counterfoil_app.verdict.batch import BatchDesk
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
@@ -106,8 +107,10 @@ class MainWindow(QMainWindow):
         self.key_book.changed.connect(self.session.know_keys)
         self.keys = KeyDesk(self.session, self.key_book, settings, theme, self)
         self.verdicts = VerdictDesk(self.session, settings, self.keys, theme, self)
+        self.batch = BatchDesk(self.session, self.queue, self.keys, settings, theme, self)
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
         self.history.follow(self.session)
+        self.batch.signed.connect(self.history.note_signed)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
         self.session.replaying = Replaying(settings.config_folder / "replaying")
         self.session.cases = self.cases = Cases(settings.config_folder / CASES_FILE, self)
@@ -123,7 +126,7 @@ class MainWindow(QMainWindow):
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
-            self.keys.show,
+            self.keys.show, self.batch.sign_all,
         )  # fmt: skip
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
@@ -238,7 +241,7 @@ class MainWindow(QMainWindow):
         self.merkle = MerkleView(session, theme)
         self.dispute = DisputeView(session, theme, commands["capsule"])
         self.queue_view = QueueView(
-            self.queue, theme, tuple(commands.several("add_to_queue", "start_queue", "stop_queue"))
+            self.queue, theme, tuple(commands.several("add_to_queue", "start_queue", "stop_queue", "sign_queue"))
         )
         self.message = label("", "muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -270,7 +273,7 @@ class MainWindow(QMainWindow):
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
-        session.exports.finished.connect(self._exported)
+        follow(self._exported, session.exports.finished, self.verdicts.handed_over)
         session.misnamed.connect(self._misnamed)
         self.dropping.belonging.connect(self.clerk.note_recognised)
         self.verdicts.was_read.connect(self.clerk.note_reading)

@@ -23,7 +23,9 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.export import SigningRequest, export_adjudication, export_verdict, now
+from counterfoil_app.verdict.handover import HandOverDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
+from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 
@@ -61,13 +63,19 @@ class VerdictDesk(QObject):
         self._window = window
         self._open: set[QDialog] = set()
         self._key_in_use: Path | None = None
+        self._handing = HandOverDesk(session, keys.book, self.sign, theme, window)
+        self.handed_over = self._handing.done
         session.exports.finished.connect(self._exported)
         keys.book.changed.connect(self._check_all)
 
     # Signing
 
-    def sign(self) -> None:
-        """Ask how to sign the report of the session, then sign it."""
+    def sign(self, then: Callable[[Case], None] | None = None) -> None:
+        """Ask how to sign the report of the session, then sign it.
+
+        Args:
+            then: What follows once it is signed, with what the head of the report says.
+        """
         report, path = self._session.report, self._session.path
         if report is None or path is None:
             return
@@ -77,7 +85,11 @@ class VerdictDesk(QObject):
         order = report.run_order or report.order_digest
         if self._session.cases is not None:
             dialog.case.show_parties(self._session.cases.parties(order))
-        dialog.wanted.connect(partial(self._sign, dialog, report))
+        dialog.wanted.connect(partial(self._sign, dialog, report, then))
+
+    def hand_over(self) -> None:
+        """Make a folder of what was found, for others."""
+        self._handing.hand_over()
 
     def sign_hearing(self, hearing: Hearing) -> None:
         """Ask how to sign what an adjudication found, then sign it."""
@@ -133,7 +145,7 @@ class VerdictDesk(QObject):
             assert isinstance(result.value, KeyRingAnswer)
             dialog.show_key_ring(result.value.problem, result.value.passphrase)
 
-    def _sign(self, dialog: SigningDialog, report: AuditReport) -> None:
+    def _sign(self, dialog: SigningDialog, report: AuditReport, then: Callable[[Case], None] | None) -> None:
         # Another bundle may have been opened meanwhile: what was shown is signed, or nothing.
         if self._session.report is not report:
             dialog.done(QDialog.DialogCode.Rejected)
@@ -143,7 +155,7 @@ class VerdictDesk(QObject):
         self._settings.auditor_name = request.case.auditor
         self._note_parties(report, dialog.case.parties())
         self._session.export_verdict(
-            partial(export_verdict, request=request), partial(self._verdict_signed, dialog, request)
+            partial(export_verdict, request=request), partial(self._verdict_signed, dialog, request, then)
         )
 
     def _note_parties(self, report: AuditReport, parties: Parties) -> None:
@@ -152,9 +164,17 @@ class VerdictDesk(QObject):
         if cases is not None and order is not None and parties != cases.parties(order):
             attempt(partial(cases.name_parties, order, parties), self._session.failed)
 
-    def _verdict_signed(self, dialog: SigningDialog, request: SigningRequest, failure: Failure | None) -> None:
+    def _verdict_signed(
+        self,
+        dialog: SigningDialog,
+        request: SigningRequest,
+        then: Callable[[Case], None] | None,
+        failure: Failure | None,
+    ) -> None:
         self._note_mine(request)
         self._signed(dialog, failure)
+        if failure is None and then is not None:
+            then(request.case)
 
     def _note_mine(self, request: SigningRequest) -> None:
         """The key that signed is the user's own, whatever came of the files."""

@@ -90,7 +90,7 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     """
     envelope = _sign(engine, material.report, request)
     if request.report is not None:
-        page = _page(material, envelope, request)
+        page = contents_of(material, envelope, request.target, request.case)
         write_whole(request.report, print_report(page), what=say("the report"), replace=request.replace)
     if request.table is not None:
         engine.write_steps(material.steps, request.table)
@@ -135,8 +135,15 @@ def _remember(request: SigningRequest) -> None:
         passphrases.remember(request.private_key, request.passphrase)
 
 
-def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -> Contents:
-    """What the report is made from; an order file that is gone by now has no hash in it."""
+def contents_of(material: VerdictMaterial, envelope: bytes, verdict: Path, case: Case) -> Contents:
+    """Return what the report is made from; an order file that is gone by now has no hash in it.
+
+    Args:
+        material: What was found.
+        envelope: The signed verdict.
+        verdict: Where that lies.
+        case: What the head of the report says.
+    """
     order_file = None
     if material.order is not None:
         with suppress(OSError):
@@ -146,12 +153,10 @@ def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -
         plain(material.summary),
         Curves.of(material.steps),
         envelope,
-        name_of(request.target),
-        case=request.case,
+        name_of(verdict),
+        case=case,
         order_name=name_of(material.order),
         order_file=order_file,
-        begun=material.begun,
-        ended=material.ended,
         trust=material.trust,
     )
 

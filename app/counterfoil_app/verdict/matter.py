@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from counterfoil import AdjudicationReport, AuditReport, Check
+from counterfoil import AdjudicationReport, AuditReport, Check, figures
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
@@ -54,10 +54,9 @@ def name_of_judged(report: Signable) -> str:
 
 def _audit(report: AuditReport, signed_at: datetime) -> Matter:
     look = words.conclusion(report, report.trust)
-    steps = _tr("{0}, {1} different").format(words.judged_steps(report), text.count(len(report.mismatched_steps)))
-    fields = [*_head(report, report.headline, signed_at), Field(_tr("Bundle"), report.bundle_name)]
+    fields = [*_head(report, words.headline(report), signed_at), Field(_tr("Bundle"), report.bundle_name)]
     fields += [digest_field(_tr("SHA-256"), report.bundle_digest, _unread()), *_subject(report)]
-    fields.append(Field(_tr("Steps"), steps))
+    fields += [Field(translated(name), translated(said)) for name, said in figures(report)]
     if report.sample is not None and not report.sample.whole:
         fields.append(Field(_tr("Sample"), translated(report.sample.describe())))
     return Matter(

@@ -10,13 +10,23 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import escape
 
 import numpy as np
 from PySide6.QtGui import QImage
 
-from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable, Trust
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    Digest,
+    Dispute,
+    Finding,
+    Outcome,
+    StepTable,
+    Trust,
+    figures,
+    joined_time,
+)
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
@@ -93,8 +103,6 @@ class Contents:
         case: Number and parties.
         order_name: File name of the client's order; empty when none was given.
         order_file: SHA-256 of that file; None when it could not be read.
-        begun: When the replay began; None when that is not known.
-        ended: When it ended.
         trust: What the outcome rests on, for who knows the auditor's keys; None where that is what the report says.
     """
 
@@ -106,8 +114,6 @@ class Contents:
     case: Case = NO_CASE
     order_name: str = ""
     order_file: Digest | None = None
-    begun: datetime | None = None
-    ended: datetime | None = None
     trust: Trust | None = None
 
     @property
@@ -142,8 +148,23 @@ class Section:
     whole: bool = False
 
 
-def charts(contents: Contents, width: float, height: float) -> list[tuple[str, QImage]]:
-    """Draw the report's charts, each with its caption."""
+@dataclass(frozen=True)
+class Chart:
+    """A picture of the report.
+
+    Attributes:
+        caption: What stands below it.
+        said: What it shows, for who does not see it.
+        image: The picture.
+    """
+
+    caption: str
+    said: str
+    image: QImage
+
+
+def charts(contents: Contents, width: float, height: float) -> list[Chart]:
+    """Draw the report's charts."""
     curves = contents.curves
     if not len(curves.steps):
         return []
@@ -156,23 +177,42 @@ def charts(contents: Contents, width: float, height: float) -> list[tuple[str, Q
     corrections = [Series("", curves.steps, curves.corrections, LIGHT.replay)]
     dashed = _tr(" The dashed line is the disputed step.") if mark is not None else ""
     return [
-        (
+        Chart(
             _tr("Loss of each replayed step: the line is the trainer's, the dots are the replay's.") + dashed,
+            " ".join(filter(None, (_said(_tr("Trainer's loss"), loss[0]), _said(_tr("Replay's loss"), loss[1])))),
             chart.draw(loss, width, height, mark, step, _tr("loss")),
         ),
-        (
+        Chart(
             _tr("Corrections: logged roundings in which this machine took the trainer's direction.") + dashed,
+            _said(_tr("Corrections"), corrections[0]),
             chart.draw(corrections, width, height, mark, step, _tr("corrections"), counts=True),
         ),
     ]
 
 
-def sections(contents: Contents, captions: Sequence[str], width: int, height: int) -> list[Section]:
+def _said(name: str, series: Series) -> str:
+    """A curve in a sentence; empty where there is nothing of it."""
+    finite = np.flatnonzero(np.isfinite(series.y))
+    if not len(finite):
+        return ""
+    first, last, values = finite[0], finite[-1], series.y[finite]
+    return _tr("{0}: {1} at step {2}, {3} at step {4}; between {5} and {6}.").format(
+        name,
+        text.number(series.y[first]),
+        text.count(int(series.x[first])),
+        text.number(series.y[last]),
+        text.count(int(series.x[last])),
+        text.number(values.min()),
+        text.number(values.max()),
+    )
+
+
+def sections(contents: Contents, pictures: Sequence[Chart], width: int, height: int) -> list[Section]:
     """The parts of the report, in their order.
 
     Args:
         contents: What it is made from.
-        captions: Those of the charts, which the document knows as ``chart:0`` and so on.
+        pictures: The charts, which the document knows as ``chart:0`` and so on.
         width: Width of the page in pixels.
         height: Height of a chart.
     """
@@ -186,15 +226,13 @@ def sections(contents: Contents, captions: Sequence[str], width: int, height: in
     ]
     if report.dispute is not None:
         parts += _dispute(report.dispute, width)
-    if captions:
-        body = "".join(
-            f'<p><img src="chart:{number}" width="{width}" height="{height}"></p>{_paragraph(caption, "muted")}'
-            for number, caption in enumerate(captions)
-        )
-        parts.append(Section(_tr("The replay"), body, whole=True))
+    for number, picture in enumerate(pictures):
+        image = f'<img src="chart:{number}" width="{width}" height="{height}" alt="{escape(picture.said)}">'
+        body = f"<p>{image}</p>{_paragraph(picture.caption, 'muted')}"
+        parts.append(Section("" if number else _tr("The replay"), body, whole=True))
     parts += _environments(report, width)
     parts += _places(report, width)
-    parts.append(Section(_tr("Signature"), _table(_signature(contents), width), whole=True))
+    parts.append(Section(_tr("Signature"), _table(_signature(contents), width) + _line(contents, width), whole=True))
     parts.append(Section(_tr("How to verify this report"), _how_to_verify(contents), whole=True))
     parts.append(Section(_tr("Glossary"), _table(_glossary(), width)))
     return parts
@@ -226,7 +264,8 @@ def _paragraph(value: str, kind: str = "") -> str:
 def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
     """Names and values."""
     cells = "".join(
-        f'<tr><td width="{width * 24 // 100}" class="name">{escape(name)}</td><td>{_html(value)}</td></tr>'
+        f'<tr><th scope="row" align="left" width="{width * 24 // 100}" class="name">{escape(name)}</th>'
+        f"<td>{_html(value)}</td></tr>"
         for name, value in rows
     )
     return f'<table width="{width}" cellspacing="0">{cells}</table>'
@@ -234,7 +273,7 @@ def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
 
 def _columns(head: Sequence[str], lines: Iterable[Sequence[str]], width: int) -> str:
     """A table of values under headings; the values are plain text."""
-    titles = "".join(f'<td class="name">{escape(title)}</td>' for title in head)
+    titles = "".join(f'<th scope="col" align="left" class="name">{escape(title)}</th>' for title in head)
     rows = "".join(
         "<tr>" + "".join(f'<td class="hash">{escape(cell)}</td>' for cell in line) + "</tr>" for line in lines
     )
@@ -259,10 +298,10 @@ def _head(contents: Contents, width: int) -> str:
         (_tr("Auditor"), case.auditor),
     ]
     box = (
-        f'<table width="{width}" cellspacing="0" style="margin-top: 14px">'
+        f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
+        f"{escape(words.headline(report))}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
         f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
     )
     question = _tr("Is the training that was ordered the training that happened?")
@@ -299,6 +338,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         "bundle": _tr("taken from the bundle itself; not compared with the client's own file"),
     }[report.order_source]
     order, made = contents.order_name, []
+    recorded = None if summary is None or summary.run is None else summary.run.recorded
     if summary is not None:
         made = [
             (_tr("Recipe"), f"{summary.order.recipe}; {summary.order.optimizer}"),
@@ -308,10 +348,10 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
             known = "" if file.revision is None else _tr(", revision {0}").format(file.revision)
             made.append((_tr("Made from"), Html(f"{escape(file.file + known)}<br>{_hash(file.digest)}")))
     times = []
-    if contents.begun is not None and contents.ended is not None:
+    if report.begun_at and report.ended_at:
         times = [
-            (_tr("Replay begun"), _moment(contents.begun)),
-            (_tr("Replay ended"), _moment(contents.ended)),
+            (_tr("Replay begun"), text.moment(report.begun_at)),
+            (_tr("Replay ended"), text.moment(report.ended_at)),
         ]
     return [
         (_tr("Job"), report.title or _tr("could not be read")),
@@ -324,10 +364,9 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         (_tr("Run root"), _hash(report.run_root)),
         (_tr("Trainer's key"), _hash(report.trainer_key)),
         *made,
-        (_tr("Steps"), _steps(report)),
+        *((translated(name), translated(said)) for name, said in figures(report, recorded)),
         *times,
-        (_tr("Time of the replay"), text.duration(report.seconds)),
-        *([(_tr("Rounding log"), _log(report))] if report.exact_bits is None else []),
+        (_tr("Time of the replay"), translated(joined_time(text.duration(report.seconds), report))),
     ]
 
 
@@ -347,10 +386,6 @@ def _consent(report: AuditReport) -> list[tuple[str, str]]:
     ]
 
 
-def _moment(when: datetime) -> str:
-    return text.moment(f"{when.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
-
-
 def _signature(contents: Contents) -> list[tuple[str, str]]:
     predicate = contents.statement["predicate"]
     assert isinstance(predicate, dict)
@@ -360,6 +395,22 @@ def _signature(contents: Contents) -> list[tuple[str, str]]:
         (_tr("Signed verdict"), contents.verdict_name),
         (_tr("its SHA-256"), _hash(Digest.of(contents.envelope))),
     ]
+
+
+def _line(contents: Contents, width: int) -> str:
+    """A line to sign on paper."""
+    by_hand = _tr("On paper, for who needs that; what can be checked is the digital signature above.")
+    rule = f"border-top: 1px solid {LIGHT.text}"
+    gap, part = width * 6 // 100, width * 47 // 100
+    signer = _tr("Signature, {0}").format(contents.case.auditor) if contents.case.auditor else _tr("Signature")
+    cells = (
+        f'<td width="{part}" class="line" style="{rule}">{escape(_tr("Place and date"))}</td>'
+        f'<td width="{gap}"></td><td width="{part}" class="line" style="{rule}">{escape(signer)}</td>'
+    )
+    table = (
+        f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 44px"><tr>{cells}</tr></table>'
+    )
+    return _paragraph(by_hand, "muted") + table
 
 
 def _method() -> list[tuple[int, str]]:
@@ -411,7 +462,7 @@ def _in_words(contents: Contents) -> str:
     dispute = contents.report.dispute
     if dispute is None:
         return ""
-    account = words.dispute_account(dispute, contents.report.mismatched_steps)
+    account = words.dispute_account(dispute, contents.report.earlier_mismatches)
     return f"<b>{escape(account)}</b><br>"
 
 
@@ -440,30 +491,14 @@ def meaning(report: AuditReport) -> str:
     }[report.outcome]
 
 
-def _steps(report: AuditReport) -> str:
-    line = words.judged_steps(report)
-    if report.mismatched_steps:
-        line += ", " + _tr("{0} different").format(text.count(len(report.mismatched_steps)))
-    return line
-
-
-def _log(report: AuditReport) -> str:
-    return _tr("{0} entries, {1}; {2} corrections, {3} contradictions, {4} omissions").format(
-        text.count(report.log_entries),
-        text.size(report.log_bytes),
-        text.count(report.corrections),
-        text.count(report.contradictions),
-        text.count(report.omissions),
-    )
-
-
 def _checks(report: AuditReport, width: int) -> str:
     lines = []
     for check in report.checks:
         look = words.check(check)
         state = f'<b style="color: {LIGHT.tone(look.tone)}">{escape(look.word)}</b>'
         lines.append(
-            f'<tr><td width="{width * 16 // 100}">{state}</td><td><b>{escape(words.check_title(check.number))}</b>'
+            f'<tr><th scope="row" align="left" width="{width * 16 // 100}" class="state">{state}</th>'
+            f"<td><b>{escape(words.check_title(check.number))}</b>"
             f'<br><span class="muted">{escape(translated(check.detail))}</span></td></tr>'
         )
     return f'<table width="{width}" cellspacing="0">{"".join(lines)}</table>'

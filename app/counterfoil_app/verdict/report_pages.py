@@ -22,10 +22,11 @@ from PySide6.QtGui import (
 )
 
 from counterfoil import __version__
+from counterfoil_app.looks import words
 from counterfoil_app.looks.fonts import MONO, TEXT, TEXT_PIXELS
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.verdict.report_document import Contents, Section, charts, joined, sections
+from counterfoil_app.verdict.report_document import Chart, Contents, Section, charts, joined, sections
 
 MARGIN_MILLIMETRES = 17.0
 DOTS_PER_INCH = 96
@@ -36,8 +37,10 @@ LAST_SECTIONS = (0, 1, 2, 3)
 """How many sections at the end are put on a page of their own, tried for the same reason."""
 LEAST_ON_A_PAGE = 0.2
 """Share of each page that is filled, if one of the heights can bring that about."""
-LEAST_BEGUN = 0.3
-"""Share of a page that must be left for a section that goes over two."""
+WELL_FILLED, HALF = 0.7, 0.5
+"""Share of each page but the last, and of the last, with which nobody looks further."""
+LEAST_BEGUN = (0.3, 0.12)
+"""Share of a page that must be left for a section that goes over two, tried for the same reason."""
 HEADING_GAP = 20
 LINE_PIXELS = 20
 _STYLE = f"""
@@ -45,6 +48,7 @@ h1 {{ font-size: 24px; margin: 0 0 2px 0; }}
 h2 {{ font-size: 15px; margin: {HEADING_GAP}px 0 4px 0; }}
 p {{ margin: 2px 0 6px 0; }}
 td {{ padding: 1px 10px 1px 0; }}
+th {{ padding: 1px 10px 1px 0; font-weight: normal; }}
 .name, .muted {{ color: {LIGHT.muted}; }}
 .hash {{ font-family: '{MONO}'; font-size: 11px; }}
 .box {{ padding: 12px 16px; }}
@@ -104,7 +108,7 @@ def draw_page(painter: QPainter, document: QTextDocument, number: int, contents:
     painter.setPen(QColor(LIGHT.muted))
     line = QRectF(0, height + 8, width, FOOTER_PIXELS - 8)
     page = _tr("Page {0} of {1}").format(number + 1, document.pageCount())
-    about = _tr("{0}: {1}").format(contents.report.bundle_name, contents.report.headline)
+    about = _tr("{0}: {1}").format(contents.report.bundle_name, words.headline(contents.report))
     if contents.case.number:
         about = f"{contents.case.number}  \u00b7  {about}"
     painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, about)
@@ -122,12 +126,16 @@ def _font() -> QFont:
 def make_document(contents: Contents, width: float, height: float) -> QTextDocument:
     """Lay the report out on pages of a size in pixels, none of which has only a few lines."""
     tried = []
-    for last, chart_height in product(LAST_SECTIONS, CHART_HEIGHTS):
-        document = _laid_out(contents, width, height, chart_height, last)
-        if document.pageCount() == 1 or min(pages_filled(document)) >= LEAST_ON_A_PAGE:
-            return document
-        tried.append(document)
-    return max(tried, key=lambda document: min(pages_filled(document)))
+    for chart_height in CHART_HEIGHTS:
+        drawn = charts(contents, width, chart_height)
+        for last, begun in product(LAST_SECTIONS, LEAST_BEGUN):
+            document = _laid_out(contents, drawn, width, height, chart_height, last, begun)
+            filled = pages_filled(document)
+            if len(filled) == 1 or (min(filled[:-1]) >= WELL_FILLED and filled[-1] >= HALF):
+                return document
+            # A last page may end early; one in the middle looks as if something were missing.
+            tried.append((min(filled) >= LEAST_ON_A_PAGE, -len(filled), min(filled[:-1]), document))
+    return max(tried, key=lambda each: each[:3])[-1]
 
 
 def pages_filled(document: QTextDocument) -> list[float]:
@@ -147,17 +155,27 @@ def pages_filled(document: QTextDocument) -> list[float]:
     return result
 
 
-def _laid_out(contents: Contents, width: float, height: float, chart_height: int, last: int) -> QTextDocument:
-    pictures = charts(contents, width, chart_height)
-    parts = sections(contents, [name for name, _ in pictures], round(width), chart_height)
-    images = [image for _, image in pictures]
+def _laid_out(
+    contents: Contents,
+    pictures: Sequence[Chart],
+    width: float,
+    height: float,
+    chart_height: int,
+    last: int,
+    begun: float,
+) -> QTextDocument:
+    parts = sections(contents, pictures, round(width), chart_height)
+    images = [picture.image for picture in pictures]
     heights = [_written([part], images, width).size().height() for part in parts]
-    document = _written(parts, images, width, page_starts(heights, [part.whole for part in parts], height, last))
+    starts = page_starts(heights, [part.whole for part in parts], height, last, begun)
+    document = _written(parts, images, width, starts)
     document.setPageSize(QSizeF(width, height))
     return document
 
 
-def page_starts(heights: Sequence[float], whole: Sequence[bool], room: float, last: int = 0) -> frozenset[int]:
+def page_starts(
+    heights: Sequence[float], whole: Sequence[bool], room: float, last: int = 0, begun: float = LEAST_BEGUN[0]
+) -> frozenset[int]:
     """Return which sections begin a page.
 
     Args:
@@ -165,13 +183,14 @@ def page_starts(heights: Sequence[float], whole: Sequence[bool], room: float, la
         whole: Whether it must not go over two pages.
         room: Height of a page.
         last: How many sections at the end begin a page of their own, whatever room there is before them.
+        begun: Share of a page that must be left for a section that goes over two.
     """
     starts, used = set(), 0.0
     for number, (height, kept) in enumerate(zip(heights, whole, strict=True)):
         left = room - used - (HEADING_GAP if used else 0)
         fits = height <= left
         by_itself = used > 0 and number == len(heights) - last
-        if by_itself or (not fits and used and ((kept and height <= room) or left < LEAST_BEGUN * room)):
+        if by_itself or (not fits and used and ((kept and height <= room) or left < begun * room)):
             starts.add(number)
             used = 0.0
         used = (used + (HEADING_GAP if used else 0) + height) % room

@@ -23,6 +23,7 @@ from counterfoil_app.engine.worker import Failure, ReportedError
 from counterfoil_app.looks.fonts import install_fonts, text_font
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations
 from counterfoil_app.verdict.report_document import Contents
+from counterfoil_app.verdict.report_html import make_html
 from counterfoil_app.verdict.report_pages import make_pdf
 
 
@@ -32,6 +33,7 @@ class _Order:
 
     contents: Contents
     language: str
+    as_html: bool
 
 
 _Printed = bytes | Failure
@@ -39,14 +41,18 @@ FONTS = ("/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/var/cache/
 """What a system says of its fonts, for texts in scripts that our own fonts lack."""
 
 
-def print_report(contents: Contents) -> bytes:
-    """Return the report as PDF in the window's language; to be called from the worker thread, and waits.
+def print_report(contents: Contents, *, as_html: bool = False) -> bytes:
+    """Return the report in the window's language; to be called from the worker thread, and waits.
+
+    Args:
+        contents: What it is made from.
+        as_html: One HTML file with all that it shows, in the place of a PDF.
 
     Raises:
         CounterfoilError: The report could not be made.
     """
     language = QLocale().name().split("_")[0]  # the window's: Translations makes it the default
-    order = encode(_Order(contents, language))
+    order = encode(_Order(contents, language, as_html))
     link = Link(__name__, MAX_BYTES)
     try:
         link.send(order)
@@ -75,10 +81,10 @@ def main() -> None:
     asked = read_frame(questions, MAX_BYTES)
     if asked is not None:
         order: _Order = decode(asked, _Order)
-        write_frame(answers, encode(_print(order.contents, order.language)))
+        write_frame(answers, encode(_print(order)))
 
 
-def _print(contents: Contents, language: str) -> _Printed:
+def _print(order: _Order) -> _Printed:
     from PySide6.QtWidgets import QApplication
 
     os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
@@ -86,10 +92,11 @@ def _print(contents: Contents, language: str) -> _Printed:
     result: _Printed
     translations = Translations()  # must outlive the report
     try:
-        translations.install(language if language in LANGUAGES else SOURCE_LANGUAGE)
+        language = order.language if order.language in LANGUAGES else SOURCE_LANGUAGE
+        translations.install(language)
         install_fonts()
         application.setFont(text_font())
-        result = make_pdf(contents)
+        result = make_html(order.contents, language) if order.as_html else make_pdf(order.contents)
     except Exception as error:  # the window shows every failure
         result = Failure.of(error)
     application.quit()

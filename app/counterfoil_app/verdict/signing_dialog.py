@@ -77,9 +77,18 @@ class CaseFields(QWidget):
         case = self.case()
         return Parties(*(one_line(name, MAX_NAME) for name in (case.number, case.client, case.trainer)))
 
+    def show_case(self, case: Case) -> None:
+        """Name what was named before."""
+        for line, named in zip(self._lines, (case.number, case.client, case.trainer, case.auditor), strict=True):
+            line.setText(named)
+
+    @property
+    def _lines(self) -> tuple[QLineEdit, ...]:
+        return self.number, self.client, self.trainer, self.auditor
+
     def case(self) -> Case:
         """What was named."""
-        return Case(*(line.text().strip() for line in (self.number, self.client, self.trainer, self.auditor)))
+        return Case(*(line.text().strip() for line in self._lines))
 
 
 def _names(parties: Parties) -> tuple[str, str, str]:

@@ -202,7 +202,9 @@ class DisputeView(QWidget):
         """What stands before the dispute may only be known when more was replayed."""
         session = self._session
         if self._dispute is not None:
-            self.account.setText(words.dispute_account(self._dispute, session.steps.mismatched))
+            self.account.setText(
+                words.dispute_account(self._dispute, session.steps.mismatches_before(self._dispute.step))
+            )
 
     def _show_tensors(self) -> None:
         dispute = self._dispute

@@ -87,7 +87,7 @@ class ActionButton(QPushButton):
         self.setEnabled(self.shown.isEnabled())
 
 
-OFFERED = ("replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "open", "data", "conclude")
+OFFERED = ("replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "hand_over", "open", "data", "conclude")
 """The window's actions that the header offers, in the order of their places.
 
 The last two are shown only for a run that they concern; they stand behind all others, and move none.
@@ -218,7 +218,7 @@ class HeaderView(QFrame):
         running = Tone.INFO if session.dispute is None else Tone.BAD
         return {
             Phase.LOADING: Look(self.tr("Opening"), "waiting", Tone.INFO),
-            Phase.UNREADABLE: Look(self.tr("REFUSED"), "refused", Tone.WARN),
+            Phase.UNREADABLE: Look(words.as_signed("REFUSED"), "refused", Tone.WARN),
             Phase.REPLAYING: Look(self.tr("Replaying"), "running", running),
             Phase.PAUSED: Look(self.tr("Paused"), "pause", running),
             Phase.STOPPING: Look(self.tr("Stopping"), "waiting", running),
@@ -228,15 +228,15 @@ class HeaderView(QFrame):
     def _failed_look(self) -> Look:
         failure = self._session.failure
         if failure is not None and not failure.expected:
-            return Look(self.tr("ERROR"), "error", Tone.WARN)
-        return Look(self.tr("INCONCLUSIVE"), "inconclusive", Tone.WARN)
+            return Look(words.as_signed("ERROR"), "error", Tone.WARN)
+        return Look(words.as_signed("INCONCLUSIVE"), "inconclusive", Tone.WARN)
 
     def _sentence(self) -> str:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
             dispute = session.report.dispute
             if dispute is not None and dispute.accuses:  # what it comes to stands first; the rest is in the dispute
-                reason = words.dispute_account(plain(dispute), session.report.mismatched_steps)
+                reason = words.dispute_account(plain(dispute), session.report.earlier_mismatches)
             else:
                 reason = translated(session.report.reason)
             trust = session.trust
@@ -246,6 +246,8 @@ class HeaderView(QFrame):
                 reason += " " + words.kept(session.kept)
             if session.verdict_file is not None:
                 reason += " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
+            if session.handed_over is not None:
+                reason += " " + self.tr("What others get is in {0}.").format(session.handed_over)
             return reason
         if session.failure is not None:
             return failure_text(session.failure)
@@ -333,7 +335,7 @@ class HeaderView(QFrame):
         if session.can_go_on:
             return "go_on"
         if session.phase is Phase.CONCLUDED:
-            return "open" if session.verdict_file is not None else "verdict"
+            return self._next_after_the_end(session)
         if session.phase is Phase.UNREADABLE:
             return "open"
         if session.can_replay and session.other_order_given:
@@ -343,6 +345,14 @@ class HeaderView(QFrame):
         if session.can_replay:
             return "conclude" if session.only_refuses else "replay"
         return "" if session.phase is Phase.LOADING else "open"
+
+    def _next_after_the_end(self, session: Session) -> str:
+        """What is found is signed and handed over, in one go where it accuses somebody."""
+        report = session.report
+        accuses = report is not None and report.outcome is Outcome.DISPUTED
+        if session.verdict_file is None:
+            return "hand_over" if accuses else "verdict"
+        return "hand_over" if session.handed_over is None else "open"
 
     def _choose_device(self, position: int) -> None:
         self._session.device = self.device.itemData(position)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
-from counterfoil import BundleSummary
+from counterfoil import BundleSummary, log_said, recorded_log_said
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
@@ -121,7 +121,8 @@ class OverviewView(Page):
         follow(self._show_sentence, session.bundle_changed, session.phase_changed)
         for draw in (self._show_comparison, self._show_sections):
             session.bundle_changed.connect(partial(session.drawing.soon, draw))
-        book.changed.connect(partial(session.drawing.soon, self._show_sections))
+        for signal in (book.changed, session.concluded):
+            signal.connect(partial(session.drawing.soon, self._show_sections))
         theme.changed.connect(self._show_comparison)
         self._show_sentence()
         self._show_comparison()
@@ -224,13 +225,16 @@ class OverviewView(Page):
             digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
             Field(self.tr("Signed at"), self.tr("{0}, as the trainer says").format(text.moment(run.signed_at))),
             Field(self.tr("Stored states"), text.count(len(run.checkpoints))),
-            Field(
-                self.tr("Rounding log"),
-                self.tr("{0} entries, {1}").format(
-                    text.count(int(run.recorded.log_entries.sum())), text.size(int(run.recorded.log_bytes.sum()))
-                ),
-            ),
+            Field(self.tr("Rounding log"), translated(recorded_log_said(run.recorded))),
+            *self._judged_fields(),
         ]
+
+    def _judged_fields(self) -> list[Field]:
+        """What the report says of the log, which is about fewer steps than the trainer recorded."""
+        report = self._session.report
+        if report is None or report.exact_bits is not None or not report.steps_replayed:
+            return []
+        return [Field(self.tr("of it judged"), translated(log_said(report)))]
 
     def _environment_fields(self, summary: BundleSummary) -> list[Field]:
         if summary.run is None:

@@ -30,7 +30,7 @@ class QueueView(QWidget):
     Args:
         queue: The queue.
         theme: The theme of the application.
-        actions: Adding files, starting and stopping, as buttons in this order.
+        actions: Adding files, starting, stopping and signing, as buttons in this order.
     """
 
     def __init__(
@@ -162,7 +162,9 @@ class ResultsDialog(QDialog):
             cells = (
                 QTableWidgetItem(past.when.astimezone().strftime("%Y-%m-%d %H:%M")),
                 item(name_of(past.path), str(past.path)),
-                outcome_item(look, self._theme, past.headline, translated(past.trust.reason)),
+                outcome_item(
+                    look, self._theme, words.headline_of(past.outcome, past.headline), translated(past.trust.reason)
+                ),
                 QTableWidgetItem(judged),
                 item(signed, str(past.verdict or "")),
             )

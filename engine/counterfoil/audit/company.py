@@ -72,7 +72,7 @@ class Company:
             yield DivergenceMeasured(divergence.step, divergence.all_tensors(self._replay.shapes))
         if kept.dispute is not None:
             yield DisputeLocated(kept.dispute)
-        self._ledger.learn(judged=kept.judged)
+        self._ledger.go_on_with(kept.judged)
         assert self._keeper is not None
         assert self._keeper.kept is not None
         yield ProgressRestored(self._keeper.kept, len(rows))

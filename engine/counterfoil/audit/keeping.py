@@ -24,7 +24,7 @@ from counterfoil.audit.known import Judged, Known
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Spans
-from counterfoil.audit.values.steptable import packed_steps
+from counterfoil.audit.values.steptable import packed_judged, packed_steps
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import (
     BundleError,
@@ -44,7 +44,7 @@ from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.bundle.steady import SteadyFile
 
-MARK = b"counterfoil audit progress 3\n"
+MARK = b"counterfoil audit progress 4\n"
 SUFFIX = ".progress"
 MAX_BYTES = 2**31
 """Ten million steps take half of that."""
@@ -198,7 +198,8 @@ class KeptAudit(Judged, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def kept_at(self, path: Path) -> Kept:
         """Say in short what the file holds that lies there."""
         steps = packed_steps(self.steps)
-        return Kept(path, self.segments, self.sample.count, int(steps[-1]) if len(steps) else 0)
+        last = int(steps[-1]) if len(steps) else 0
+        return Kept(path, self.segments, self.sample.count, last, packed_judged(self.steps))
 
 
 def _ascending(total: int) -> Callable[[Spans], bool]:

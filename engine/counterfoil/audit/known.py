@@ -41,6 +41,7 @@ from counterfoil.base.errors import (
     WorkerError,
 )
 from counterfoil.base.sentence import Sentence, enumeration, joined, say
+from counterfoil.base.timestamps import timestamp
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.schema import MAX_STEPS
 
@@ -49,6 +50,7 @@ NAMED_STATES = 8
 
 StepNumber = Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Moment = Annotated[str, msgspec.Meta(pattern=r"\A([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?\Z")]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 
@@ -91,6 +93,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         seconds: Wall-clock time of the replay so far.
         replayed_at: Who replayed the segments, and where.
         shares: How many shares of steps, judged by themselves, give what the trainer signed.
+        begun: When the replay began, as files hold times; empty before.
+        ended: When its time was last taken.
+        sittings: In how many goes it came this far.
     """
 
     sample: Sample | None = None
@@ -103,6 +108,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seconds: Seconds = 0.0
     replayed_at: tuple[ReplayedAt, ...] = ()
     shares: int = 0
+    begun: Moment = ""
+    ended: Moment = ""
+    sittings: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = 0
 
     @property
     def account(self) -> Account:
@@ -278,13 +286,21 @@ class SharesMatched:
 
 
 @dataclass(frozen=True)
+class ReplayBegan:
+    """The replay begins, or goes on with what an earlier one kept: a sitting more."""
+
+    at: str
+
+
+@dataclass(frozen=True)
 class TimePassed:
-    """The replay took so many seconds more."""
+    """The replay took so many seconds more, until a moment."""
 
     seconds: float
+    at: str = ""
 
 
-Fact = Learned | Account | DecisionsOmitted | SegmentJudged | SharesMatched | TimePassed | Trouble
+Fact = Learned | Account | DecisionsOmitted | ReplayBegan | SegmentJudged | SharesMatched | TimePassed | Trouble
 """What an audit comes to know and says nobody at once. An account is that of steps which match, for each of them."""
 
 
@@ -320,8 +336,10 @@ def _judging(judged: Judged, event: Event | Fact) -> Judged:
             return changed(judged, segments=judged.segments + 1, replayed_at=at)
         case SharesMatched(count):
             return changed(judged, shares=judged.shares + count)
-        case TimePassed(seconds):
-            return changed(judged, seconds=judged.seconds + seconds)
+        case ReplayBegan(at):
+            return changed(judged, begun=judged.begun or at, sittings=judged.sittings + 1)
+        case TimePassed(seconds, at):
+            return changed(judged, seconds=judged.seconds + seconds, ended=at or judged.ended)
     return judged
 
 
@@ -372,9 +390,15 @@ class Ledger:
     def start_clock(self) -> None:
         """The time of the replay begins."""
         self._looked = time.perf_counter()
+        self.note(ReplayBegan(timestamp()))
+
+    def go_on_with(self, kept: Judged) -> None:
+        """What an earlier sitting kept is what is known; this one is a sitting more."""
+        now = self.known.judged
+        self.learn(judged=changed(kept, begun=kept.begun or now.begun, sittings=kept.sittings + now.sittings))
 
     def look_at_clock(self) -> None:
         """Note the time since the last look."""
         now = time.perf_counter()
-        self.note(TimePassed(now - self._looked))
+        self.note(TimePassed(now - self._looked, timestamp()))
         self._looked = now

@@ -113,6 +113,10 @@ PLACES: Mapping[str, Place] = {
         "Write a run's weights and curves, or a verdict, in formats that others read.",
         with_key=True,
     ),
+    "hand-over": Place(
+        "handing:hand_over",
+        "Auditor: put a verdict into a folder for others, with its report, its capsule, and how to check each.",
+    ),
     "verify-weights": Place(
         "delivery:verify_weights",
         "Client: compare delivered weights, tensor by tensor, with the final state of a verified run.",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
+from counterfoil.audit.values.figures import kept_said
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
@@ -115,7 +116,7 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
         reports.show_report(console, report, trust)
     if finished.kept is not None:
         again = "'counterfoil audit'" if isinstance(request.workers, Followed) else "The same command"
-        console.print(f"Kept: {_judged(finished.kept)}. {again} with --resume goes on from there.")
+        console.print(f"Kept: {_judged(finished.kept)}. {again} with --resume goes on from there.", soft_wrap=True)
     if finished.problem:
         console.print(shown(finished.problem))
     failed = first_error(
@@ -264,7 +265,7 @@ def _at_work(event: WorkersReported) -> str:
 
 
 def _judged(kept: Kept) -> str:
-    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
+    return kept_said(kept)
 
 
 def _delivered(

@@ -14,6 +14,7 @@ from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.values.account import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import COMBINE, Dispute, Finding, Right
+from counterfoil.audit.values.figures import figures, joined_time, recorded_log_said
 from counterfoil.audit.values.following import FollowEnded
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
@@ -254,10 +255,12 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     show_places(out, report.replayed_at)
+    if report.steps_replayed:
+        times = joined_time(terminal.duration(report.seconds), report)
+        show_facts(out, {**{name.lower(): said for name, said in figures(report)}, "time of the replay": times})
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
-        earlier = sum(step < report.dispute.step for step in report.mismatched_steps)
-        out.print(shown(account_of(report.dispute, earlier=earlier)))
+        out.print(shown(account_of(report.dispute, earlier=report.earlier_mismatches)))
 
 
 def show_followed(out: Console, ended: FollowEnded) -> None:
@@ -346,7 +349,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
                 f"{name} {one_line(value)}" for name, value in run.environment if name in ("device", "torch")
             ),
             "loss": f"{loss[0]:.4f} at step 1, {loss[-1]:.4f} at step {run.steps}",
-            "rounding log": f"{recorded.log_entries.sum():,} entries, {recorded.log_bytes.sum():,} bytes",
+            "rounding log": recorded_log_said(recorded),
         }
     show_facts(out, facts)
     show_checks(out, summary.checks)

@@ -256,6 +256,14 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (17, "shared", lambda s: s["predicate"]["replayedAt"].pop(), "not where every segment was replayed"),
     (18, "verified", lambda s: ends_early(s, "coverage", stepsRecorded=STEPS), "it must lie in 1 to 59"),
     (18, "confirmed", lambda s: ends_early(s, "steps", recorded=STEPS), "it must lie in 1 to 59"),
+    (19, "verified", lambda s: s["predicate"].update(reasonParts=["All is lost."]), "another sentence.*'reason'"),
+    (19, "rejected", lambda s: s["predicate"]["checks"][4].update(detailParts=["{0}", 5]), "another.*'check 5'"),
+    (
+        19,
+        "disputed",
+        lambda s: s["predicate"]["dispute"]["finding"].update(sentenceParts=["The trainer is right."]),
+        "another.*'finding'",
+    ),
 ]
 
 

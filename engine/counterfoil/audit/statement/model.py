@@ -35,6 +35,8 @@ MAX_NAME = 1000
 """Characters of a name: of a file, a machine, an operator, a tensor, a kind."""
 MAX_SENTENCE = 1_000_000
 """Characters of the auditor's sentences; one may list steps."""
+MAX_PARTS = 101
+"""A template has two digits for a place."""
 MAX_URI = 4000
 MAX_LINES = 1000
 """Lines of an environment."""
@@ -94,6 +96,8 @@ Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 """The client's words."""
 Said = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 """Sentences of the auditor."""
+Parts = Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_PARTS)]
+"""What a sentence was made of: its template and its values (:mod:`counterfoil.audit.statement.parts`)."""
 Lines = Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
 """What a machine is: names and texts."""
 StepNumber = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
@@ -190,6 +194,7 @@ class CheckFields(Strict, frozen=True):
     title: Name
     state: CheckState
     detail: Said
+    detail_parts: Parts | UnsetType = UNSET
 
 
 class EnvironmentFields(Strict, frozen=True):
@@ -259,6 +264,7 @@ class FindingFields(Strict, frozen=True):
     margin: Number
     bound: Number
     elements: Annotated[tuple[ElementFields, ...], Meta(max_length=MAX_ELEMENTS)]
+    sentence_parts: Parts | UnsetType = UNSET
 
 
 class DisputeFields(Strict, frozen=True):
@@ -287,7 +293,13 @@ class DisputeFields(Strict, frozen=True):
         return bool(self.inputs) or self.operator is not None
 
 
-class PredicateFields(Strict, frozen=True):
+class SaidFields(Strict, frozen=True, kw_only=True):
+    """What the sentence that says why was made of."""
+
+    reason_parts: Parts | UnsetType = UNSET
+
+
+class PredicateFields(SaidFields, frozen=True):
     """What verdicts and adjudications say alike."""
 
     verifier: VerifierFields

@@ -19,6 +19,7 @@ from counterfoil.audit.statement.model import (
     VERIFIER_ID,
     SteeringFields,
 )
+from counterfoil.audit.statement.parts import sentence_of
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import CHAINS, Beacon
@@ -410,6 +411,26 @@ def rejected(said: Adjudication) -> Broken:
         yield contradiction(said, say("it says REJECTED, but its checks do not"))
 
 
+def sentences(said: Signed) -> Broken:
+    """Rule 19: what stands beside a sentence gives that very sentence, or it would say something else elsewhere."""
+    predicate = said.statement.predicate
+    told = [("reason", predicate.reason, predicate.reason_parts)]
+    told += [(f"check {one.number.value}", one.detail, one.detail_parts) for one in predicate.checks]
+    if predicate.dispute is not None and predicate.dispute.finding is not None:
+        finding = predicate.dispute.finding
+        told.append(("finding", finding.sentence, finding.sentence_parts))
+    for where, text, parts in told:
+        try:
+            sentence_of(text, parts)
+        except ValueError:
+            yield say(
+                "The {0} has another sentence in its template and values than in its text, under {1}: in another "
+                "language it would say something else.",
+                said.kind,
+                repr(where),
+            )
+
+
 _BOTH = (Verdict, Adjudication)
 RULES = (
     Rule(1, "It was made by Counterfoil", _BOTH, maker),
@@ -430,6 +451,7 @@ RULES = (
     Rule(16, "It says REJECTED only where nothing is missing", (Adjudication,), rejected),
     Rule(17, "It says where each segment was replayed, if not in one place", (Verdict,), places),
     Rule(18, "It says how many steps the run has, if fewer than ordered", _BOTH, length),
+    Rule(19, "It says the same in every language", _BOTH, sentences),
 )
 """In the order in which they are judged."""
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from msgspec import UNSET
 
 from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
+from counterfoil.audit.statement.parts import shown_as
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.dispute import accuses
@@ -51,8 +52,8 @@ class Signed(ABC):
 
     @property
     def reason(self) -> str:
-        """One or two plain sentences that say why the result is what it is."""
-        return self.statement.predicate.reason
+        """One or two plain sentences that say why the result is what it is, and what they were made of."""
+        return shown_as(self.statement.predicate.reason, self.statement.predicate.reason_parts)
 
     @property
     def title(self) -> str:
@@ -145,7 +146,18 @@ class Signed(ABC):
     @property
     def checks(self) -> tuple[Check, ...]:
         """All ten checks, in order."""
-        return tuple(Check(check.number, check.state, check.detail) for check in self.statement.predicate.checks)
+        return tuple(
+            Check(check.number, check.state, shown_as(check.detail, check.detail_parts))
+            for check in self.statement.predicate.checks
+        )
+
+    @property
+    def found(self) -> str:
+        """What is proven of its dispute, in plain sentences; empty where there is none."""
+        dispute = self.statement.predicate.dispute
+        if dispute is None or dispute.finding is None:
+            return ""
+        return shown_as(dispute.finding.sentence, dispute.finding.sentence_parts)
 
     @property
     def states(self) -> dict[CheckNumber, CheckState]:

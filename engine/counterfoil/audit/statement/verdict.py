@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from counterfoil.audit.beacons import can_check, signature_holds
+from counterfoil.audit.signatures import check_claim
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.rules import judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
@@ -23,6 +24,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.base.inputs import NotAFileError
 from counterfoil.base.sentence import say
+from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.signing.envelope import open_statement, parse_statement, payload_of, sign_statement
@@ -201,6 +203,39 @@ def check_bundle_file(
                 digest.short,
             )
         )
+
+
+def check_capsule_file(said: Verdict | Adjudication, path: str | os.PathLike[str]) -> None:
+    """Check that a dispute capsule is about the step that a verdict disputes, in the same signed run.
+
+    What the capsule proves beyond that, its replay says. A signed adjudication is about one capsule, byte by byte.
+
+    Args:
+        said: What was checked before.
+        path: The capsule.
+
+    Raises:
+        SignatureError: It is about another run, order or step, or the trainer's signature in it does not hold.
+        BundleError: It is no capsule, or a damaged one, or cannot be read.
+    """
+    with CapsuleReader.open(path) as reader:
+        contents = reader.contents()
+    root = check_claim(contents.claim, contents.manifest, None, None).run_root
+    about = (root, contents.manifest.digest, contents.step)
+    step = said.step if isinstance(said, Adjudication) else said.disputed_step
+    if about != (said.run_root, said.run_order, step):
+        raise SignatureError(
+            say(
+                "The capsule {0} is about step {1} of the run {2}, and the {3} is about something else.",
+                os.path.basename(path),
+                contents.step,
+                root.short,
+                said.kind,
+            ),
+            remedy=say("Give the capsule that the same audit wrote."),
+        )
+    if isinstance(said, Adjudication):
+        check_bundle_file(said, path)
 
 
 def _check_run(

@@ -31,6 +31,7 @@ from counterfoil.audit.statement.model import (
     EnvironmentFields,
     ExactDecimal,
     FetchedFields,
+    FindingFields,
     LogCountFields,
     Number,
     OrderDigestFields,
@@ -47,6 +48,7 @@ from counterfoil.audit.statement.model import (
     VerifierFields,
     json_of,
 )
+from counterfoil.audit.statement.parts import parts_of
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.events import IMITATION
@@ -185,7 +187,11 @@ def _shared(report: Report, file: str | Fetched, signed_at: datetime) -> dict[st
         ),
         "input_attestations": _attestations(report),
         "reason": report.reason,
-        "checks": tuple(_like(CheckFields, check, title=check.number.title) for check in report.checks),
+        "reason_parts": parts_of(report.reason),
+        "checks": tuple(
+            _like(CheckFields, check, title=check.number.title, detail_parts=parts_of(check.detail))
+            for check in report.checks
+        ),
         "seconds": Number.of(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": EnvironmentFields(dict(report.environment), dict(report.trainer_environment)),
@@ -233,7 +239,9 @@ def _steering(steering: Steering) -> SteeringFields:
 def _dispute(dispute: Dispute) -> DisputeFields:
     comparisons = tuple(_like(ComparisonFields, node) for node in dispute.path)
     part, signer = dispute.part or UNSET, dispute.signer or UNSET
-    return _like(DisputeFields, dispute, comparisons=comparisons, part=part, signer=signer)
+    finding = dispute.finding
+    found = None if finding is None else _like(FindingFields, finding, sentence_parts=parts_of(finding.sentence))
+    return _like(DisputeFields, dispute, comparisons=comparisons, part=part, signer=signer, finding=found)
 
 
 def _like(kind: type[Fields], value: object, **other: object) -> Fields:

@@ -157,6 +157,16 @@ def rows_named(inputs: tuple[str, ...]) -> Sentence:
     return say("the signed fingerprints of the rows of {0} are not those of the ordered ones", enumeration(inputs))
 
 
+_WORDS = {
+    "features": say("features"),
+    "images": say("images"),
+    "labels": say("labels"),
+    "targets": say("targets"),
+    "tokens": say("tokens"),
+}
+"""Names of arrays that are words, which other languages have too."""
+
+
 def _differs(dispute: Dispute) -> Sentence:
     step, operator, parts = dispute.step, dispute.operator, dispute.parts
     if dispute.right is Right.UNREADABLE:
@@ -192,7 +202,8 @@ def _differs(dispute: Dispute) -> Sentence:
 def _named(inputs: tuple[str, ...]) -> Sentence:
     """Data arrays by their names, which clients choose: what is called ``labels`` is labels."""
     plural = all(name.endswith("s") and name.isalpha() for name in inputs)
-    return enumeration(inputs) if plural else say("rows of {0}", enumeration(inputs))
+    named = enumeration([_WORDS.get(name, name) for name in inputs])
+    return named if plural else say("rows of {0}", named)
 
 
 def _means(dispute: Dispute) -> Sentence:

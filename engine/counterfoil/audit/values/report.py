@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Literal
@@ -79,13 +79,15 @@ class Kept:
         path: The file.
         segments: How many of the chosen segments were judged.
         chosen: How many were chosen.
-        step: The last step that was judged.
+        step: The last step of these segments; of a sample, or after a dispute, there are fewer judged ones before it.
+        judged: How many steps of these segments were judged.
     """
 
     path: Path
     segments: int
     chosen: int
     step: int
+    judged: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +196,10 @@ class AuditReport(Report):
         replayed_at: Where the segments were replayed, this machine among the places; empty when it replayed them all.
         fetched: How much of a run that lies elsewhere was fetched; None where the run is a file of this machine, which
             is hashed.
+        begun_at: When the replay began, UTC; empty when it did not get that far. Two audits that found the same may
+            have begun at different times.
+        ended_at: When it ended.
+        sittings: In how many goes: each that went on with what an earlier one kept counts. ``seconds`` is their sum.
     """
 
     outcome: Outcome
@@ -210,6 +216,20 @@ class AuditReport(Report):
     exact_bits: int | None = None
     replayed_at: tuple[ReplayedAt, ...] = ()
     fetched: Fetched | None = None
+    begun_at: str = field(default="", compare=False)
+    ended_at: str = field(default="", compare=False)
+    sittings: int = field(default=1, compare=False)
+
+    @property
+    def steps_matching(self) -> int:
+        """Number of judged steps whose leaf came out equal: those over which the log is counted."""
+        return self.steps_replayed - len(self.mismatched_steps)
+
+    @property
+    def earlier_mismatches(self) -> int | None:
+        """How many steps before the disputed one differ; None without a dispute."""
+        dispute = self.dispute
+        return None if dispute is None else sum(step < dispute.step for step in self.mismatched_steps)
 
     @property
     def is_about(self) -> bool:

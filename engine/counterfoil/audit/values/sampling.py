@@ -27,7 +27,7 @@ from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import say
+from counterfoil.base.sentence import joined, say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.bundle.extent import Extent
 
@@ -361,10 +361,12 @@ def headline(outcome: Outcome, sample: Sample | None, recorded: int, ordered: in
     """
     parts = []
     if sample is not None and not sample.whole:
-        parts.append(f"{sample.count} of {_segments(sample.total)}")
+        parts.append(say("{0} of {1}", sample.count, _segments(sample.total)))
     if recorded < ordered:
         parts.append(say("{0} of {1} ordered steps", recorded, ordered))
-    return f"{outcome.value} for {', '.join(parts)}" if outcome is Outcome.VERIFIED and parts else outcome.value
+    if outcome is not Outcome.VERIFIED or not parts:
+        return outcome.value
+    return say("{0} for {1}", outcome.value, joined(*parts, between=", "))
 
 
 def shortfall(recorded: int, ordered: int) -> str:

@@ -97,6 +97,16 @@ class Recorded:
     def __len__(self) -> int:
         return len(self.trainer_loss)
 
+    @property
+    def all_log_entries(self) -> int:
+        """Logged decisions of all steps."""
+        return sum(self.log_entries.tolist())  # as Python's integers, which do not overflow
+
+    @property
+    def all_log_bytes(self) -> int:
+        """Bytes of the logs of all steps."""
+        return sum(self.log_bytes.tolist())
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Recorded):
             return NotImplemented
@@ -213,6 +223,10 @@ class StepTable:
     def total(self, name: str) -> int:
         """Return the sum of a column of integers over the matching steps."""
         return sum(self._columns[name][self.matches].tolist())  # as Python's integers, which do not overflow
+
+    def mismatches_before(self, step: int) -> int:
+        """Return how many steps before one differ."""
+        return int(np.count_nonzero(self.differs[: step - 1]))
 
     def tally(self) -> Tally:
         """Return what a conclusion is drawn from."""
@@ -392,6 +406,12 @@ def packed_steps(packed: Mapping[str, bytes]) -> Integers:
     if len(steps) and (match.min() == _NONE or match.max() > len(_MATCHES) or leaf.max() > _TRAINER_LEAF):
         raise ValueError("a match or a leaf of no known kind")
     return steps
+
+
+def packed_judged(packed: Mapping[str, bytes]) -> int:
+    """Return how many rows of a packed table are of judged steps."""
+    match = np.frombuffer(packed["match"], np.uint8)
+    return int(np.count_nonzero((match == _MATCH) | (match == _MISMATCH)))
 
 
 def unpack(packed: Mapping[str, bytes], trainer_leaf: Callable[[int], Digest]) -> Iterator[StepRow]:

@@ -1,0 +1,289 @@
+"""Signs what a queue found, each result with a verdict of its own: one list of what is signed, one passphrase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QTableWidgetItem, QWidget
+
+from counterfoil import figures
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.strangers import beside, name_of, plain
+from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.looks import words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.finished import Finished, VerdictMaterial
+from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.verdict.export import SigningRequest, export_verdict
+from counterfoil_app.verdict.key_desk import KeyDesk
+from counterfoil_app.verdict.report_document import Case
+from counterfoil_app.views import layouts
+from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.parts import caption, label, open_dialog, restyle
+from counterfoil_app.views.tables import LEFT, item, item_table, outcome_item
+
+SIZE = (820, 560)
+ICON_PIXELS = 18
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How the chosen results are signed.
+
+    Attributes:
+        results: Those that are signed, in the order of the list.
+        key: The auditor's private key file.
+        passphrase: Its passphrase; None when it has none.
+        printed: Whether a report to print lies beside each verdict.
+    """
+
+    results: tuple[Finished, ...]
+    key: Path
+    passphrase: str | None
+    printed: bool
+
+
+class BatchDialog(QDialog):
+    """Lists what will be signed, each with its outcome, and asks for the key once; stays open until all is signed.
+
+    Args:
+        results: Results that are not signed, each with a report.
+        key: The key file to offer.
+        theme: The theme of the application.
+    """
+
+    wanted = Signal()
+    """The user wants signed what :meth:`request` says."""
+
+    def __init__(self, results: Sequence[Finished], key: Path | None, theme: Theme, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Sign the queue"))
+        self._results = tuple(results)
+        self._theme = theme
+        self._said = ""
+        self._failed = False
+        self._signing = False
+        what = label(
+            self.tr(
+                "You sign that you replayed each of the ticked runs and found what stands beside it. Each gets a "
+                "verdict of its own, beside its file."
+            )
+        )
+        titles = (self.tr("Run"), self.tr("Outcome"), self.tr("Steps"))
+        self.table = item_table(titles, self.tr("What is signed"), ICON_PIXELS)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.horizontalHeader().setDefaultAlignment(LEFT)
+        self._fill()
+        self.key = layouts.line_edit("" if key is None else str(key), name=self.tr("Private key file"))
+        choose = layouts.button(self.tr("Choose\u2026"), self._choose, name=self.tr("Choose the private key file"))
+        self.passphrase = layouts.line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
+        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self.printed = QCheckBox(self.tr("A report to &print (PDF) with each"))
+        self.printed.setChecked(True)
+        grid = layouts.grid(down=7)
+        for row, (name, parts) in enumerate(
+            ((self.tr("Private key"), (self.key, choose)), (self.tr("Passphrase"), (self.passphrase,)))
+        ):
+            grid.addWidget(caption(name, wrap=False), row, 0)
+            for column, part in enumerate(parts, start=1):
+                grid.addWidget(part, row, column, 1, 1 if len(parts) > 1 else 2)
+        grid.addWidget(self.printed, 2, 1, 1, 2)
+        self.hint = label("", "hint")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setProperty("primary", True)
+        layouts.fill(Body(self, self.hint, self.buttons), what, (self.table, 1), grid, spacing=12)
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        self.buttons.accepted.connect(self._want)
+        self.buttons.rejected.connect(self.reject)
+        self.table.itemChanged.connect(self._edited)
+        self.key.textChanged.connect(self._edited)
+        self.passphrase.textChanged.connect(self._edited)
+        self._refresh()
+        self.passphrase.setFocus()
+
+    def _fill(self) -> None:
+        self.table.setRowCount(len(self._results))
+        for row, result in enumerate(self._results):
+            report = result.report
+            assert report is not None, "only results with a report are signed"
+            shown = plain(report)
+            look = words.conclusion(shown, shown.trust)
+            run = QTableWidgetItem(name_of(result.path))
+            run.setToolTip(str(result.path))
+            run.setFlags(run.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            run.setCheckState(Qt.CheckState.Checked)
+            (_, steps), *_rest = figures(shown)
+            cells = (
+                run,
+                outcome_item(look, self._theme, look.word, translated(shown.reason)),
+                item(translated(steps), ""),
+            )
+            for column, cell in enumerate(cells):
+                self.table.setItem(row, column, cell)
+        self.table.resizeRowsToContents()
+
+    def ticked(self) -> tuple[Finished, ...]:
+        """The results that are to be signed."""
+        cells = (self.table.item(row, 0) for row in range(len(self._results)))
+        return tuple(
+            result
+            for result, cell in zip(self._results, cells, strict=True)
+            if cell is not None and cell.checkState() is Qt.CheckState.Checked
+        )
+
+    def request(self) -> Chosen:
+        """What is to be signed, and how."""
+        return Chosen(
+            self.ticked(), Path(self.key.text()).expanduser(), self.passphrase.text() or None, self.printed.isChecked()
+        )
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Say how many are signed."""
+        self._said = self.tr("{0} of {1} are signed\u2026").format(done, total)
+        self._refresh()
+
+    def show_failure(self, failure: Failure, done: Sequence[Finished]) -> None:
+        """Say why it stopped, with what was signed no longer in the list."""
+        self._signing, self._failed = False, True
+        self._said = failure_text(failure)
+        left = [result for result in self._results if not any(result is one for one in done)]
+        self._results = tuple(left)
+        self.table.blockSignals(True)
+        self._fill()
+        self.table.blockSignals(False)
+        self._refresh()
+        self.passphrase.setFocus()
+        self.passphrase.selectAll()
+
+    def reject(self) -> None:
+        """Close, unless something is being signed."""
+        if not self._signing:
+            super().reject()
+
+    def _want(self) -> None:
+        self._signing, self._failed, self._said = True, False, self.tr("Signing\u2026")
+        self._refresh()
+        self.wanted.emit()
+
+    def _edited(self) -> None:
+        if not self._signing:
+            self._failed, self._said = False, ""
+            self._refresh()
+
+    def _refresh(self) -> None:
+        count, problem = len(self.ticked()), self._problem()
+        self.ok.setText(self.tr("Sign {0}").format(count))
+        self.ok.setEnabled(not problem and not self._signing)
+        for part in (self.table, self.key, self.passphrase, self.printed):
+            part.setEnabled(not self._signing)
+        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._signing)
+        self.hint.setText(self._said or problem)
+        restyle(self.hint, "tone", Tone.BAD.value if self._failed else "")
+
+    def _problem(self) -> str:
+        if not self.ticked():
+            return self.tr("Tick what you want to sign.")
+        if not self.key.text():
+            return self.tr("Say where your key is. A new one is made when you sign a single verdict.")
+        return "" if Path(self.key.text()).expanduser().is_file() else self.tr("There is no such key file.")
+
+    def _choose(self) -> None:
+        path = layouts.existing_file(self, self.tr("Private key"), self.key.text(), "*.pem")
+        if path is not None:
+            self.key.setText(str(path))
+
+
+class BatchDesk(QObject):
+    """Brings the dialog together with the queue: one result is signed after the other.
+
+    Args:
+        session: Lets the worker sign, and shows one of the results.
+        queue: Has the results.
+        keys: Knows the user's key once it signed.
+        settings: Remember the key file and the auditor's name.
+        theme: The theme of the application.
+        window: The window that the dialog belongs to.
+    """
+
+    signed = Signal(Finished, Path)
+    """A result, and where its signed verdict lies."""
+
+    def __init__(
+        self, session: Session, queue: BundleQueue, keys: KeyDesk, settings: Settings, theme: Theme, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._session = session
+        self._queue = queue
+        self._keys = keys
+        self._settings = settings
+        self._theme = theme
+        self._window = window
+
+    def sign_all(self) -> None:
+        """Ask how to sign what is not signed yet."""
+        results = self._queue.unsigned
+        if results:
+            dialog = BatchDialog(results, self._settings.key_file, self._theme, self._window)
+            dialog.wanted.connect(lambda: self._next(dialog, dialog.request(), ()))
+            open_dialog(dialog)
+
+    def _next(self, dialog: BatchDialog, chosen: Chosen, done: tuple[Finished, ...]) -> None:
+        """Sign the first that is not signed; when there is none, it is over."""
+        dialog.show_progress(len(done), len(chosen.results))
+        if len(done) == len(chosen.results):
+            self._settings.key_file = chosen.key
+            dialog.accept()
+            return
+        result = chosen.results[len(done)]
+        report = result.report
+        assert report is not None
+        target = beside(result.path, ".verdict.json", ".report.pdf")
+        request = SigningRequest(
+            chosen.key,
+            chosen.passphrase,
+            create=False,
+            target=target,
+            report=target.with_name(target.name.removesuffix(".verdict.json") + ".report.pdf")
+            if chosen.printed
+            else None,
+            reads=tuple(path for path in (result.path, result.order, result.data) if path is not None),
+            case=Case(auditor=self._settings.auditor_name),
+        )
+        material = _material(result, self._keys.book)
+
+        def answer(outcome: JobResult) -> None:
+            if outcome.failure is not None:
+                dialog.show_failure(outcome.failure, done)
+                return
+            name = self._settings.auditor_name or self.tr("My key")
+            self._keys.note_mine(request.signed_with[-1], str(request.private_key), name)
+            self._session.exports.signed.emit(report, target)
+            self.signed.emit(result, target)
+            self._next(dialog, chosen, (*done, result))
+
+        self._session.ask(partial(_sign, material=material, request=request), answer)
+
+
+def _material(result: Finished, book: KeyBook) -> VerdictMaterial:
+    """What the verdict on a result is made from, as it is seen by who knows these keys."""
+    report = result.report
+    assert report is not None
+    digest = report.run_order.hex if report.run_order is not None else ""
+    trust = book.seen(report.trust, report.trainer_key, digest, report.client_key)
+    return VerdictMaterial(report, result.summary, result.steps, result.order, trust)
+
+
+def _sign(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:
+    """In the worker thread."""
+    return export_verdict(engine, material, request)

@@ -1,0 +1,162 @@
+"""Asks where what was found is handed over, and shows what others get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
+
+from counterfoil import AuditReport
+from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SUMS, VERDICT, ZIP
+from counterfoil_app.engine.strangers import name_of, plain
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import words
+from counterfoil_app.looks.engine_words import failure_text
+from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.verdict.report_document import Case
+from counterfoil_app.verdict.signing_dialog import CaseFields
+from counterfoil_app.views import layouts
+from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.inquiry import Headline
+from counterfoil_app.views.parts import Field, FieldGrid, Folded, caption, label, restyle
+
+SIZE = (760, 560)
+
+
+class HandOverDialog(QDialog):
+    """Shows what goes into the folder, and asks where it lies; stays open until it is written.
+
+    Args:
+        report: What was found and signed.
+        target: The folder to offer.
+        case: What the head of the report said when it was signed.
+        theme: The theme of the application.
+        signed: Where the signed verdict lies.
+        capsule: Whether a dispute capsule goes with it.
+    """
+
+    wanted = Signal()
+    """The user wants it written to :attr:`chosen`."""
+
+    def __init__(
+        self,
+        report: AuditReport,
+        target: Path,
+        case: Case,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        signed: Path,
+        capsule: bool,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Hand over"))
+        self._writing = False
+        self._failed = ""
+        top = Headline(theme)
+        top.show_look(
+            words.conclusion(plain(report)),
+            self.tr("{0} goes to others, with all that they need to check it without you.").format(name_of(signed)),
+        )
+        top.trust.show_trust(None)
+        grid = FieldGrid()
+        grid.show_fields(self._contents(capsule=capsule))
+        self.target = layouts.line_edit(str(target), name=self.tr("Folder to hand over"))
+        choose = layouts.button(self.tr("Choose\u2026"), self._choose, name=self.tr("Choose the folder to hand over"))
+        self.packed = QCheckBox(self.tr("As one &zip file"))
+        self.case = CaseFields()
+        self.case.show_case(case)
+        folded = Folded(self.tr("Case and parties"))
+        layouts.fill(folded.column, self.case)
+        self.hint = label("", "hint")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setText(self.tr("Hand over"))
+        self.ok.setProperty("primary", True)
+        layouts.fill(
+            Body(self, self.hint, self.buttons),
+            top,
+            caption(self.tr("What others get"), "section"),
+            grid,
+            caption(self.tr("Where it goes"), "section"),
+            layouts.row((self.target, 1), choose),
+            self.packed,
+            folded,
+            1,
+            spacing=8,
+        )
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        self.buttons.accepted.connect(self._want)
+        self.buttons.rejected.connect(self.reject)
+        self.target.textChanged.connect(self._edited)
+        self.packed.toggled.connect(self._edited)
+        self._refresh()
+        self.ok.setFocus()
+
+    @property
+    def chosen(self) -> Path:
+        """The folder to make, or the zip."""
+        path = Path(self.target.text()).expanduser()
+        if not self.packed.isChecked():
+            return path
+        return path if path.suffix.lower() == ZIP else path.with_name(path.name + ZIP)
+
+    def _contents(self, *, capsule: bool) -> list[Field]:
+        disputed = [Field(CAPSULE, self.tr("the disputed step with its proofs: anybody can replay it"))]
+        return [
+            Field(VERDICT, self.tr("the signed verdict, which is what counts")),
+            Field(AUDITOR, self.tr("your public key, which checks it")),
+            *(disputed if capsule else []),
+            Field(PDF, self.tr("the report to print, with a line to sign")),
+            Field(HTML, self.tr("the same report for a browser")),
+            Field(README, self.tr("how to check each of these, with OpenSSL alone and with Counterfoil")),
+            Field(SUMS, self.tr("their digests, by which damage on the way shows")),
+        ]
+
+    def show_written(self, failure: Failure | None) -> None:
+        """Close when it is written; otherwise say why not."""
+        self._writing = False
+        if failure is None:
+            self.accept()
+            return
+        self._failed = failure_text(failure)
+        self._refresh()
+
+    def reject(self) -> None:
+        """Close without a folder, unless it is being written."""
+        if not self._writing:
+            super().reject()
+
+    def _want(self) -> None:
+        self._writing, self._failed = True, ""
+        self._refresh()
+        self.wanted.emit()
+
+    def _edited(self) -> None:
+        self._failed = ""
+        self._refresh()
+
+    def _refresh(self) -> None:
+        problem = self._problem()
+        self.ok.setEnabled(not problem and not self._writing)
+        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._writing)
+        advice = self.tr(
+            "Tell whoever gets it the id of your key, which {0} names, by another way: anybody can put a key into a "
+            "folder."
+        ).format(README)
+        writing = self.tr("The report is printed and the folder is written\u2026")
+        self.hint.setText(writing if self._writing else self._failed or problem or advice)
+        restyle(self.hint, "tone", Tone.BAD.value if self._failed and not self._writing else "")
+
+    def _problem(self) -> str:
+        if not self.target.text():
+            return self.tr("Say where the folder goes.")
+        return self.tr("There is something of this name already.") if self.chosen.exists() else ""
+
+    def _choose(self) -> None:
+        path = layouts.new_file(self, self.tr("Folder to hand over"), self.target.text(), "")
+        if path is not None:
+            self.packed.setChecked(path.suffix.lower() == ZIP)
+            self.target.setText(str(path))

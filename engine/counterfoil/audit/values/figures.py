@@ -1,0 +1,84 @@
+"""The figures of an audit in sentences, so that whoever shows one says the same: window, printed report, command line.
+
+All of them come from the report, or from what the trainer recorded. Where two figures differ because they are about
+different steps, each sentence says which. Pure.
+"""
+
+from __future__ import annotations
+
+from counterfoil.audit.values.report import AuditReport, Kept
+from counterfoil.audit.values.steptable import Recorded
+from counterfoil.base.sentence import Sentence, joined, say
+
+
+def steps_said(report: AuditReport) -> Sentence:
+    """How many steps were ordered, recorded where these are fewer, judged, and different."""
+    recorded = (
+        say(", {0:,} recorded", report.steps_recorded) if report.steps_recorded < report.steps_ordered else say("")
+    )
+    different = say(", {0:,} different", len(report.mismatched_steps)) if report.mismatched_steps else say("")
+    return say("{0:,} ordered{1}, {2:,} judged{3}", report.steps_ordered, recorded, report.steps_replayed, different)
+
+
+def recorded_log_said(recorded: Recorded) -> Sentence:
+    """How large the rounding log is that the trainer recorded."""
+    return say(
+        "{0:,} entries, {1:,} bytes in all {2:,} steps of the run",
+        recorded.all_log_entries,
+        recorded.all_log_bytes,
+        len(recorded),
+    )
+
+
+def log_said(report: AuditReport) -> Sentence:
+    """What the log of the steps that match came to: that of a step that differs belongs to other values."""
+    return say(
+        "{0:,} entries, {1:,} bytes in the {2:,} steps that match; {3:,} corrections, {4:,} contradictions, "
+        "{5:,} omissions",
+        report.log_entries,
+        report.log_bytes,
+        report.steps_matching,
+        report.corrections,
+        report.contradictions,
+        report.omissions,
+    )
+
+
+def sittings_said(report: AuditReport) -> Sentence:
+    """How often it was gone on with; empty where it was not, so that its time is that from begin to end."""
+    if report.sittings < 2:
+        return say("")
+    return say(
+        "in {0} sittings: it was stopped and gone on with, and the time between them is not counted", report.sittings
+    )
+
+
+def kept_said(kept: Kept) -> Sentence:
+    """What is kept of an audit that was stopped: whole segments, which may be fewer steps than were judged."""
+    return say(
+        "{0:,} of {1:,} segments with {2:,} judged steps, the last of them step {3:,}",
+        kept.segments,
+        kept.chosen,
+        kept.judged,
+        kept.step,
+    )
+
+
+def figures(report: AuditReport, recorded: Recorded | None = None) -> tuple[tuple[Sentence, Sentence], ...]:
+    """Return the figures of a report with their names, but for the times, which each place shows in its own way.
+
+    Args:
+        report: What an audit found.
+        recorded: What the trainer recorded; None where it could not be read.
+    """
+    lines = [(say("Steps"), steps_said(report))]
+    if report.exact_bits is None:
+        if recorded is not None and len(recorded):
+            lines.append((say("Rounding log, recorded"), recorded_log_said(recorded)))
+        lines.append((say("Rounding log, judged"), log_said(report)))
+    return tuple(lines)
+
+
+def joined_time(duration: str, report: AuditReport) -> Sentence:
+    """A duration that somebody wrote in their own way, with the sittings that it is the sum of."""
+    return joined(duration, sittings_said(report), between=", ")
