@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from counterfoil import AuditRequest
-from counterfoil.audit.boxed.answers import QUESTIONS, Answers
-from counterfoil.audit.boxed.messages import Answer, Failure, Refused
+from counterfoil import AuditRequest, FollowRequest
+from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
+from counterfoil.audit.boxed.messages import PART_NAME, Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base.errors import CounterfoilError
@@ -34,7 +34,7 @@ from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, BoxQuestion, Enclosure, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
-from counterfoil_app.engine.port import keeping
+from counterfoil_app.engine.port import keeping, with_key
 
 CHILD = "counterfoil_app.engine.child"
 SPARE_SECONDS = {True: 0.0, False: 3.0}
@@ -136,9 +136,12 @@ class Broker:
         if current is not None and current.enclosure is not None and current.enclosure.lets(wanted):
             return current
         if current is None or current.enclosure is not None:
-            if current is not None:
-                threading.Thread(target=self._retire, args=(current,), daemon=True).start()
-            current = self._slots[beside] = self._take_spare(beside)
+            before, current = current, self._take_spare(beside)
+            self._slots[beside] = current
+            if before is not None:
+                if method == "audit_followed":  # by another process, since the run was not there for the first
+                    _take_part(before.scratch, current.scratch)
+                threading.Thread(target=self._retire, args=(before,), daemon=True).start()
         self._enclose(current, replace(wanted, scratch=str(current.scratch)))
         return current
 
@@ -240,14 +243,22 @@ def _arguments(call: Call) -> tuple[Any, ...]:
 
 
 def _answers(scratch: Path, method: str, arguments: tuple[Any, ...]) -> Answers:
+    if method == "audit_followed":  # it keeps no progress: what was followed is in the part file
+        return Answers(scratch, with_key(arguments[0]).audit(scratch / PART_NAME)) if arguments else Answers(scratch)
     request = next((each for each in arguments if isinstance(each, AuditRequest)), None)
     target = arguments[OUTPUTS[method]] if arguments and method == "write_capsule" else None
     return Answers(scratch, None if request is None else keeping(request), target)
 
 
+def _take_part(before: Path, after: Path) -> None:
+    """Take along what was followed; where that fails, the audit says that it is not there."""
+    with suppress(CounterfoilError):
+        take(before, PART_NAME, after / PART_NAME, say("what was followed"))
+
+
 def _device(arguments: tuple[Any, ...]) -> str:
     """Return the devices that a call names, if any."""
-    named = [each.device if isinstance(each, AuditRequest) else each for each in arguments]
+    named = [each.device if isinstance(each, (AuditRequest, FollowRequest)) else each for each in arguments]
     return " ".join(each for each in named if isinstance(each, str) and each.startswith("cuda"))
 
 

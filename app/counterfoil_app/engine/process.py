@@ -21,12 +21,15 @@ from counterfoil_app.engine.messages import (
     Delivery,
     Item,
     MessageError,
+    Question,
     Raised,
     Returned,
+    Signed,
     Steer,
     methods,
 )
 from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.recordings import RecordingEvent, RecordRequest, Sign, Unsigned
 from counterfoil_app.engine.worker import ReportedError
 
 LOOK_SECONDS = 0.02
@@ -82,6 +85,23 @@ class ProcessEngine:
     read_verdict = _carried_out(Engine.read_verdict)
     read_key = _carried_out(Engine.read_key)
     write_capsule = _carried_out(Engine.write_capsule)
+    follow = _carried_out(Engine.follow)
+    audit_followed = _carried_out(Engine.audit_followed)
+    has_begun = _carried_out(Engine.has_begun)
+    hand_over_run = _carried_out(Engine.hand_over_run)
+    list_folder = _carried_out(Engine.list_folder)
+
+    def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
+        """Record a run; each statement is signed here, and the process gets the envelope."""
+        for said in self._iterate("record_run", request, cancel=cancel):
+            if not isinstance(said, Unsigned):
+                yield said
+            elif self._link is not None:
+                self._send(self._link, Signed(self._last, sign(said.statement)))
+
+    def another(self) -> Engine:
+        """Return an engine with a process of its own."""
+        return ProcessEngine()
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
@@ -168,7 +188,7 @@ class ProcessEngine:
         self._link = None
         return MessageError(error)
 
-    def _send(self, link: Link, message: Call | Steer) -> None:
+    def _send(self, link: Link, message: Question) -> None:
         try:
             link.send(encode(message))
         except OSError as error:

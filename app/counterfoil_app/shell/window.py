@@ -19,6 +19,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
@@ -32,11 +33,12 @@ from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
+from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
-from counterfoil_app.views.dialogs import ask_to_stop, show_failure
+from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.dropped import DropHint, dropped_files
@@ -103,12 +105,13 @@ class MainWindow(QMainWindow):
         self._recent: tuple[Path, ...] | None = None
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
+        self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
             self.keys.show,
         )  # fmt: skip
-        rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
+        rows = [*commands.rows(), *self.shell.rows(), *self.recordings.rows(), *self._rows()]
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
         self._put_together()
@@ -236,7 +239,10 @@ class MainWindow(QMainWindow):
         self.dropping.weights_found.connect(self.open_weights)
         follow(self._placed, self.dropping.placed, self.keys.placed)
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
-        follow(self._failed, self.overview.trainer_key.failed)
+        follow(self._failed, self.overview.trainer_key.failed, self.recordings.failed)
+        self.recordings.run_wanted.connect(self.open_bundle)
+        self.recordings.result_wanted.connect(self._show_followed)
+        self.recordings.handed_over.connect(self._exported)
         session.other_order.connect(self.files.open_with_order)
         session.idle.connect(self._close_when_idle)
         follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
@@ -322,6 +328,14 @@ class MainWindow(QMainWindow):
         dialog = ResultsDialog(self.history, self.theme, self)
         dialog.chosen.connect(self._show_result)
         open_dialog(dialog)
+
+    def _show_followed(self, finished: Finished) -> None:
+        def show() -> None:
+            self.session.show(finished)
+            self.session.concluded.emit()
+
+        if not self.session.running:
+            self.files.leave_result(self.tr("Show without signing"), show)
 
     def _show_result(self, past: Past) -> None:
         if not self.session.running:
@@ -485,6 +499,12 @@ class MainWindow(QMainWindow):
             event.ignore()
             self.files.leave_result(self.tr("Close without signing"), self._close_unsigned)
             return
+        if self.recordings.working and not self._closing:
+            event.ignore()
+            sentence = self.tr("Something is recorded or followed in this window.")
+            ask_to_leave_recording(self, sentence, self._close_unsigned)
+            return
+        self.recordings.shut_down()
         self.shell.samples.cancel()
         if self.session.busy:
             self._closing = True

@@ -178,6 +178,12 @@ def new_file(parent: QWidget, title: str, proposal: Path | str, kinds: str) -> P
     return Path(name) if name else None
 
 
+def existing_folder(parent: QWidget, title: str, start: Path | str) -> Path | None:
+    """Let the user choose a folder; None where none was chosen."""
+    name = QFileDialog.getExistingDirectory(parent, title, str(start))
+    return Path(name) if name else None
+
+
 def chosen_rows(view: QAbstractItemView) -> list[int]:
     """The chosen lines of a table, from above."""
     return sorted({index.row() for index in view.selectionModel().selectedRows()})
