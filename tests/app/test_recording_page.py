@@ -78,7 +78,7 @@ def test_a_recording_is_paused_resumed_stopped_and_gone_on_with(
     assert not page.record.isEnabled()
     page.pause.click()
     assert recorder.doing is Doing.PAUSED
-    assert (page.headline.text(), page.pause.text()) == ("Paused", "&Resume")
+    assert (page.headline.text(), page.pause.text()) == ("Paused", "Res&ume")
     page.pause.click()
     assert recorder.doing is Doing.WORKING
     page.stop.click()
@@ -111,7 +111,7 @@ def test_a_wrong_passphrase_is_said_before_anything_begins(
     assert page.headline.text() == "Not recorded"
     assert "passphrase" in page.sentence.text()
     assert engine.recorded == []
-    assert page.pause.text() == "&Resume"
+    assert page.pause.text() == "Res&ume"
 
 
 def test_a_run_that_was_recorded_is_handed_over(

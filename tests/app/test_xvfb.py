@@ -11,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
-SESSION = Path(__file__).resolve().parents[1] / "support" / "x_session.py"
+import counterfoil
+from support.jobs import digits_order
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+SESSION, RECORDING = SUPPORT / "x_session.py", SUPPORT / "x_recording.py"
+STEPS, LIE = 60, 8
 LIBRARIES = ("libX11.so.6", "libXtst.so.6", "libxcb-cursor.so.0")
 
 
@@ -44,21 +49,42 @@ def x_server() -> Iterator[str]:
         server.wait(10)
 
 
-@pytest.mark.xvfb
-def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
-    environment = dict(os.environ, DISPLAY=x_server, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
+def session(script: Path, folder: Path, display: str, seconds: float) -> list[str]:
+    """Run a session as a program; returns the lines that it printed."""
+    environment = dict(os.environ, DISPLAY=display, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
     environment.pop("WAYLAND_DISPLAY", None)
     environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
     done = subprocess.run(
-        [sys.executable, str(SESSION), str(tmp_path)],
+        [sys.executable, str(script), str(folder)],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=seconds,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[-1] == "a click closed the window without signing"
-    assert len(lines) >= 27, done.stdout
     assert "Traceback" not in done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.xvfb
+def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
+    lines = session(SESSION, tmp_path, x_server, 240)
+    assert lines[-1] == "a click closed the window without signing"
+    assert len(lines) >= 27, lines
+
+
+@pytest.mark.xvfb
+def test_a_run_is_recorded_and_followed_with_real_keys(x_server: str, tmp_path: Path) -> None:
+    order = tmp_path / "job.cfoil"
+    digits_order(steps=STEPS, checkpoint_every=5).write(order, trial=False)
+    counterfoil.generate_key(tmp_path / "trainer.pem", None)
+    key = counterfoil.load_private_key(tmp_path / "trainer.pem", None)
+    lying = counterfoil.record(order, tmp_path / "liar.cfoil", key, threads=1, tamper=counterfoil.LabelFlip(LIE))
+    for event in lying:
+        if isinstance(event, counterfoil.StepRecorded) and event.step == 10:
+            break
+    lying.close()
+    lines = session(RECORDING, tmp_path, x_server, 900)
+    assert f"VERIFIED: all {STEPS} steps match" in lines
+    assert lines[-2:] == [f"DISPUTED: step {LIE} came out otherwise", "the window closed"]

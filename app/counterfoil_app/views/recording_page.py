@@ -285,7 +285,7 @@ class RecordingPage(QDialog):
         stopped = recorder.doing in (Doing.STOPPED, Doing.FAILED, Doing.PAUSED)
         self.record.setEnabled(not recorder.working)
         self.pause.setEnabled(stopped or recorder.doing is Doing.WORKING)
-        self.pause.setText(self.tr("&Resume") if stopped else self.tr("&Pause"))
+        self.pause.setText(self.tr("Res&ume") if stopped else self.tr("&Pause"))
         self.stop.setEnabled(recorder.working and recorder.doing is not Doing.STOPPING)
         self.hand_over.setEnabled(recorder.made is not None)
         self.follow.setEnabled(not follower.working)
