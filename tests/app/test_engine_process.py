@@ -233,6 +233,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "adjudicate": (CAPSULE, None, "cpu", 2),
     "audit": (ASKED,),
     "audit_followed": (FOLLOWED,),
+    "carry_capsule": (NEEDED,),
     "client_order": (Path("job.cfoil"), RUN),
     "devices": (),
     "follow": (FOLLOWED,),
@@ -250,6 +251,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),
     "verify_weights": (Path("model"), RUN, None, (), NEEDED),
+    "version": (),
     "write_capsule": (NEEDED, CAPSULE),
 }
 

@@ -197,6 +197,8 @@ class FakeEngine:
         record_gate: A recording waits here before every step; set to let it run.
         record_halt: That gate closes before this step.
         recorded_steps: Steps that a recording has finished.
+        place: The machine that it is said to work on; empty for this one.
+        noted: Paths that were named as those of that machine.
     """
 
     steps: int = 60
@@ -235,6 +237,8 @@ class FakeEngine:
     record_gate: threading.Event = field(default_factory=threading.Event)
     record_halt: int | None = None
     recorded_steps: int = 0
+    place: str = ""
+    noted: list[Path] = field(default_factory=list)
     followed: list[KnownFollow] = field(default_factory=list)
     recorded: list[RecordRequest] = field(default_factory=list)
     handed_over: list[tuple[Path, Path | None, str, Path]] = field(default_factory=list)
@@ -569,6 +573,19 @@ class FakeEngine:
 
     def list_folder(self, folder: Path) -> Listing:
         return list_folder(folder)
+
+    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
+        yield b"a dispute capsule"
+
+    def version(self) -> str:
+        return "0"
+
+    @property
+    def where(self) -> str:
+        return self.place
+
+    def note_file(self, path: Path) -> None:
+        self.noted.append(path)
 
     def another(self) -> FakeEngine:
         return self

@@ -41,6 +41,8 @@ SPARE_SECONDS = {True: 0.0, False: 3.0}
 """How long after the last call in a new box the next process is started that only looks, and that computes: loading
 what computes keeps a processor busy for seconds."""
 MOST_INQUIRY = 2**30
+AT_ONCE = ("devices", "version")
+"""Calls that a process carries out that has no box yet."""
 _KEPT_CALLS = 8
 """So many of the last calls may still ask for something: those that nobody waits for any more come to their end."""
 
@@ -129,7 +131,7 @@ class Broker:
     def _process_for(self, method: str, arguments: tuple[Any, ...]) -> _Inner:
         beside = method in BESIDE
         current = self._slots.get(beside)
-        if method == "devices":  # asked before anybody knows which files there will be
+        if method in AT_ONCE:  # asked before anybody knows which files there will be
             return self._slots.setdefault(beside, current or self._take_spare(beside))
         open_for = "it reads nothing of a stranger's" if method in OWN else why_open(_device(arguments))
         wanted = enclosure_of(method, arguments, open_for)

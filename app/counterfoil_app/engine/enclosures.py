@@ -14,19 +14,12 @@ from counterfoil.base.calls import Call
 
 OUTPUTS = {"write_capsule": 1, "make_sample": 0, "hand_over_run": 3}
 """Calls that write a file or a folder, and which of their arguments names it."""
-OWN = ("devices", "hand_over_run", "has_begun", "list_folder", "make_sample", "record_run")
+OWN = ("devices", "hand_over_run", "has_begun", "list_folder", "make_sample", "record_run", "version")
 """Calls that read nothing of a stranger's: a trainer's own order and files, and the names in a folder."""
 BESIDE = (
-    "client_order",
-    "hand_over_run",
-    "has_begun",
-    "inspect",
-    "list_folder",
-    "outline",
-    "read_key",
-    "read_verdict",
-    "recognise",
-)
+    "client_order", "hand_over_run", "has_begun", "inspect", "list_folder", "outline", "read_key", "read_verdict",
+    "recognise", "version",
+)  # fmt: skip
 """Calls that look at files and compute nothing: beside a replay, and without waiting for what a replay loads."""
 STATEMENTS = ".json"
 """How the names of statements end that lie beside a verdict."""

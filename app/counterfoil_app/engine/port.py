@@ -61,6 +61,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 
 
 NOTHING_LATER = Afterwards()
+_PIECE_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,16 @@ class Engine(Protocol):
     def list_folder(self, folder: Path) -> Listing:
         """Return the names in a folder of the engine's machine; raises CounterfoilError."""
 
+    def version(self) -> str:
+        """Return which version of Counterfoil the engine is."""
+
+    @property
+    def where(self) -> str:
+        """The machine that it works on; empty for this one."""
+
+    def note_file(self, path: Path) -> None:
+        """Know that the user named a path as one of the engine's machine."""
+
     def another(self) -> Engine:
         """Return an engine on the same machine, for work beside what this one does."""
 
@@ -227,6 +238,9 @@ class Engine(Protocol):
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+
+    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
+        """Yield the dispute capsule of the last audit piece by piece, for a file on another machine."""
 
     def close(self) -> None:
         """Let go of everything the engine holds; a later call starts it again."""
@@ -338,6 +352,18 @@ class LibraryEngine:
         """Return the names in a folder of the engine's machine; raises CounterfoilError."""
         return recordings.list_folder(folder)
 
+    def version(self) -> str:
+        """Return which version of Counterfoil the engine is."""
+        return counterfoil.__version__
+
+    @property
+    def where(self) -> str:
+        """This machine."""
+        return ""
+
+    def note_file(self, path: Path) -> None:
+        """Know that the user named a path as one of this machine."""
+
     def another(self) -> Engine:
         """Return an engine on the same machine, for work beside what this one does."""
         return LibraryEngine()
@@ -423,15 +449,32 @@ class LibraryEngine:
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+        evidence = self._evidence(report)
+        if self._outside is None:
+            counterfoil.write_capsule(evidence, path)
+        else:
+            self._outside.write_capsule(evidence, path)
+
+    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
+        """Yield the dispute capsule of the last audit piece by piece, for a file on another machine."""
+        carried = self._part.with_name("carried.cfoil")
+        counterfoil.write_capsule(self._evidence(report), carried)
+        try:
+            with carried.open("rb") as file:
+                while piece := file.read(_PIECE_BYTES):
+                    cancel.check()
+                    yield piece
+        finally:
+            carried.unlink(missing_ok=True)
+
+    def _evidence(self, report: AuditReport) -> counterfoil.CapsuleContents:
+        """The evidence of a dispute; raises CounterfoilError where it is that of another one."""
         if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
             raise CounterfoilError(
                 say("The evidence for a capsule of this dispute is no longer in memory."),
                 remedy=say("Replay the run again."),
             )
-        if self._outside is None:
-            counterfoil.write_capsule(self._last.evidence, path)
-        else:
-            self._outside.write_capsule(self._last.evidence, path)
+        return self._last.evidence
 
     def close(self) -> None:
         """Let go of the evidence."""

@@ -99,6 +99,17 @@ class ProcessEngine:
             elif self._link is not None:
                 self._send(self._link, Signed(self._last, sign(said.statement)))
 
+    version = _carried_out(Engine.version)
+    carry_capsule = _carried_out(Engine.carry_capsule)
+
+    @property
+    def where(self) -> str:
+        """The machine that it works on; empty for this one."""
+        return ""
+
+    def note_file(self, path: Path) -> None:
+        """Know that a path is one of the engine's machine, which is this one."""
+
     def another(self) -> Engine:
         """Return an engine with a process of its own."""
         return ProcessEngine()
@@ -201,13 +212,17 @@ class ProcessEngine:
     def _linked(self) -> Link:
         if self._link is None:
             try:
-                self._link = Link(OPEN if why_open("") else BOXED, MAX_BYTES)
+                self._link = self._start()
             except OSError as error:
                 raise CounterfoilError(
                     say("The engine's process cannot be started: {0}.", error.strerror or error),
                     remedy=say("Close other programs, and try again."),
                 ) from error
         return self._link
+
+    def _start(self) -> Link:
+        """Start the process; raises OSError and CounterfoilError."""
+        return Link.to(OPEN if why_open("") else BOXED, MAX_BYTES)
 
     def _died(self, link: Link) -> CounterfoilError:
         code = link.end()

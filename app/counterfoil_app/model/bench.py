@@ -19,14 +19,16 @@ class Bench(QObject):
 
     Args:
         engine: The session's engine, beside which it works.
+        keep: Whether the engine is kept when there is nothing to do.
     """
 
     idle = Signal()
     """The last job has ended, and the engine is let go of."""
 
-    def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
+    def __init__(self, engine: Engine, parent: QObject | None = None, *, keep: bool = False) -> None:
         super().__init__(parent)
         self._beside = engine
+        self._keep = keep
         self._at: tuple[Engine, Worker] | None = None
         self._leaving: list[threading.Thread] = []
         """Threads that let go of an engine, which takes a moment."""
@@ -68,5 +70,6 @@ class Bench(QObject):
                 self._handlers.pop(result.job)(result)
         if not self.busy:
             self._timer.stop()
-            self._let_go()  # a process that does nothing holds memory
+            if not self._keep:
+                self._let_go()  # a process that does nothing holds memory
             self.idle.emit()

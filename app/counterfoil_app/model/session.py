@@ -136,6 +136,11 @@ class Session(OpenBundle):
         self.workers = 1
 
     @property
+    def where(self) -> str:
+        """The machine that the engine works on; empty for this one."""
+        return self._engine.where
+
+    @property
     def busy(self) -> bool:
         """Whether the worker has anything to do."""
         return self._worker.busy

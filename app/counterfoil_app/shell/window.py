@@ -224,6 +224,9 @@ class MainWindow(QMainWindow):
         self.queue_dock.hide()
         self.resizeDocks([self.queue_dock], [QUEUE_WIDTH], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
+        if self.session.where:
+            machine = self.tr("The engine works on {0}: files are those of that machine, keys are here.")
+            self.statusBar().addPermanentWidget(label(machine.format(self.session.where), wrap=False))
 
     def _connect(self) -> None:
         session, shell, menus = self.session, self.shell, self.menus
@@ -413,7 +416,7 @@ class MainWindow(QMainWindow):
             if session.phase is Phase.LOADING
             else self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
         )
-        if session.phase is Phase.READY and session.path is not None:
+        if session.phase is Phase.READY and session.path is not None and not session.where:
             self.settings.add_recent(session.path)
         self._show_recent()
         self._show_title()
@@ -423,7 +426,8 @@ class MainWindow(QMainWindow):
         progress = self.session.progress
         if self.session.running and progress.total:
             name = f"{100 * progress.done / progress.total:.0f} % \u2013 {name}"
-        self.setWindowTitle(f"{name} \u2013 Counterfoil" if name else "Counterfoil")
+        program = self.tr("Counterfoil on {0}").format(self.session.where) if self.session.where else "Counterfoil"
+        self.setWindowTitle(f"{name} \u2013 {program}" if name else program)
 
     def _show_sample(self, done: int, total: int) -> None:
         sentence = self.tr("Recording the sample on this machine: the first step takes some seconds.")

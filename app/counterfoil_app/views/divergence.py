@@ -465,7 +465,7 @@ class DivergenceView(QWidget):
         if path is None:
             return
         proposal = beside(path, f".plots.{kind}")
-        if target := layouts.new_file(self, self.tr("Export the plots"), proposal, f"*.{kind}"):
+        if target := layouts.new_file(self, self.tr("Export the plots"), proposal, f"*.{kind}", here=True):
             self.write(kind, target)
 
     def write(self, kind: str, target: Path) -> None:

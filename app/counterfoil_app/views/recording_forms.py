@@ -78,7 +78,9 @@ class _Form(QDialog):
             self._grid.addWidget(choose, self._rows, 2)
         self._rows += 1
 
-    def ask_path(self, name: str, hint: str, kinds: str, *, new: bool = False, folder: bool = False) -> QLineEdit:
+    def ask_path(
+        self, name: str, hint: str, kinds: str, *, new: bool = False, folder: bool = False, here: bool = False
+    ) -> QLineEdit:
         """Add a question for a file or a folder; returns the line with its path."""
         plain = name.replace("&", "")
         line = line_edit(name=plain, hint=hint)
@@ -91,7 +93,7 @@ class _Form(QDialog):
             elif new:
                 found = layouts.new_file(self, plain, line.text() or start, kinds)
             else:
-                found = layouts.existing_file(self, plain, start, kinds)
+                found = layouts.existing_file(self, plain, start, kinds, here=here)
             if found is not None:
                 self._folder = found.parent
                 line.setText(str(found))
@@ -121,10 +123,17 @@ class _Form(QDialog):
         return ""
 
 
-def path_of(line: QLineEdit) -> Path | None:
-    """The path in a line, absolute; None in an empty one. ``~`` is the home of the engine's machine."""
+def path_of(line: QLineEdit, *, here: bool = False) -> Path | None:
+    """The path in a line; None in an empty one.
+
+    Args:
+        line: The line.
+        here: Whether it is one of this machine also where the engine is on another one, whose paths are as they are.
+    """
     text = line.text().strip()
-    return Path(text).expanduser().absolute() if text else None
+    if not text:
+        return None
+    return Path(text) if layouts.is_elsewhere() and not here else Path(text).expanduser().absolute()
 
 
 class RecordForm(_Form):
@@ -140,7 +149,7 @@ class RecordForm(_Form):
         self.order = self.ask_path(self.tr("The client's &order"), "job.cfoil", files)
         self.run = self.ask_path(self.tr("The r&un, when it is finished"), "run.cfoil", files, new=True)
         keys = self.tr("Private keys (*.pem)")
-        self.key = self.ask_path(self.tr("Your private &key, as the trainer"), "trainer.pem", keys)
+        self.key = self.ask_path(self.tr("Your private &key, as the trainer"), "trainer.pem", keys, here=True)
         self.passphrase = line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.ask(self.tr("&Passphrase"), self.passphrase)
@@ -200,7 +209,7 @@ class RecordForm(_Form):
 
     def request(self) -> Wanted:
         """What the user wants."""
-        order, run, key = path_of(self.order), path_of(self.run), path_of(self.key)
+        order, run, key = path_of(self.order), path_of(self.run), path_of(self.key, here=True)
         assert order is not None
         assert run is not None
         assert key is not None
